@@ -55,7 +55,9 @@ impl Repl {
         client.register::<Creature>();
         let creatures = (0..OBJECTS).map(|_| server.spawn(Creature::default())).collect();
         if has_priorities {
-            server.set_priority_by(|creature: &Creature, _| 1.0 + (creature.health % 4) as f32);
+            server
+                .class::<Creature>()
+                .set_priority_by(|creature: &Creature, _| 1.0 + (creature.health % 4) as f32);
         }
         let connection = server.connect(Duration::ZERO);
         let mut repl = Self { server, client, connection, creatures, next: 0, now: Duration::ZERO };
@@ -63,10 +65,10 @@ impl Repl {
             repl.tick(0);
         }
         (0..20).for_each(|_| _ = repl.tick(0));
-        repl.server.set_budget(connection, BYTES_PER_SECOND);
+        repl.server.connection(connection).set_budget(BYTES_PER_SECOND);
         repl.tick(OBJECTS);
         (0..20).for_each(|_| _ = repl.tick(SENT));
-        let stats = repl.server.stats(connection).expect("it is connected");
+        let stats = repl.server.connection_info(connection).stats().expect("it is connected");
         assert!(stats.waiting_objects > OBJECTS / 2, "{} objects wait", stats.waiting_objects);
         repl
     }
@@ -154,11 +156,11 @@ impl Crowd {
         (0..100).for_each(|_| _ = crowd.tick());
         let wanted = (crowd.bytes_sent() - before) as f64 / (100.0 * TICK.as_secs_f64());
         for (connection, _) in &crowd.clients {
-            crowd.server.set_budget(*connection, (wanted * part) as usize);
+            crowd.server.connection(*connection).set_budget((wanted * part) as usize);
         }
         (0..100).for_each(|_| _ = crowd.tick());
         for (connection, _) in &crowd.clients {
-            let stats = crowd.server.stats(*connection).expect("it is connected");
+            let stats = crowd.server.connection_info(*connection).stats().expect("it is connected");
             assert!(stats.waiting_objects > 0, "the budget is too small");
         }
         crowd
@@ -166,7 +168,7 @@ impl Crowd {
 
     /// Returns the bytes that were sent to the first connection.
     fn bytes_sent(&self) -> u64 {
-        self.server.stats(self.clients[0].0).map_or(0, |stats| stats.bytes_sent)
+        self.server.connection_info(self.clients[0].0).stats().map_or(0, |stats| stats.bytes_sent)
     }
 
     /// Changes all objects and returns how long the tick took.

@@ -76,12 +76,12 @@ impl Link {
         let id = server.connect(Duration::ZERO);
         let mut link = Self { server, client, id, target, packets: Vec::new(), now: Duration::ZERO, sum: 0 };
         for _ in 0..20 {
-            link.server.set_owner(target, Some(id));
+            link.server.object(target).set_owner(Some(id));
             link.client_packets();
             link.server_receives();
             link.acknowledge();
         }
-        assert!(link.client.is_owner(target), "the client can call");
+        assert!(link.client.object_info(target).is_owner(), "the client can call");
         link
     }
 

@@ -155,7 +155,9 @@ impl<S: Store + Default> Opening<S> {
             while let Some(packet) = client.poll_transmit() {
                 server.receive(id, *now, packet);
             }
-            if tick > 1 && server.stats(id).is_some_and(|stats| stats.packets_in_flight == 0) {
+            if tick > 1
+                && server.connection_info(id).stats().is_some_and(|stats| stats.packets_in_flight == 0)
+            {
                 break;
             }
             server.tick(*now);
@@ -173,7 +175,7 @@ impl<S: Store + Default> Opening<S> {
 
     /// Closes the connection of a client that leaves, and lets the server forget it.
     fn leave(&mut self, id: ConnectionId) {
-        self.server.disconnect(id);
+        self.server.connection(id).disconnect();
         self.now += ServerConfig::default().timeout * 2;
         self.server.tick(self.now);
         while self.server.poll_event().is_some() {}

@@ -257,7 +257,7 @@ fn spawns_with_room(count: u64) -> Duration {
     for _ in 0..count {
         let mut server = Server::new(at_once());
         let players: Vec<_> = elapsed(&mut spawning, || {
-            server.reserve::<Player>(PLAYERS as usize);
+            server.class::<Player>().reserve(PLAYERS as usize);
             (0..PLAYERS).map(|index| server.spawn(Player::nth(index))).collect()
         });
         assert!(players.len() == PLAYERS as usize, "all players are spawned");

@@ -118,7 +118,7 @@ impl<T: Long> Host<T> {
     }
 
     fn leave(&mut self, guests: &[(Client, ConnectionId)]) {
-        guests.iter().for_each(|(_, connection)| self.server.disconnect(*connection));
+        guests.iter().for_each(|(_, connection)| self.server.connection(*connection).disconnect());
         self.now += ServerConfig::default().timeout * 2;
         self.server.tick(self.now);
         while self.server.poll_event().is_some() {}

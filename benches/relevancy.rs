@@ -50,7 +50,7 @@ struct Creature {
 /// Says that players see the creatures near them.
 fn locate(server: &mut Server) {
     let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
-    server.locate(Area::within(VIEW).flat(), position);
+    server.class().locate(Area::within(VIEW).flat(), position);
 }
 
 /// A server with the creatures, and a connection for each player.
@@ -78,7 +78,10 @@ impl Repl {
     /// Returns how many creatures each player sees.
     fn seen(&self) -> Vec<usize> {
         let count = |&connection: &ConnectionId| {
-            self.creatures.iter().filter(|&&creature| self.server.is_relevant(connection, creature)).count()
+            self.creatures
+                .iter()
+                .filter(|&&creature| self.server.object_info(creature).is_relevant_to(connection))
+                .count()
         };
         self.connections.iter().map(count).collect()
     }
@@ -96,7 +99,7 @@ impl Candidate for Repl {
     fn tick(&mut self) {
         if self.is_located {
             for (&connection, &[x, y]) in self.connections.iter().zip(&self.scene.players) {
-                self.server.set_viewpoints(connection, &[[x, y, 0.0]]);
+                self.server.connection(connection).set_viewpoints(&[[x, y, 0.0]]);
             }
         }
         self.server.tick(self.now);
@@ -225,13 +228,13 @@ fn join(crowd: &mut Crowd, sends: bool) -> Duration {
     let (_, client) = crowd.clients.pop().expect("it was added");
     assert!(client.is_connected());
     let work = || {
-        crowd.server.set_viewpoints(connection, &[[0.0; 3]]);
+        crowd.server.connection(connection).set_viewpoints(&[[0.0; 3]]);
         if sends {
             crowd.tick();
         }
     };
     let time = elapsed(work);
-    crowd.server.disconnect(connection);
+    crowd.server.connection(connection).disconnect();
     time
 }
 
@@ -281,7 +284,7 @@ fn idle_crowd(objects: usize, connections: usize) -> Crowd {
     let mut crowd = Crowd::new(server, config, |client| _ = client.register::<Creature>());
     for _ in 0..connections {
         let (connection, [x, y]) = (crowd.connect(), point());
-        crowd.server.set_viewpoints(connection, &[[x, y, 0.0]]);
+        crowd.server.connection(connection).set_viewpoints(&[[x, y, 0.0]]);
     }
     crowd.settle();
     assert!(crowd.clients.iter().all(|(_, client)| client.objects::<Creature>().count() > 0));

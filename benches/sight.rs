@@ -130,7 +130,9 @@ impl Arena for ByReference<'_> {
 impl Repl {
     fn new(scene: Scene) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
-        server.locate(Area::within(scene.radius).flat(), |player: &Player| place(player.id, 0));
+        server
+            .class::<Player>()
+            .locate(Area::within(scene.radius).flat(), |player: &Player| place(player.id, 0));
         let players = (0..CHANGES.players).map(|index| server.spawn(Player::nth(index))).collect();
         let clients = (0..scene.connections).map(|number| {
             let mut client = Client::new(
@@ -139,7 +141,7 @@ impl Repl {
             );
             client.register::<Player>();
             let connection = server.connect(Duration::ZERO);
-            server.set_viewpoints(connection, &[viewpoint(number, scene.radius)]);
+            server.connection(connection).set_viewpoints(&[viewpoint(number, scene.radius)]);
             (connection, client)
         });
         let clients: Vec<_> = clients.collect();

@@ -84,7 +84,9 @@ impl Game {
             }
         }
         while let Some((from, Step(step))) = self.server.poll_message() {
-            let Some((player, _)) = self.server.owned_objects::<Player>(from).next() else { continue };
+            let Some((player, _)) = self.server.connection_info(from).owned_objects::<Player>().next() else {
+                continue;
+            };
             let player = &mut self.server[player];
             if player.position + step <= ROAD && player.coins + step <= PURSE {
                 (player.position, player.coins) = (player.position + step, player.coins + step);
@@ -99,16 +101,16 @@ impl Game {
     /// In this example a name is enough. To be sure who the player is, let clients send a ticket too.
     fn login(&mut self, id: ConnectionId, name: String) {
         if !(1..=16).contains(&name.len()) {
-            self.server.refuse(id, "a name has 1 to 16 bytes");
+            self.server.connection(id).refuse("a name has 1 to 16 bytes");
             return;
         }
         let known = self.server.objects::<Player>().find(|(_, old)| old.name == name).map(|(old, _)| old);
         let player = known.unwrap_or_else(|| self.server.spawn(Player { name, ..Player::default() }));
-        if let Some(earlier) = self.server.owner(player) {
-            self.server.disconnect_with(earlier, "somebody with your name has come");
+        if let Some(earlier) = self.server.object_info(player).owner() {
+            self.server.connection(earlier).disconnect_with("somebody with your name has come");
         }
-        self.server.set_owner(player, Some(id));
-        self.server.accept(id, &[]);
+        self.server.object(player).set_owner(Some(id));
+        self.server.connection(id).accept(&[]);
     }
 }
 
@@ -167,20 +169,24 @@ fn self_test() -> io::Result<bool> {
     let mut games = vec![Game::new(SocketAddr::from(([127, 0, 0, 1], 0)), vec![])?];
     let (address, most) = (games[0].socket.local_addr()?, Duration::from_secs(8));
     let players = |game: &Game| game.server.objects().map(|(_, one)| Player::clone(one)).collect::<Vec<_>>();
-    let place = |guest: &Guest| guest.client.owned_objects::<Player>().next().map(|(_, me)| me.position);
+    let place = |guest: &Guest| {
+        guest.client.connection_info().owned_objects::<Player>().next().map(|(_, me)| me.position)
+    };
     let mut guests = [Guest::new(address, "Ada")?, Guest::new(address, "")?]; // a name is missing
-    let refused =
-        play(&mut games, &mut guests, most, |all| place(&all[0]) > Some(50) && all[1].client.is_over());
+    let refused = play(&mut games, &mut guests, most, |all| {
+        place(&all[0]) > Some(50) && all[1].client.connection_info().is_over()
+    });
     guests[1] = Guest::new(address, "Bob")?;
     let late = play(&mut games, &mut guests, most, |all| place(&all[1]) > Some(50));
     guests[1] = Guest::new(address, "Bob")?; // his program is killed and started again, with another socket
     let reconnected = play(&mut games, &mut guests, most, |all| place(&all[1]) > Some(50));
-    let (saved, instance) = (players(&games[0]), guests[0].client.server_instance());
+    let (saved, instance) = (players(&games[0]), guests[0].client.connection_info().server_instance());
     let old: Vec<_> = guests[0].client.objects::<Player>().map(|(object, _)| object).collect();
     games.clear(); // the server's program is killed and started again; the players were kept, as in a file
     play(&mut games, &mut guests, TICK * 20, |_| false);
     games.push(Game::new(address, saved)?);
-    let is_back = |one: &Guest| one.client.is_connected() && one.client.server_instance() != instance;
+    let is_back =
+        |one: &Guest| one.client.is_connected() && one.client.connection_info().server_instance() != instance;
     let restarted = play(&mut games, &mut guests, most, |all| all.iter().all(is_back));
     let stale = old.iter().filter(|&&old| guests.iter().any(|guest| guest.client.contains(old))).count();
     let steps = |one: &Guest| one.client.objects::<Player>().map(|(_, player)| player.position).sum::<u16>();
@@ -188,7 +194,8 @@ fn self_test() -> io::Result<bool> {
     let truth = players(&games[0]);
     let equal = guests.iter().all(|Guest { client, .. }| {
         let is_true = |&(object, shown): &(_, &Player)| {
-            let coins = |player: &Player| if client.is_owner(object) { player.coins } else { 0 };
+            let coins =
+                |player: &Player| if client.object_info(object).is_owner() { player.coins } else { 0 };
             truth.iter().any(|player| *shown == Player { coins: coins(player), ..player.clone() })
         };
         client.objects().filter(is_true).count() == 2 && client.objects::<Player>().count() == 2
@@ -201,7 +208,7 @@ fn self_test() -> io::Result<bool> {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (arguments, most) = (env::args().skip(1).collect::<Vec<_>>(), Duration::MAX);
-    let is_over = |all: &[Guest]| all[0].client.is_over();
+    let is_over = |all: &[Guest]| all[0].client.connection_info().is_over();
     let is_well = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["server", at] => play(&mut [Game::new(at.parse()?, vec![])?], &mut [], most, |_| false),
         ["client", at, me] => play(&mut [], &mut [Guest::new(at.parse()?, me)?], most, is_over),

@@ -114,16 +114,22 @@
 //! [`register`](Server::register) for each class that has not been spawned by then. With [`Register`], one
 //! function registers everything for both sides.
 //!
-//! **Say who sees what.** At first every client sees every object. [`set_area`](Server::set_area) says how
-//! far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client sees
-//! those near its [viewpoints](Server::set_viewpoints). [`set_relevancy`](Server::set_relevancy) puts an object into a
-//! group, attaches it to another object, or shows it only to its [owner](Server::set_owner).
-//! [`set_visible`](Server::set_visible) hides an object from one client.
+//! What belongs to one object, one connection or one class is a method of a handle:
+//! [`server.object(player)`](Server::object), [`server.connection(id)`](Server::connection) and
+//! [`server.class::<Player>()`](Server::class). [`object_info`](Server::object_info) and
+//! [`connection_info`](Server::connection_info) return what is set.
+//!
+//! **Say who sees what.** At first every client sees every object. [`set_area`](ClassHandle::set_area) says
+//! how far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client
+//! sees those near its [viewpoints](ConnectionHandle::set_viewpoints).
+//! [`set_relevancy`](ObjectHandle::set_relevancy) puts an object into a group, attaches it to another object,
+//! or shows it only to its [owner](ObjectHandle::set_owner). [`set_visible`](ObjectHandle::set_visible) hides
+//! an object from one client.
 //!
 //! **Share a level.** Objects that both sides have loaded, such as the doors of a level, have paths.
-//! [`spawn_static`](Server::spawn_static) gives an object of the server its path, and
-//! [`place_static`](Client::place_static) the object of a client. When the object of the server arrives, the
-//! client's object gets its values, and keeps the fields that are not replicated:
+//! [`Statics::spawn`] gives an object of the server its path, and [`ClientStatics::place`] the object of a
+//! client. When the object of the server arrives, the client's object gets its values, and keeps the fields
+//! that are not replicated:
 //!
 //! ```
 //! use repl::Placed;
@@ -137,18 +143,19 @@
 //! }
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! let door = server.spawn_static("level1/door_7", Door { open: true, mesh: 0 });
+//! let door = server.statics().spawn("level1/door_7", Door { open: true, mesh: 0 });
 //! assert_eq!(server.find_static("level1/door_7"), Some(door));
 //!
 //! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
-//! let placed = client.place_static("level1/door_7", Door { open: false, mesh: 3 });
+//! let placed = client.statics().place("level1/door_7", Door { open: false, mesh: 3 });
 //! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
 //! ```
 //!
-//! **Say what goes first.** [`set_update_rate`](Server::set_update_rate) limits how often the objects of a
-//! class are compared and sent, [`set_budget`](Server::set_budget) limits the bytes for a client. If not
-//! everything fits, what has the greatest product of [priority](Server::set_priority) and age goes first, so
-//! nothing waits for ever. [`why_not_sent`](Server::why_not_sent) says what an object waits for:
+//! **Say what goes first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects of
+//! a class are compared and sent, [`set_budget`](ConnectionHandle::set_budget) limits the bytes for a client.
+//! If not everything fits, what has the greatest product of [priority](ClassHandle::set_priority) and age
+//! goes first, so nothing waits for ever. [`why_not_sent_to`](ObjectInfo::why_not_sent_to) says what an
+//! object waits for:
 //!
 //! ```
 //! use repl::NotSent;
@@ -162,23 +169,23 @@
 //! }
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! server.register::<Creature>().set_update_rate::<Creature>(UpdateRate::per_second(10.0));
+//! server.register::<Creature>().class::<Creature>().set_update_rate(UpdateRate::per_second(10.0));
 //! let (wolf, boss) = (server.spawn(Creature::default()), server.spawn(Creature::default()));
-//! server.set_object_priority(boss, Some(4.0));
-//! server.set_dormancy(wolf, Dormancy::All); // it sleeps while it does not change, and its clients know
+//! server.object(boss).set_priority(Some(4.0));
+//! server.object(wolf).set_dormancy(Dormancy::All); // it sleeps while it does not change, and its clients know
 //!
 //! let player = server.connect(Duration::ZERO);
-//! server.set_budget(player, 100_000); // bytes in a second
+//! server.connection(player).set_budget(100_000); // bytes in a second
 //! server.tick(Duration::from_millis(16));
-//! assert_eq!(server.why_not_sent(player, wolf), Some(NotSent::NotConnected));
+//! assert_eq!(server.object_info(wolf).why_not_sent_to(player), Some(NotSent::NotConnected));
 //! ```
 //!
 //! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
 //! rows. Register the class of these objects with [`register_external`](Server::register_external). The
 //! server then stores no live copy of them. Before each tick, pass each object that changed to
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
-//! [`External`] lists the exceptions. On a client, [`copy_changed`](Client::copy_changed) copies the
-//! properties that arrived to a component.
+//! [`External`] lists the exceptions. On a client, [`copy_to`](Change::copy_to) copies the properties that
+//! arrived to a component.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -211,10 +218,11 @@
 //! way.
 //!
 //! - [`poll_event`](Client::poll_event) returns which objects were spawned and despawned,
-//!   [`cast`](Client::cast) returns a reference with the object's class.
+//!   [`cast`](ClientObjectInfo::cast) returns a reference with the object's class.
 //! - [`changes`](Client::changes) returns what arrived since the last call.
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
-//! - [`is_owner`](Client::is_owner) and [`role`](Client::role) return what an object is to this client.
+//! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is
+//!   to this client.
 //! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
 //!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
@@ -222,7 +230,7 @@
 //!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
-//! first connection. [`Client::send`] and [`Server::send`] send a message in the next tick.
+//! first connection. [`Client::send`] and [`ConnectionHandle::send`] send a message in the next tick.
 //! [`Server::send_to_all`] and [`Server::send_to_group`] send one to many clients. `poll_message` returns the
 //! messages that arrived:
 //!
@@ -496,15 +504,17 @@ pub use repl_fastarray::{
     ValueMut,
 };
 pub use repl_fastarray::{map, ordered};
-pub use repl_sim as sim;
 pub use repl_net::{
-    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel, Client,
-    ClientCall, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError, CongestionControl,
-    ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group,
-    Interpolate, Interpolated, Login, MessageOptions, MulticastCall, NotSent, Placed, Position, ReceiveError,
-    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, Session, SpawnError, StaticSpawnError, Transmit, UpdateRate, Viewer,
+    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
+    ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
+    ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
+    ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
+    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MulticastCall,
+    NotSent, ObjectHandle, ObjectInfo, Placed, Position, ReceiveError, ReceivedCall, Register, Relevancy,
+    Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError,
+    StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
+pub use repl_sim as sim;
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
 /// configurations and events, calls, channels of messages, references, conditions, and fast arrays and

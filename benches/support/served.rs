@@ -275,7 +275,7 @@ impl Joining {
         self.send(connection, |packet| bytes += packet.len() as u64);
         self.acknowledge(connection);
         let time = start.elapsed();
-        let in_flight = self.server.stats(connection).map(|stats| stats.packets_in_flight);
+        let in_flight = self.server.connection_info(connection).stats().map(|stats| stats.packets_in_flight);
         assert_eq!(in_flight, Some(0), "the answers fit");
         self.leave(connection);
         (time, bytes)
@@ -322,10 +322,10 @@ impl Joining {
 
     /// Closes the connection of a client that leaves, and lets the server forget it.
     fn leave(&mut self, connection: ConnectionId) {
-        self.server.disconnect(connection);
+        self.server.connection(connection).disconnect();
         self.now += ServerConfig::default().timeout * 2;
         self.server.tick(self.now);
-        assert!(self.server.stats(connection).is_none(), "a client that left is forgotten");
+        assert!(self.server.connection_info(connection).stats().is_none(), "a client that left is forgotten");
         while self.server.poll_event().is_some() {}
     }
 }
@@ -366,7 +366,7 @@ impl<P: Avatar> ByReference<'_, P> {
     #[inline]
     fn mark(&mut self, player: ObjectRef<P>, field: PropertyIndex<P>) {
         if P::IS_MARKED {
-            self.0.mark_dirty(player, field);
+            self.0.object(player).mark_dirty(field);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Wanderers {
             ..ServerConfig::default()
         });
         let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
-        server.locate(Area::within(100.0).flat(), position);
+        server.class().locate(Area::within(100.0).flat(), position);
         let (mut rng, extent) = (Rng::new(3), (objects as f32).sqrt() * 10.0);
         let mut point = || [0, 1].map(|_| (rng.below(20_001) as f32 / 10_000.0 - 1.0) * extent);
         for _ in 0..objects {
@@ -66,7 +66,7 @@ impl Wanderers {
         for (connection, _, point) in &mut self.clients {
             let left = point[0].hypot(point[1]).max(metres).max(1.0);
             *point = point.map(|coordinate| coordinate * (1.0 - metres / left));
-            self.server.set_viewpoints(*connection, &[[point[0], point[1], 0.0]]);
+            self.server.connection(*connection).set_viewpoints(&[[point[0], point[1], 0.0]]);
         }
         self.server.tick(self.now);
         for (connection, client, _) in &mut self.clients {

@@ -29,7 +29,7 @@ impl Arena {
     pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
-            if server.owner(me).is_none() {
+            if server.object_info(me).owner().is_none() {
                 self.think(server, me);
             }
             server[me].use_pack();
@@ -102,7 +102,7 @@ impl Arena {
         let there = server.get(target).filter(|other| other.is_alive()).map(|other| other.position);
         let there = there.filter(|&there| distance(here, there) < FIRE_RANGE);
         self.switch_laser(server, me, has_laser && there.is_some());
-        let is_bot = server.owner(me).is_none();
+        let is_bot = server.object_info(me).owner().is_none();
         let player = &mut server[me];
         if is_bot {
             player.mind.aims_at = there;
@@ -123,7 +123,7 @@ impl Arena {
     pub(crate) fn switch_laser(&mut self, server: &mut Server, player: ObjectRef<Player>, on: bool) {
         if server[player].mind.laser_on != on {
             server[player].mind.laser_on = on;
-            server.set_custom_active(player, Player::LASER, on);
+            server.object(player).set_custom_active(Player::LASER, on);
         }
     }
 

@@ -28,7 +28,7 @@ impl Log {
     /// Passes a line on to all clients, also to its author.
     pub(crate) fn pass_on(&mut self, server: &mut Server, line: Chat) {
         for &connection in self.joined_at.keys() {
-            if let Err(error) = server.send(connection, &line) {
+            if let Err(error) = server.connection(connection).send(&line) {
                 eprintln!("arena: a line for {connection:?}: {error}");
             }
         }

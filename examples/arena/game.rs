@@ -81,7 +81,7 @@ impl Arena {
         server[player].ticket = self.secrets.draw(player, Rule::OwnerOnly, 0);
         server[player].bounty = self.secrets.draw(player, Rule::SkipOwner, 0);
         server[player].omen = self.secrets.draw(player, Rule::InitialOnly, 0);
-        server.set_custom_active(player, Player::LASER, false);
+        server.object(player).set_custom_active(Player::LASER, false);
         self.players.push(player);
         self.respawn(server, player);
     }
@@ -175,12 +175,12 @@ impl Arena {
         server[self.game].leaders = self.teams.into_iter().filter_map(best).collect();
         for &player in &self.players {
             let audience = if is_playing { Condition::OwnerOnly } else { Condition::None };
-            server.set_dynamic_condition(player, Player::TALLY, audience);
+            server.object(player).set_dynamic_condition(Player::TALLY, audience);
             server[player].gait = Gait::Standing;
             server[player].mind.aims_at = None;
             server[player].emote =
                 if is_playing { None } else { self.rng.pick(&['☺', '☹', '♥']).copied() };
-            server.mark_dirty(player, Player::EMOTE);
+            server.object(player).mark_dirty(Player::EMOTE);
         }
         self.shots.drain(..).for_each(|shot| server.despawn(shot));
     }
@@ -219,8 +219,8 @@ impl Arena {
         server[me].keys.push(Key { turret, code });
         server[turret].code = self.secrets.draw(turret, Rule::OwnerOnly, self.tick);
         server[turret].trap = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
-        let owner = server.owner(me);
-        server.set_owner(turret, owner);
+        let owner = server.object_info(me).owner();
+        server.object(turret).set_owner(owner);
         server[me].shield = Some(Shield { strength: 50, giver: turret });
         let team = server[me].team;
         for team in self.teams {

@@ -59,7 +59,7 @@ impl Pilot {
     pub(crate) fn act(&mut self, client: &mut Client) {
         self.listen(client);
         let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
-        let me = client.owned_objects::<Player>().next().map(|(me, _)| me);
+        let me = client.connection_info().owned_objects::<Player>().next().map(|(me, _)| me);
         let Some(me) = me.filter(|_| client.objects().any(|(_, game)| is_playing(game))) else { return };
         self.tick += 1;
         self.chat(client);

@@ -145,7 +145,7 @@ pub(crate) fn print_traffic(session: &Session) {
 /// under the name of the array, and the fields of a struct under the name of the struct.
 fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
-    for traffic in session.guests.iter().flat_map(|guest| guest.client.traffic()) {
+    for traffic in session.guests.iter().flat_map(|guest| guest.client.connection_info().traffic()) {
         let (class, properties) = entry(
             &mut classes,
             traffic.class,
@@ -202,7 +202,7 @@ pub(crate) fn print_clients(session: &Session) {
         "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage"
     );
     for (number, guest) in session.guests.iter().enumerate() {
-        let stats = session.server.stats(guest.connection).unwrap_or_default();
+        let stats = session.server.connection_info(guest.connection).stats().unwrap_or_default();
         let link = session.network.stats(guest.down);
         let player = session.sight.seats.get(&guest.connection);
         let damage: u32 = guest.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();

@@ -152,7 +152,8 @@ impl Session {
             let may_see = self.sight.may_see(&self.server, *connection, &secret);
             *if may_see { &mut self.rightly_sent } else { &mut self.leaks } += 1;
         }
-        if self.server.stats(*connection).is_some_and(|stats| stats.packets_in_flight == 0) {
+        if self.server.connection_info(*connection).stats().is_some_and(|stats| stats.packets_in_flight == 0)
+        {
             self.sight.settled(*connection, client, &self.arena);
         }
     }
@@ -184,7 +185,8 @@ impl Session {
     pub(crate) fn fall_silent(&mut self) -> bool {
         self.run_until(|session| {
             let connections = session.guests.iter().map(|guest| guest.connection);
-            let stats = connections.filter_map(|connection| session.server.stats(connection));
+            let stats =
+                connections.filter_map(|connection| session.server.connection_info(connection).stats());
             stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
         })
     }
@@ -256,7 +258,8 @@ impl Session {
 
     /// Returns the bytes and packets made for all clients.
     pub(crate) fn sent(&self) -> (u64, u64) {
-        let stats = self.guests.iter().filter_map(|guest| self.server.stats(guest.connection));
+        let stats =
+            self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
     }
 }

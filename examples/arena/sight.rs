@@ -28,13 +28,13 @@ pub(crate) struct Sight {
 impl Sight {
     /// Makes a client that joined the owner of the next player without an owner.
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
-        let free = arena.players.iter().copied().find(|&player| server.owner(player).is_none());
+        let free = arena.players.iter().copied().find(|&player| server.object_info(player).owner().is_none());
         let Some(player) = free else { return };
-        server.set_owner(player, Some(connection));
-        server.set_remote_role(player, Role::AutonomousProxy);
+        server.object(player).set_owner(Some(connection));
+        server.object(player).set_remote_role(Role::AutonomousProxy);
         for &turret in &arena.turrets {
             if server[turret].holder == player {
-                server.set_owner(turret, Some(connection));
+                server.object(turret).set_owner(Some(connection));
             }
         }
         self.seats.insert(connection, player);
@@ -43,8 +43,8 @@ impl Sight {
     /// Lets a bot play the player of a client that left.
     pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
-        server.set_owner(player, None);
-        server.set_remote_role(player, Role::SimulatedProxy);
+        server.object(player).set_owner(None);
+        server.object(player).set_remote_role(Role::SimulatedProxy);
     }
 
     /// Decides again which objects each connection sees. Call it in each tick, after the game and before the
@@ -56,7 +56,7 @@ impl Sight {
                 let is_cloaked = server[player].mind.cloaked > 0 && server[player].team != team;
                 self.show(server, connection, player.erase(), !is_cloaked);
                 let scans = player == seat || server[seat].has(PerkKind::Scanner);
-                server.set_custom_active_for(connection, player, Player::WOUNDS, scans);
+                server.object(player).set_custom_active_for(connection, Player::WOUNDS, scans);
             }
             for &pickup in &arena.pickups {
                 let is_near = distance(here, server[pickup].position) < PICKUP_SIGHT;
@@ -70,7 +70,7 @@ impl Sight {
         let key = (connection, object);
         let changed = if visible { self.hidden.remove(&key) } else { self.hidden.insert(key) };
         if changed {
-            server.set_visible(connection, object, visible);
+            server.object(object).set_visible(connection, visible);
             self.open_since.remove(&key);
         }
     }
@@ -82,7 +82,7 @@ impl Sight {
 
     /// Returns whether a packet to a connection may hold a secret now.
     pub(crate) fn may_see(&self, server: &Server, connection: ConnectionId, secret: &Drawn) -> bool {
-        let is_owner = server.owner(secret.object) == Some(connection);
+        let is_owner = server.object_info(secret.object).owner() == Some(connection);
         let allowed = match secret.rule {
             Rule::OwnerOnly => is_owner,
             Rule::SkipOwner => !is_owner,

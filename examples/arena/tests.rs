@@ -107,7 +107,7 @@ fn a_client_can_neither_leave_the_field_nor_run_faster() {
     let connection = server.connect(std::time::Duration::ZERO);
     let me = arena.players[0];
     let friend = arena.players[2];
-    server.set_owner(me, Some(connection));
+    server.object(me).set_owner(Some(connection));
     for _ in 0..200 {
         let (before, was_alive) = (server[me].position, server[me].is_alive());
         arena.steer(&mut server, me, &Input { goal: [1_000.0, 0.0], target: friend });

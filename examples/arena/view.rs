@@ -92,7 +92,7 @@ impl View<'_> {
     }
 
     fn of_player(&self, object: ObjectRef<Player>, player: &Player, replica: &Player) -> Checks {
-        let owns = self.server.owner(object) == Some(self.connection);
+        let owns = self.server.object_info(object).owner() == Some(self.connection);
         let is_playing = matches!(self.server[self.arena.game].phase, Phase::Playing { .. });
         let seat = self.sight.seats.get(&self.connection);
         let scans = seat.is_some_and(|&seat| seat == object || self.server[seat].has(PerkKind::Scanner));
@@ -128,7 +128,7 @@ impl View<'_> {
     }
 
     fn of_turret(&self, object: ObjectRef<Turret>, turret: &Turret, replica: &Turret) -> Checks {
-        let owns = self.server.owner(object) == Some(self.connection);
+        let owns = self.server.object_info(object).owner() == Some(self.connection);
         vec![
             ("position", near(turret.position, replica.position, 0.1)),
             ("heading", (turret.heading - replica.heading).abs() < 1.51),

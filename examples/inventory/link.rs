@@ -95,7 +95,7 @@ impl<T: Replicated> Link<T> {
 
     /// Returns the server's statistics of the connection.
     pub(crate) fn stats(&self) -> ConnectionStats {
-        self.server.stats(self.connection).unwrap_or_default()
+        self.server.connection_info(self.connection).stats().unwrap_or_default()
     }
 
     /// Returns how many packets the network has lost.
@@ -113,6 +113,6 @@ impl<T: Replicated> Link<T> {
         let values = |class: &repl::tools::ClassTraffic| {
             class.properties.iter().map(|property| property.bits).sum::<u64>()
         };
-        self.client.traffic().iter().map(|class| class.head_bits + values(class)).sum()
+        self.client.connection_info().traffic().iter().map(|class| class.head_bits + values(class)).sum()
     }
 }

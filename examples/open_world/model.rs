@@ -320,7 +320,7 @@ pub(crate) fn set_areas(server: &mut Server) {
         let Some(radius) = T::SIGHT else { return };
         let area = Area::within(radius);
         let area = if T::IS_SLOW_WHEN_FAR { area.slower_beyond(radius / 2.0, FAR_TICKS) } else { area };
-        server.set_area::<T>(area);
+        server.class::<T>().set_area(area);
     }
     set_area::<Avatar>(server);
     set_area::<Creature>(server);

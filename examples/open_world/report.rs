@@ -112,7 +112,7 @@ impl Outcome {
 /// the most bytes comes first.
 fn traffic(session: &Session) -> Vec<(u64, &'static str)> {
     let mut classes: Vec<(u64, &str)> = Vec::new();
-    for traffic in session.guests.iter().flat_map(|guest| guest.client.traffic()) {
+    for traffic in session.guests.iter().flat_map(|guest| guest.client.connection_info().traffic()) {
         let bits = traffic.head_bits + traffic.properties.iter().map(|property| property.bits).sum::<u64>();
         match classes.iter_mut().find(|(_, name)| *name == traffic.class) {
             Some((sum, _)) => *sum += bits,

@@ -104,7 +104,7 @@ impl Session {
         let ((), ticking) = cpu_clock.measure(|| {
             for (number, guest) in guests.iter().enumerate() {
                 let [x, y] = world.viewpoint(number);
-                server.set_viewpoints(guest.connection, &[[x, y, 0.0]]);
+                server.connection(guest.connection).set_viewpoints(&[[x, y, 0.0]]);
             }
             server.tick(now);
         });
@@ -178,7 +178,7 @@ impl Session {
         }
         let mut expected = 0;
         for (at, entry) in self.world.entries.iter().enumerate() {
-            let is_relevant = self.server.is_relevant(*connection, entry.object.erase());
+            let is_relevant = self.server.object_info(entry.object.erase()).is_relevant_to(*connection);
             let sees = match verdict(&self.world.entries, number, at) {
                 Verdict::Sees => true,
                 Verdict::Open => is_relevant,
@@ -205,7 +205,7 @@ impl Session {
         let [mut asleep, mut all] = [0, 0];
         for Guest { client, .. } in &self.guests {
             let present = self.world.entries.iter().filter(|entry| client.contains(entry.object.erase()));
-            let sleeps = present.map(|entry| client.is_asleep(entry.object.erase()));
+            let sleeps = present.map(|entry| client.object_info(entry.object.erase()).is_asleep());
             sleeps.for_each(|sleeps| (asleep, all) = (asleep + usize::from(sleeps), all + 1));
         }
         asleep * 100 / all.max(1)
@@ -213,7 +213,8 @@ impl Session {
 
     /// Returns the bytes made for all clients.
     pub(crate) fn bytes_sent(&self) -> u64 {
-        let stats = self.guests.iter().filter_map(|guest| self.server.stats(guest.connection));
+        let stats =
+            self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());
         stats.map(|stats| stats.bytes_sent).sum()
     }
 }

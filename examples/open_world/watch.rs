@@ -121,7 +121,7 @@ impl Watch {
                     in_sight += 1;
                     entry.wait(digests, world.tick)
                 }
-                None if server.is_relevant(guest.connection, object) => {
+                None if server.object_info(object).is_relevant_to(guest.connection) => {
                     let since = before.get(&object).copied().unwrap_or(world.tick);
                     guest.missing.insert(object, since);
                     world.tick - since
@@ -129,15 +129,15 @@ impl Watch {
                 None => 0,
             };
             // What goes out of sight keeps its last values until the client has removed it.
-            if wait > self.oldest_wait && server.is_relevant(guest.connection, object) {
+            if wait > self.oldest_wait && server.object_info(object).is_relevant_to(guest.connection) {
                 self.oldest_wait = wait;
             }
             if wait >= LONG_TICKS
-                && let Some(reason) = server.why_not_sent(guest.connection, object)
+                && let Some(reason) = server.object_info(object).why_not_sent_to(guest.connection)
             {
                 *self.reasons.entry(format!("{reason:?}")).or_default() += 1;
             }
-            if wait >= STARVED_TICKS && server.is_relevant(guest.connection, object) {
+            if wait >= STARVED_TICKS && server.object_info(object).is_relevant_to(guest.connection) {
                 self.starved.insert((number, object));
             }
         }

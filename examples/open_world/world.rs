@@ -86,7 +86,7 @@ impl World {
         }
         for team in 0..TEAMS {
             let banner = server.spawn(Banner::default());
-            server.set_relevancy(banner, Relevancy::Group(Group(team)));
+            server.object(banner).set_relevancy(Relevancy::Group(Group(team)));
             world.add(server, Object::Banner(banner), Rule::Team(team));
         }
         let realm = server.spawn(Realm::default());
@@ -156,15 +156,15 @@ impl World {
         let Object::Avatar(avatar) = self.entries[connection].object else { return };
         let mark = Self::canary(self.entries.len(), MARK, 0);
         let lantern = server.spawn(Lantern { light: 9, mark });
-        server.set_relevancy(lantern, Relevancy::AttachedTo(avatar.erase()));
+        server.object(lantern).set_relevancy(Relevancy::AttachedTo(avatar.erase()));
         self.add(server, Object::Lantern(lantern), Rule::With(connection));
         let secret = Self::canary(self.entries.len(), SECRET, 0);
         let journal = server.spawn(Journal { pages: 1, secret });
-        server.set_relevancy(journal, Relevancy::OwnerOnly);
+        server.object(journal).set_relevancy(Relevancy::OwnerOnly);
         self.add(server, Object::Journal(journal), Rule::OwnerOnly);
         let secret = Self::canary(self.entries.len(), SECRET, 0);
-        if let Some(pack) = server.spawn_subobject(avatar, Pack { coins: 20, secret }) {
-            server.set_audience(pack, Audience::Owner);
+        if let Some(pack) = server.object(avatar).spawn_subobject(Pack { coins: 20, secret }) {
+            server.object(pack).set_audience(Audience::Owner);
             self.add(server, Object::Pack(pack), Rule::OwnerOnly);
         }
     }
@@ -185,7 +185,7 @@ impl World {
         let position = self.anywhere();
         let (kind, count) = (self.rng.below(500) as u16, 1 + self.rng.below(20) as u16);
         let loot = server.spawn(Loot { position, kind, count });
-        server.set_dormancy(loot, Dormancy::All);
+        server.object(loot).set_dormancy(Dormancy::All);
         self.put(server, at, Object::Loot(loot), Rule::Located(Loot::SIGHT.unwrap_or_default()));
     }
 
@@ -194,7 +194,7 @@ impl World {
         let place = self.any(self.structures.clone());
         let Object::Structure(structure) = self.entries[place].object else { return };
         let mark = Self::canary(at.unwrap_or(self.entries.len()), MARK, self.tick);
-        if let Some(fire) = server.spawn_subobject(structure, Fire { heat: 1, mark }) {
+        if let Some(fire) = server.object(structure).spawn_subobject(Fire { heat: 1, mark }) {
             self.put(server, at, Object::Fire(fire), Rule::With(place));
         }
     }
@@ -203,7 +203,7 @@ impl World {
         let position = self.anywhere();
         let kind = self.rng.below(100) as u16;
         let structure = server.spawn(Structure { position, kind, ..Structure::default() });
-        server.set_dormancy(structure, Dormancy::All);
+        server.object(structure).set_dormancy(Dormancy::All);
         self.add(server, Object::Structure(structure), Rule::Located(Structure::SIGHT.unwrap_or_default()));
     }
 
@@ -214,11 +214,11 @@ impl World {
         let (journal, pack) = (lantern + 1, lantern + 2);
         let tame = self.creatures.clone().skip(number * TAME as usize).take(TAME as usize);
         for at in [number, journal].into_iter().chain(tame) {
-            server.set_owner(self.entries[at].object.erase(), Some(connection));
+            server.object(self.entries[at].object.erase()).set_owner(Some(connection));
             self.entries[at].owner = Some(number);
         }
         self.entries[pack].owner = Some(number);
-        server.join_group(connection, Group(number as u32 % TEAMS));
+        server.connection(connection).join_group(Group(number as u32 % TEAMS));
     }
 
     /// Returns where the avatar of a connection is.

@@ -103,7 +103,8 @@ impl Session {
 
     /// Returns the bits of a class in all packets that the first client applied: openings and updates.
     pub(crate) fn class_bits(&self, class: Class) -> u64 {
-        let traffic = self.watchers.first().map_or(&[][..], |watcher| watcher.client.traffic());
+        let traffic =
+            self.watchers.first().map_or(&[][..], |watcher| watcher.client.connection_info().traffic());
         let of_class = traffic.iter().find(|traffic| traffic.class == class.name());
         of_class.map_or(0, |traffic| {
             traffic.head_bits + traffic.properties.iter().map(|property| property.bits).sum::<u64>()

@@ -147,7 +147,9 @@ impl Session {
 
     /// Returns the traffic to each client.
     pub(crate) fn sent(&self) -> impl Iterator<Item = repl::ConnectionStats> {
-        self.readers.iter().map(|reader| self.server.stats(reader.connection).unwrap_or_default())
+        self.readers
+            .iter()
+            .map(|reader| self.server.connection_info(reader.connection).stats().unwrap_or_default())
     }
 }
 

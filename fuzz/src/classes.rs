@@ -90,11 +90,11 @@ const BIRDS: i16 = 16;
 
 /// Spawns the birds, in a row. Every fourth one sleeps while it rests.
 pub fn spawn_birds(server: &mut Server) -> Vec<ObjectRef<Bird>> {
-    server.set_area::<Bird>(Area::within(40.0).near_within(20.0).slower_beyond(30.0, 3));
+    server.class::<Bird>().set_area(Area::within(40.0).near_within(20.0).slower_beyond(30.0, 3));
     let birds = (0..BIRDS).map(|at| {
         let bird = server.spawn(Bird { place: [8 * at, at % 3], height: 1, ..Bird::default() });
         if at % 4 == 0 {
-            server.set_dormancy(bird, Dormancy::All);
+            server.object(bird).set_dormancy(Dormancy::All);
         }
         bird
     });
@@ -103,7 +103,7 @@ pub fn spawn_birds(server: &mut Server) -> Vec<ObjectRef<Bird>> {
 
 /// Moves what a client sees along the row of birds, and changes birds, in each tick others.
 pub fn change_birds(server: &mut Server, connection: ConnectionId, birds: &[ObjectRef<Bird>], tick: usize) {
-    server.set_viewpoints(connection, &[[(tick * 5 % 120) as f32, 0.0, 0.0]]);
+    server.connection(connection).set_viewpoints(&[[(tick * 5 % 120) as f32, 0.0, 0.0]]);
     for (at, &bird) in birds.iter().enumerate().filter(|(at, _)| !(at + tick).is_multiple_of(3)) {
         let bird = &mut server[bird];
         match (at + tick) % 5 {
@@ -121,16 +121,16 @@ pub const PATHS: [&str; 2] = ["stage/stone", "stage/sand"];
 
 pub fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>().register::<Bird>();
-    client.place_static(PATHS[0], Pebble { weight: 77, calls: 0 });
+    client.statics().place(PATHS[0], Pebble { weight: 77, calls: 0 });
 }
 
 /// Spawns, hides, shows, changes and despawns the static pebbles, in each tick something else.
 pub fn change_statics(server: &mut Server, connection: ConnectionId, tick: usize) {
     let path = PATHS[tick / 8 % 2];
     match (server.find_static::<Pebble>(path), tick % 8) {
-        (None, 1) => _ = server.spawn_static(path, Pebble { weight: tick as u8, calls: 0 }),
+        (None, 1) => _ = server.statics().spawn(path, Pebble { weight: tick as u8, calls: 0 }),
         (Some(pebble), 3) => server[pebble].weight += 1,
-        (Some(pebble), 4 | 6) => server.set_visible(connection, pebble, tick % 8 == 6),
+        (Some(pebble), 4 | 6) => _ = server.object(pebble).set_visible(connection, tick % 8 == 6),
         (Some(pebble), 1) => server.despawn(pebble),
         _ => {}
     }

@@ -291,7 +291,7 @@ impl Venue {
         self.server.tick(self.now);
         talk::assert_changed_by_calls(&before, &self.server);
         while let Some(call) = self.server.poll_call::<Hero>() {
-            assert_eq!(self.server.owner(call.object), call.caller, "only the owner calls");
+            assert_eq!(self.server.object_info(call.object).owner(), call.caller, "only the owner calls");
             self.heard.polled += 1;
         }
         self.note_events();
@@ -326,12 +326,12 @@ impl Venue {
     /// Decides about a login by its first byte. An accepted client owns one of the heroes.
     fn decide(&mut self, id: ConnectionId, login: &[u8]) {
         match login {
-            [b'n', ..] => drop(self.server.refuse(id, "no")),
+            [b'n', ..] => drop(self.server.connection(id).refuse("no")),
             [b'w', ..] => {}
             _ => {
                 let hero = usize::from(login.first().copied().unwrap_or_default()) % self.heroes.len();
-                self.server.set_owner(self.heroes[hero], Some(id));
-                assert!(self.server.accept(id, &login[..login.len().min(40)]));
+                self.server.object(self.heroes[hero]).set_owner(Some(id));
+                assert!(self.server.connection(id).accept(&login[..login.len().min(40)]));
             }
         }
     }
@@ -367,7 +367,8 @@ impl Venue {
     fn assert_limits(&self) {
         let open = self.server.connections().count();
         assert!(open <= LIMITS.max_connections + 1, "{open} connections");
-        let kept: Vec<_> = self.known.iter().filter_map(|&id| self.server.stats(id)).collect();
+        let kept: Vec<_> =
+            self.known.iter().filter_map(|&id| self.server.connection_info(id).stats()).collect();
         let most = LIMITS.max_connections + LIMITS.max_half_open + LIMITS.max_ended;
         assert!(kept.len() <= most, "{} connections are stored", kept.len());
         for stats in kept {

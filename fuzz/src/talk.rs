@@ -76,7 +76,7 @@ impl Hero {
     pub fn rename(call: &mut ServerCall<'_, Self>, name: String, moods: Vec<Mood>) {
         let (object, caller) = (call.object(), call.caller());
         assert!(Self::is_name(&name), "the validator was not asked");
-        assert_eq!(call.server().owner(object), caller, "only the owner calls");
+        assert_eq!(call.server().object_info(object).owner(), caller, "only the owner calls");
         (call.name, call.moods) = (name, moods);
         call.note();
     }
@@ -212,23 +212,25 @@ pub fn say_to_server(client: &mut Client, hero: ObjectRef<Hero>, tick: usize) {
 
 /// Sends a message or a call from a server, a different one in each tick.
 pub fn say_to_client(server: &mut Server, to: ConnectionId, heroes: &[ObjectRef<Hero>], tick: usize) {
-    let Some(&hero) = heroes.iter().find(|&&hero| server.owner(hero) == Some(to)) else { return };
+    let Some(&hero) = heroes.iter().find(|&&hero| server.object_info(hero).owner() == Some(to)) else {
+        return;
+    };
     let other = heroes[tick % heroes.len()];
     match tick % 12 {
         0 => drop(server.call(hero).hit(9)),
-        1 => drop(server.send(to, &Chat(format!("tick {tick}")))),
+        1 => drop(server.connection(to).send(&Chat(format!("tick {tick}")))),
         2 => drop(server.call(hero).follow(other, Mood::Lost(Some(-4)))),
-        3 => drop(server.send(to, &Score::Of(other, None))),
+        3 => drop(server.connection(to).send(&Score::Of(other, None))),
         4 => drop(server.call(hero).announce(text(tick))),
-        5 => drop(server.send(to, &Effect(7, hero))),
+        5 => drop(server.connection(to).send(&Effect(7, hero))),
         6 => drop(server.call(other).explode(8)),
         7 => drop(server.call(hero).question(tick as u8)),
-        8 => drop(server.send(to, &Chat(text(if tick == 8 { 1_300 } else { 300 })))),
+        8 => drop(server.connection(to).send(&Chat(text(if tick == 8 { 1_300 } else { 300 })))),
         9 => drop(server.call(hero).blink(2)),
-        10 => drop(server.send(to, &Score::Marks(vec![6; 5]))),
+        10 => drop(server.connection(to).send(&Score::Marks(vec![6; 5]))),
         _ => drop(server.call(hero).follow(ObjectRef::NULL, Mood::Calm)),
     }
-    drop(server.send(to, &Input { way: [0, 1], number: tick as u16 }));
+    drop(server.connection(to).send(&Input { way: [0, 1], number: tick as u16 }));
 }
 
 /// All heroes of a server.

@@ -49,8 +49,11 @@ type Shown = (
 impl Guest {
     /// Ticks the client, and returns the packets that it sends.
     pub fn tick(&mut self) -> Vec<Vec<u8>> {
-        let own =
-            self.client.objects::<Hero>().map(|(hero, _)| hero).find(|&hero| self.client.is_owner(hero));
+        let own = self
+            .client
+            .objects::<Hero>()
+            .map(|(hero, _)| hero)
+            .find(|&hero| self.client.object_info(hero).is_owner());
         if let Some(hero) = own {
             talk::say_to_server(&mut self.client, hero, self.ticks);
         }
@@ -74,7 +77,7 @@ impl Guest {
         let before = self.shown();
         // Packets of state are also bound to the number of the server, and their first bit is not set.
         let is_state = content.first().is_some_and(|first| first & 1 == 0);
-        let instance = self.client.server_instance().filter(|_| is_state).unwrap_or(0);
+        let instance = self.client.connection_info().server_instance().filter(|_| is_state).unwrap_or(0);
         let token = if has_token(content) { self.token } else { 0 };
         let was_connected = self.client.is_connected();
         let result = self.client.receive(self.now, &seal(content, SESSION ^ token ^ instance));

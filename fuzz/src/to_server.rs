@@ -50,7 +50,7 @@ impl Host {
         let birds = spawn_birds(&mut server);
         let heroes: Vec<_> = (0..2).map(|_| server.spawn(Hero::default())).collect();
         let connection = server.connect(Duration::ZERO);
-        server.set_owner(heroes[0], Some(connection));
+        server.object(heroes[0]).set_owner(Some(connection));
         Self {
             server,
             connection,

@@ -279,7 +279,7 @@ fn one_location(container: &Container<'_>, errors: &mut Errors) {
         errors.at(
             second.span,
             format!(
-                "an object is at one place, and `{first}` has `location` already: remove one of them, or remove both and pass a function to `Server::locate`, which computes the position"
+                "an object is at one place, and `{first}` has `location` already: remove one of them, or remove both and pass a function to `ClassHandle::locate`, which computes the position"
             ),
         );
     }

@@ -324,12 +324,7 @@ impl<P: Payload> Link<P> {
 
     /// Sends the waiting messages, as [`Outgoing::send`](crate::messages::outgoing::Outgoing::send)
     /// describes. Returns how many bits they take.
-    pub fn send_messages(
-        &mut self,
-        budget_bits: usize,
-        may_receive: MayReceive<'_>,
-        now: Duration,
-    ) -> usize {
+    pub fn send_messages(&mut self, budget_bits: usize, may_receive: MayReceive<'_>, now: Duration) -> usize {
         self.exchange.outgoing.send(&mut self.outbox, budget_bits, may_receive, now)
     }
 

@@ -12,7 +12,7 @@ use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::frame::message::read_messages;
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
-use crate::server::host::Host;
+use crate::server::host::{Host, Roster};
 use crate::server::{Maker, ServerSessions, ServerSettings};
 use crate::session::agreement::Agreement;
 use crate::session::client_handshake::ClientContext;
@@ -138,13 +138,11 @@ impl MessageServer {
 }
 
 impl Host for MessageServer {
-    type Connection = Link<()>;
-
-    fn sessions(&self) -> &ServerSessions<Link<()>> {
+    fn roster(&self) -> &impl Roster {
         &self.sessions
     }
 
-    fn sessions_mut(&mut self) -> &mut ServerSessions<Link<()>> {
+    fn roster_mut(&mut self) -> &mut impl Roster {
         &mut self.sessions
     }
 
@@ -289,7 +287,8 @@ impl MessageClient {
                 Ok(())
             }
             Heard::Packet(packet, mut reader) => {
-                let messages = end_of_body(&mut reader).and_then(|()| self.session.check_messages(&mut reader));
+                let messages =
+                    end_of_body(&mut reader).and_then(|()| self.session.check_messages(&mut reader));
                 let result = match messages {
                     Ok(messages) => {
                         let asks_for_ack = !messages.is_empty();

@@ -64,29 +64,33 @@ mod register;
 mod server;
 mod session;
 
+pub use body::removal::CloseReason;
+pub use body::role::Role;
 pub use calls::call::{Call, CallSide, ClientCall, MulticastCall, ReceivedCall, ServerCall};
 pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
-pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock};
-pub use repl_link::{Address, Endpoint, EndpointConfig, Origin};
-pub use repl_link::messages::channel::{Channel, MessageOptions, SendError};
-pub use register::Register;
-pub use server::{
-    Area, Audience, ConnectionStats, Dormancy, External, Group, NotSent, Position, Relevancy, Server,
-    Transmit, UpdateRate, Viewer,
+pub use client::{
+    Change, Client, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats,
+    Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
-pub use session::archetype::ArchetypeId;
-pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
+pub use register::Register;
+pub use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 pub use repl_link::session::connection_id::ConnectionId;
 pub use repl_link::session::disconnect::DisconnectReason;
-pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
 pub use repl_link::session::identity::Session;
 pub use repl_link::session::limits::{Limit, LimitMismatch};
 pub use repl_link::session::mismatch::{Difference, LayoutMismatch, Side};
+pub use repl_link::{Address, Endpoint, EndpointConfig, Origin};
+pub use server::{
+    Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
+    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics, Transmit, UpdateRate,
+    Viewer,
+};
+pub use session::archetype::ArchetypeId;
+pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
+pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
-pub use body::removal::CloseReason;
-pub use body::role::Role;
 
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]

@@ -7,9 +7,9 @@ use repl_core::{NetSerialize, Replicated};
 
 use crate::calls::rpcs::Rpcs;
 use crate::client::Client;
-use repl_link::messages::channel::{Channel, MessageOptions};
 use crate::server::Server;
 use crate::session::archetype::ArchetypeId;
+use repl_link::messages::channel::{Channel, MessageOptions};
 
 /// Either side, a [`Server`] or a [`Client`], while it learns what it will send and receive. With this trait
 /// one function registers everything for both sides, so that neither can forget something or choose another

@@ -163,7 +163,7 @@ fn r20_a_packet_that_completes_a_message_that_its_reader_refuses_changes_no_obje
         server.spawn(Knight::default())
     });
     let id = room.guests[0].id;
-    room.server.send(id, &Letter("repl ".repeat(300), Mood(1))).expect("there is room");
+    room.server.connection(id).send(&Letter("repl ".repeat(300), Mood(1))).expect("there is room");
     room.server[knight].last = 70;
     let packets = room.tick_one();
     assert_eq!(packets.len(), 2, "the letter has a part in each packet, and the second also has the change");

@@ -48,7 +48,9 @@ fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
 
 /// Returns, for each client, whether it owns the object, and the object's role on the client.
 fn views<T>(room: &Room, object: ObjectRef<T>) -> Vec<(bool, Role)> {
-    let view = |client: &Client| (client.is_owner(object), client.role(object).expect("it is there"));
+    let view = |client: &Client| {
+        (client.object_info(object).is_owner(), client.object_info(object).role().expect("it is there"))
+    };
     room.guests.iter().map(|guest| view(&guest.client)).collect()
 }
 
@@ -60,21 +62,27 @@ fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
     room.enter();
     let (chest, player) = (room.server.spawn(Chest::default()), room.server.spawn(Player::default()));
     let owner = room.guests[1].id;
-    room.server.set_owner(chest, Some(owner));
-    room.server.set_owner(player, Some(owner));
-    room.server.set_remote_role(player, Role::AutonomousProxy);
+    room.server.object(chest).set_owner(Some(owner));
+    room.server.object(player).set_owner(Some(owner));
+    room.server.object(player).set_remote_role(Role::AutonomousProxy);
     room.settle();
     assert_eq!(views(&room, chest), [(false, Role::SimulatedProxy), (true, Role::SimulatedProxy)]);
     assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, Role::AutonomousProxy)]);
     let client = &room.guests[1].client;
-    assert_eq!(client.owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(), [chest]);
-    assert_eq!(room.client().owned_objects::<Chest>().count(), 0);
-    let mut all: Vec<_> = room.server.all_objects().map(|object| room.server.class_name(object)).collect();
+    assert_eq!(
+        client.connection_info().owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(),
+        [chest]
+    );
+    assert_eq!(room.client().connection_info().owned_objects::<Chest>().count(), 0);
+    let mut all: Vec<_> =
+        room.server.all_objects().map(|object| room.server.object_info(object).class_name()).collect();
     all.sort_unstable();
     assert_eq!(all, [Some("Chest"), Some("Player")]);
-    assert_eq!(room.server.cast::<Chest>(chest.erase()), Some(chest));
-    assert_eq!(room.server.cast::<Player>(chest.erase()), None);
-    let of_server = |id| room.server.owned_objects::<Chest>(id).map(|(object, _)| object).collect::<Vec<_>>();
+    assert_eq!(room.server.object_info(chest.erase()).cast::<Chest>(), Some(chest));
+    assert_eq!(room.server.object_info(chest.erase()).cast::<Player>(), None);
+    let of_server = |id| {
+        room.server.connection_info(id).owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>()
+    };
     assert_eq!((of_server(owner), of_server(room.guests[0].id)), (vec![chest], vec![]));
     assert!(
         !events(&mut room, 1).contains(&ClientEvent::RoleChanged(chest.erase())),
@@ -89,8 +97,8 @@ fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_
     for new in [1, 2, 0] {
         for object in [player.erase(), chest.erase()] {
             let owner = room.guests[new].id;
-            let old = room.server.owner(object);
-            room.server.set_owner(object, Some(owner));
+            let old = room.server.object_info(object).owner();
+            room.server.object(object).set_owner(Some(owner));
             let packets = room.tick();
             for (guest, packets) in packets.iter().enumerate() {
                 let id = room.guests[guest].id;
@@ -114,17 +122,17 @@ fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_
 fn s205_a_change_of_role_reaches_everyone() {
     let (mut room, player, chest) = room(2);
     let owner = room.guests[0].id;
-    room.server.set_owner(player, Some(owner));
+    room.server.object(player).set_owner(Some(owner));
     for role in [Role::AutonomousProxy, Role::Authority, Role::None, Role::SimulatedProxy] {
-        room.server.set_remote_role(player, role);
-        room.server.set_remote_role(chest, role);
+        room.server.object(player).set_remote_role(role);
+        room.server.object(chest).set_remote_role(role);
         room.settle();
         let other = if role == Role::AutonomousProxy { Role::SimulatedProxy } else { role };
         assert_eq!(views(&room, player), [(true, role), (false, other)]);
         assert_eq!(views(&room, chest), [(false, other); 2]);
     }
     room.enter();
-    room.server.set_remote_role(chest, Role::Authority);
+    room.server.object(chest).set_remote_role(Role::Authority);
     room.settle();
     assert_eq!(views(&room, chest)[2], (false, Role::Authority), "a late joiner");
 }
@@ -144,19 +152,19 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
     for round in 0..3_000 {
         if draw(6) == 0 {
             let owner = ids.get(draw(3) as usize).copied();
-            room.server.set_owner(player, owner);
-            room.server.set_owner(chest, owner);
+            room.server.object(player).set_owner(owner);
+            room.server.object(chest).set_owner(owner);
         }
         if draw(6) == 0 {
-            room.server.set_remote_role(player, roles[draw(4) as usize]);
-            room.server.set_remote_role(chest, roles[draw(4) as usize]);
+            room.server.object(player).set_remote_role(roles[draw(4) as usize]);
+            room.server.object(chest).set_remote_role(roles[draw(4) as usize]);
         }
         if draw(4) == 0 {
             room.server[chest].gold = round;
         }
         if draw(9) == 0 {
             let visible = draw(2) == 0;
-            room.server.set_visible(ids[draw(2) as usize], chest, visible);
+            room.server.object(chest).set_visible(ids[draw(2) as usize], visible);
         }
         for (guest, packets) in room.tick().into_iter().enumerate() {
             for packet in packets {
@@ -177,17 +185,17 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
             }
         }
     }
-    ids.iter().for_each(|&id| room.server.set_visible(id, chest, true));
+    ids.iter().for_each(|&id| _ = room.server.object(chest).set_visible(id, true));
     (0..200).for_each(|_| _ = room.step());
     for object in [player.erase(), chest.erase()] {
-        let owner = room.server.owner(object);
+        let owner = room.server.object_info(object).owner();
         for (guest, id) in ids.into_iter().enumerate() {
             assert_eq!(views(&room, object)[guest].0, owner == Some(id), "guest {guest}");
         }
     }
     for role in [Role::AutonomousProxy, Role::SimulatedProxy] {
-        room.server.set_owner(player, Some(ids[1]));
-        room.server.set_remote_role(player, role);
+        room.server.object(player).set_owner(Some(ids[1]));
+        room.server.object(player).set_remote_role(role);
         (0..50).for_each(|_| _ = room.step());
         assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, role)]);
     }
@@ -197,9 +205,12 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
 #[test]
 fn s204_s205_an_ack_of_an_earlier_owner_or_role_does_not_acknowledge_a_later_one() {
     type Change = fn(&mut Server, ObjectRef<Player>, Option<ConnectionId>);
-    let changes: [Change; 2] = [Server::set_owner, |server, player, owner| {
-        server.set_remote_role(player, owner.map_or(Role::SimulatedProxy, |_| Role::Authority));
-    }];
+    let changes: [Change; 2] = [
+        |server, player, owner| _ = server.object(player).set_owner(owner),
+        |server, player, owner| {
+            server.object(player).set_remote_role(owner.map_or(Role::SimulatedProxy, |_| Role::Authority));
+        },
+    ];
     for change in changes {
         for is_new in [false, true] {
             let (mut room, known, _) = room(1);
@@ -245,13 +256,13 @@ fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
         // room.
         notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
         if tick == changed {
-            room.server.set_remote_role(chest, Role::Authority);
+            room.server.object(chest).set_remote_role(Role::Authority);
         }
         room.tick();
     }
     room.hear(0, &acks);
     room.settle();
-    room.client().role(chest)
+    room.client().object_info(chest).role()
 }
 
 #[test]
@@ -286,20 +297,20 @@ fn s205_a_role_is_sent_after_its_openings_were_lost_and_an_earlier_opening_arriv
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let late_ack = room.replies(0);
-    room.server.set_remote_role(letter, Role::Authority);
+    room.server.object(letter).set_remote_role(Role::Authority);
     assert_eq!(room.tick_one().len(), 1, "an opening with the role, which is lost");
     room.server[letter].text = "x".repeat(1_000);
     assert!(room.tick_one().len() > 1, "an opening in fragments, which are lost");
-    let lost = |room: &Room| room.server.stats(id).map_or(0, |stats| stats.packets_lost);
+    let lost = |room: &Room| room.server.connection_info(id).stats().map_or(0, |stats| stats.packets_lost);
     let before = lost(&room);
     while lost(&room) < before + 2 {
         room.tick_one();
     }
     room.hear(0, &late_ack);
     // The server stops sending data that the client may no longer see.
-    room.server.set_custom_active_for(id, letter, crate::support::property::<Letter>("seal"), false);
+    room.server.object(letter).set_custom_active_for(id, crate::support::property::<Letter>("seal"), false);
     room.settle();
-    assert_eq!(room.client().role(letter), Some(Role::Authority));
+    assert_eq!(room.client().object_info(letter).role(), Some(Role::Authority));
     assert_eq!(room.client().get(letter).map(|letter| letter.text.len()), Some(1_000));
 }
 
@@ -311,11 +322,13 @@ fn objects_are_cast_to_their_class_and_to_no_other() {
         .filter_map(|event| if let ClientEvent::Spawned(object) = event { Some(object) } else { None })
         .collect();
     let client = room.client();
-    let players: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Player>(object)).collect();
-    let chests: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Chest>(object)).collect();
+    let players: Vec<_> =
+        spawned.iter().filter_map(|&object| client.object_info(object).cast::<Player>()).collect();
+    let chests: Vec<_> =
+        spawned.iter().filter_map(|&object| client.object_info(object).cast::<Chest>()).collect();
     assert_eq!((players, chests), (vec![player], vec![chest]));
-    assert_eq!(client.class_name(player), Some("Player"));
-    assert_eq!(client.class_name(ObjectRef::<()>::NULL), None);
+    assert_eq!(client.object_info(player).class_name(), Some("Player"));
+    assert_eq!(client.object_info(ObjectRef::<()>::NULL).class_name(), None);
 }
 
 #[test]
@@ -331,17 +344,20 @@ fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
     let mut told = BTreeSet::new();
     while let Some(event) = client.poll_event() {
         let ClientEvent::Despawned(object, CloseReason::Destroyed) = event else { panic!("{event:?}") };
-        if let Some(player) = client.cast::<Player>(object) {
-            assert_eq!(client.departed(player), Some(&Player { health: 100, ammo: 0, score: 99 }));
+        if let Some(player) = client.object_info(object).cast::<Player>() {
+            assert_eq!(
+                client.object_info(player).departed(),
+                Some(&Player { health: 100, ammo: 0, score: 99 })
+            );
         }
-        if let Some(chest) = client.cast::<Chest>(object) {
-            assert_eq!(client.departed(chest).map(|chest| chest.gold), Some(5));
+        if let Some(chest) = client.object_info(object).cast::<Chest>() {
+            assert_eq!(client.object_info(chest).departed().map(|chest| chest.gold), Some(5));
         }
-        assert!(told.insert(client.class_name(object)));
+        assert!(told.insert(client.object_info(object).class_name()));
     }
     assert_eq!(told, BTreeSet::from([Some("Player"), Some("Chest")]));
-    assert_eq!(client.departed(player), None);
-    assert_eq!(client.cast::<Player>(player.erase()), None);
+    assert_eq!(client.object_info(player).departed(), None);
+    assert_eq!(client.object_info(player.erase()).cast::<Player>(), None);
 }
 
 #[test]
@@ -352,9 +368,9 @@ fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
     for health in [50, 60] {
         room.server[player].health = health;
         room.settle();
-        room.server.set_visible(id, player, false);
+        room.server.object(player).set_visible(id, false);
         room.settle();
-        room.server.set_visible(id, player, true);
+        room.server.object(player).set_visible(id, true);
         room.settle();
     }
     let client = &mut room.guests[0].client;
@@ -362,10 +378,15 @@ fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
     while let Some(event) = client.poll_event() {
         if let ClientEvent::Despawned(object, CloseReason::Relevancy) = event {
             ends += 1;
-            assert!(client.departed(ObjectRef::<Player>::new(object.guid().expect("a guid"))).is_some());
+            assert!(
+                client
+                    .object_info(ObjectRef::<Player>::new(object.guid().expect("a guid")))
+                    .departed()
+                    .is_some()
+            );
         }
     }
-    assert_eq!((ends, client.departed(player)), (2, None));
+    assert_eq!((ends, client.object_info(player).departed()), (2, None));
 }
 
 #[test]
@@ -493,9 +514,13 @@ fn the_join_is_reported_until_the_client_has_acked_it() {
         });
         assert!(asked.is_some(), "{objects} objects, after {lost_ticks} ticks");
         room.settle();
-        let quiet = room.server.stats(id).map(|stats| stats.bytes_sent);
+        let quiet = room.server.connection_info(id).stats().map(|stats| stats.bytes_sent);
         (0..500).for_each(|_| _ = room.step());
-        assert_eq!(room.server.stats(id).map(|stats| stats.bytes_sent), quiet, "it is told no more");
+        assert_eq!(
+            room.server.connection_info(id).stats().map(|stats| stats.bytes_sent),
+            quiet,
+            "it is told no more"
+        );
     }
 }
 
@@ -557,9 +582,9 @@ fn a_client_knows_its_round_trip_and_what_was_lost() {
         }
         room.acknowledge();
     }
-    let (stats, id) = (room.client().stats(), room.guests[0].id);
+    let (stats, id) = (room.client().connection_info().stats(), room.guests[0].id);
     assert_eq!(stats.packets_lost, lost);
-    let measured = room.server.stats(id).expect("connected").round_trip;
+    let measured = room.server.connection_info(id).stats().expect("connected").round_trip;
     let told = stats.round_trip.expect("it was told");
     assert!(told.abs_diff(measured) <= TICK && told > Duration::ZERO, "{told:?}, not {measured:?}");
     assert!(stats.bytes_received > 0 && stats.bytes_sent > 0);
@@ -581,7 +606,10 @@ fn a_missing_object_has_no_owner_and_no_role() {
     let (room, player, _) = room(1);
     let next = player.guid().map(|guid| Guid::new(guid.slot(), guid.generation().saturating_add(1)));
     let stranger = ObjectRef::<Player>::new(next.expect("a guid"));
-    assert_eq!((room.client().is_owner(stranger), room.client().role(stranger)), (false, None));
+    assert_eq!(
+        (room.client().object_info(stranger).is_owner(), room.client().object_info(stranger).role()),
+        (false, None)
+    );
 }
 
 #[test]
@@ -589,7 +617,7 @@ fn s204_an_object_that_is_given_to_a_client_before_it_was_sent_is_owned_from_the
     let (mut room, ..) = room(2);
     let owner = room.guests[0].id;
     let chest = room.server.spawn(Chest::default());
-    room.server.set_owner(chest, Some(owner));
+    room.server.object(chest).set_owner(Some(owner));
     room.settle();
     assert_eq!(views(&room, chest).iter().map(|(is_owner, _)| *is_owner).collect::<Vec<_>>(), [true, false]);
 }
@@ -625,11 +653,11 @@ fn each_event_of_a_session_is_reported_once_and_in_order() {
         for step in 0..6 {
             match step {
                 0 => {}
-                1 => room.server.set_owner(player, Some(id)),
-                2 => room.server.set_visible(id, chest, false),
-                3 => room.server.set_visible(id, chest, true),
+                1 => _ = room.server.object(player).set_owner(Some(id)),
+                2 => _ = room.server.object(chest).set_visible(id, false),
+                3 => _ = room.server.object(chest).set_visible(id, true),
                 4 => room.server.despawn(player),
-                _ => room.server.disconnect(id),
+                _ => room.server.connection(id).disconnect(),
             }
             for _ in 0..20 {
                 let replies = room.replies(0);

@@ -454,7 +454,7 @@ fn r05_an_old_client_and_a_new_one_have_the_values_of_the_server_in_each_tick() 
                 room.settle();
                 works.check(&room.server, &room.guests[1].client, &newcomer);
                 let gone = room.guests.swap_remove(1);
-                room.server.disconnect(gone.id);
+                room.server.connection(gone.id).disconnect();
                 room.enter();
             }
         }

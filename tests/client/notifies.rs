@@ -444,11 +444,11 @@ fn s55_the_notify_of_a_reference_that_is_filled_in_keeps_its_place() {
         (server.spawn(Follower::default()), server.spawn(Follower::default()))
     });
     let guest = room.guests[0].id;
-    room.server.set_visible(guest, leader, false);
+    room.server.object(leader).set_visible(guest, false);
     room.settle();
     room.server[follower].leader = leader;
     room.settle();
-    room.server.set_visible(guest, leader, true);
+    room.server.object(leader).set_visible(guest, true);
     room.server[follower].pace = 1;
     update(&mut room);
     assert_eq!(room.client()[follower].heard, ["leader", "pace"]);

@@ -128,7 +128,7 @@ fn court() -> (Room, ObjectRef<Judge>, [ObjectRef<Judge>; 3]) {
 
 fn show(room: &mut Room, judge: ObjectRef<Judge>, visible: bool) {
     let id = room.guests[0].id;
-    room.server.set_visible(id, judge, visible);
+    room.server.object(judge).set_visible(id, visible);
     room.settle();
 }
 
@@ -215,7 +215,7 @@ fn s117_entries_converge_under_loss() {
     for round in 0..60_u32 {
         let other = others[round as usize % 3];
         let id = room.guests[0].id;
-        room.server.set_visible(id, other, round % 4 < 2);
+        room.server.object(other).set_visible(id, round % 4 < 2);
         let score = Score { points: round, by: others[(round as usize + 1) % 3], notes: vec![round as u8] };
         if round % 5 == 4 {
             room.server[judge].scores.remove(&other);

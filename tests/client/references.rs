@@ -79,7 +79,7 @@ fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
     let other = room.server.spawn(Unit { number: 2, ..Unit::default() });
     let id = room.enter();
     room.settle();
-    room.server.set_visible(id, other, false);
+    room.server.object(other).set_visible(id, false);
     room.settle();
     assert!(room.client().contains(one) && !room.client().contains(other));
     (room, one, other)
@@ -87,7 +87,7 @@ fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
 
 fn show(room: &mut Room, unit: ObjectRef<Unit>, visible: bool) {
     let id = room.guests[0].id;
-    room.server.set_visible(id, unit, visible);
+    room.server.object(unit).set_visible(id, visible);
     room.settle();
 }
 
@@ -150,7 +150,7 @@ fn s118_healing_does_not_wait_for_packets_of_the_holder() {
     let (mut room, _, other) = two_units();
     let holder = room.server.spawn(Unit { target: other, ..Unit::default() });
     let id = room.guests[0].id;
-    room.server.set_visible(id, other, true);
+    room.server.object(other).set_visible(id, true);
     let packets = room.tick_one();
     room.deliver(0, &packets);
     assert_eq!(seen(&room, holder).target, other, "both in one packet");
@@ -367,7 +367,7 @@ fn s118_a_holder_of_two_references_is_updated_once_by_the_packet_that_fills_in_b
     let (mut room, one, other) = two_units();
     let id = room.guests[0].id;
     let (holder, third) = (room.server.spawn(Unit::default()), room.server.spawn(Unit::default()));
-    room.server.set_visible(id, third, false);
+    room.server.object(third).set_visible(id, false);
     for unit in [one, holder] {
         (room.server[unit].target, room.server[unit].friends) = (other, vec![third]);
     }
@@ -375,7 +375,7 @@ fn s118_a_holder_of_two_references_is_updated_once_by_the_packet_that_fills_in_b
     for unit in [one, holder] {
         seen_mut(&mut room, unit).calls = 0;
     }
-    room.server.set_visible(id, third, true);
+    room.server.object(third).set_visible(id, true);
     show(&mut room, other, true);
     for unit in [one, holder] {
         let unit = seen(&room, unit);
@@ -472,12 +472,12 @@ fn s117_what_was_removed_from_a_collection_is_not_read_again_when_its_object_goe
             }
             let (id, before) = (room.guests[0].id, room.client()[board].calls);
             room.guests[0].client.changes::<Board>().for_each(drop);
-            room.server.set_visible(id, unit, false);
+            room.server.object(unit).set_visible(id, false);
             room.settle();
             let read_again = u32::from(!removes);
             assert_eq!(room.client()[board].calls - before, read_again, "kind {kind}, {removes}");
             assert_eq!(room.guests[0].client.changes::<Board>().count() as u32, read_again);
-            room.server.set_visible(id, unit, true);
+            room.server.object(unit).set_visible(id, true);
             room.settle();
             remove(&mut room.server[board], unit);
             room.settle();

@@ -221,9 +221,9 @@ fn items_stand_in_fields_of_objects_too() {
 fn s204_an_old_owner_keeps_what_it_saw_last() {
     let (mut room, bag) = room_with(Bag { gold: 1, ..Bag::default() });
     let owner = room.guests[0].id;
-    room.server.set_owner(bag, Some(owner));
+    room.server.object(bag).set_owner(Some(owner));
     change(&mut room, bag, |bag| bag.gold = 2);
-    room.server.set_owner(bag, None);
+    room.server.object(bag).set_owner(None);
     change(&mut room, bag, |bag| bag.gold = 3);
     assert_eq!(room.client().get(bag).unwrap().gold, 2);
 }

@@ -520,14 +520,14 @@ fn s118_s184_references_in_values_are_filled_in_and_reported_as_changes() {
     let (mut room, world) = room_with(World::default());
     let mark = room.server.spawn(Mark { number: 1 });
     let guest = room.enter();
-    room.server.set_visible(guest, mark, false);
+    room.server.object(mark).set_visible(guest, false);
     room.server[world].hashed.insert(7, Told { target: mark, ..Told::default() });
     room.server[world].indexed.insert(mark, (1, 2));
     room.settle();
     let client = room.client().get(world).unwrap();
     assert!(client.hashed[&7].target.is_null());
     assert!(client.indexed.is_empty(), "no key names what is not there");
-    room.server.set_visible(guest, mark, true);
+    room.server.object(mark).set_visible(guest, true);
     room.settle();
     let client = room.client().get(world).unwrap();
     assert_eq!((client.hashed[&7].target, client.hashed[&7].calls), (mark, 2));
@@ -535,7 +535,7 @@ fn s118_s184_references_in_values_are_filled_in_and_reported_as_changes() {
     room.server[world].hashed.remove(&7);
     room.settle();
     room.server[world].indexed.clear();
-    room.server.set_visible(guest, mark, false);
+    room.server.object(mark).set_visible(guest, false);
     room.settle();
     assert_same(&room, world, "at last");
 }
@@ -566,7 +566,7 @@ fn s34_a_map_obeys_the_condition_of_its_field() {
     let guest = room.enter();
     room.settle();
     assert!(room.client().get(world).unwrap().secret.is_empty());
-    room.server.set_owner(world, Some(guest));
+    room.server.object(world).set_owner(Some(guest));
     room.settle();
     room.server[world].secret.insert(1, 2);
     room.settle();
@@ -613,7 +613,7 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
     };
     let (mut room, world) = room_with(full);
     let guest = room.enter();
-    room.server.set_owner(world, Some(guest));
+    room.server.object(world).set_owner(Some(guest));
     room.settle();
     let lengths = |world: &World| {
         let maps = [world.hashed.len(), world.sorted.len(), world.secret.len()];

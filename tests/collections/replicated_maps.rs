@@ -412,7 +412,7 @@ fn r14_clients_with_recorded_maps_converge_under_any_loss_and_delay() {
             }
             if tick % 60 == 30 {
                 let guest = room.enter();
-                room.server.set_visible(guest, marks[3], seed % 2 == 0);
+                room.server.object(marks[3]).set_visible(guest, seed % 2 == 0);
             }
             for (guest, packets) in room.tick().into_iter().enumerate() {
                 for packet in packets {
@@ -435,7 +435,7 @@ fn r14_clients_with_recorded_maps_converge_under_any_loss_and_delay() {
             }
         }
         for guest in 0..room.guests.len() {
-            room.server.set_visible(room.guests[guest].id, marks[3], true);
+            room.server.object(marks[3]).set_visible(room.guests[guest].id, true);
         }
         room.settle();
         assert_twins(&room, twins, &format!("seed {seed}"));
@@ -449,7 +449,7 @@ fn s34_a_recorded_map_obeys_the_condition_of_its_field() {
     let guest = room.enter();
     room.settle();
     assert!(room.client().get(twins).unwrap().secret.is_empty());
-    room.server.set_owner(twins, Some(guest));
+    room.server.object(twins).set_owner(Some(guest));
     room.settle();
     assert_eq!(room.client()[twins].secret, room.server[twins].secret);
 }

@@ -159,8 +159,8 @@ fn room_with_a_pawn(role: Role) -> (Room, ObjectRef<Pawn>) {
     let owner = room.enter();
     room.settle();
     let pawn = room.server.spawn(Pawn::default());
-    room.server.set_owner(pawn, Some(owner));
-    room.server.set_remote_role(pawn, role);
+    room.server.object(pawn).set_owner(Some(owner));
+    room.server.object(pawn).set_remote_role(role);
     (room, pawn)
 }
 
@@ -171,7 +171,7 @@ fn s38_the_role_decides_conditions() {
     (room.server[pawn].pose, room.server[pawn].aim) = (1, 2);
     room.settle();
     assert_eq!(shown(&room), (1, 0));
-    room.server.set_remote_role(pawn, Role::AutonomousProxy);
+    room.server.object(pawn).set_remote_role(Role::AutonomousProxy);
     room.settle();
     assert_eq!(shown(&room), (1, 2));
     (room.server[pawn].pose, room.server[pawn].aim) = (3, 4);
@@ -195,12 +195,12 @@ fn s38_the_role_is_no_property_and_is_sent_to_each_connection_beside_shared_data
     let (mut room, pawn) = room_with_a_pawn(Role::None);
     room.settle();
     for role in roles {
-        room.server.set_remote_role(pawn, role);
+        room.server.object(pawn).set_remote_role(role);
         let told = room.tick_one();
         assert!(size(&told) <= 16, "{role:?} changes no value");
         room.deliver(0, &told);
         room.settle();
-        assert_eq!(room.client().role(pawn), Some(role), "its owner's role");
+        assert_eq!(room.client().object_info(pawn).role(), Some(role), "its owner's role");
     }
 }
 

@@ -87,20 +87,20 @@ fn s39_only_these_conditions_affect_comparisons() {
     let first = room.guests[0].id;
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "without an owner, too");
 
-    room.server.set_custom_active_for(first, gauge, switched, false);
+    room.server.object(gauge).set_custom_active_for(first, switched, false);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "off for one connection");
-    room.server.set_custom_active(gauge, switched, false);
+    room.server.object(gauge).set_custom_active(switched, false);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "chosen"], "off for all");
-    room.server.set_dynamic_condition(gauge, chosen, Condition::ReplayOnly);
+    room.server.object(gauge).set_dynamic_condition(chosen, Condition::ReplayOnly);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "chosen"], "for nobody who is here");
-    room.server.set_dynamic_condition(gauge, chosen, Condition::Never);
+    room.server.object(gauge).set_dynamic_condition(chosen, Condition::Never);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner"]);
 
     // An opening compares the properties for openings. Properties that are switched off are not compared.
     room.enter();
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "at_open"], "an opening");
-    room.server.set_custom_active(gauge, switched, true);
-    room.server.set_dynamic_condition(gauge, chosen, Condition::None);
+    room.server.object(gauge).set_custom_active(switched, true);
+    room.server.object(gauge).set_dynamic_condition(chosen, Condition::None);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "on again");
 }
 
@@ -193,7 +193,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
         room.server[object].pushed = Pushed(7);
     }
     // Marks all elements of a fixed array. Each element of the array is a parent.
-    room.server.mark_dirty(meter, of("row"));
+    room.server.object(meter).mark_dirty(of("row"));
     room.settle();
     for guest in 0..3 {
         let (marked, unmarked) = (shown(&room, guest, meter), shown(&room, guest, other));
@@ -206,7 +206,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
 fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
     let (mut room, meter) = Room::measuring(|| room(1));
     let is_compared = compared(|| {
-        room.server.mark_dirty(meter, of("pushed"));
+        room.server.object(meter).mark_dirty(of("pushed"));
         assert!(room.tick_one().iter().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
     });
     assert!(is_compared.1);
@@ -214,7 +214,7 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
     room.server[meter].pushed = Pushed(5);
     let is_compared = compared(|| room.settle());
     assert_eq!((is_compared.1, shown(&room, 0, meter).pushed.0), (false, 0));
-    room.server.mark_dirty(meter, of("pushed"));
+    room.server.object(meter).mark_dirty(of("pushed"));
     room.settle();
     assert_eq!((shown(&room, 0, meter).pushed.0, room.updates::<Meter>(0, "pushed")), (5, 1));
 }
@@ -251,18 +251,18 @@ fn s124_s125_marks_of_objects_of_numbers_are_of_one_property_and_for_one_compari
     let dial = |always, first, second| Some(Dial { always, first, second });
 
     write(&mut room, 1);
-    room.server.mark_dirty(dials[0], of("first"));
+    room.server.object(dials[0]).mark_dirty(of("first"));
     room.settle();
     assert_eq!(shown(&room), [dial(1, 1, 0), dial(1, 0, 0), dial(1, 0, 0)]);
     write(&mut room, 2);
-    room.server.mark_dirty(dials[1], of("second"));
+    room.server.object(dials[1]).mark_dirty(of("second"));
     room.settle();
     assert_eq!(shown(&room), [dial(2, 1, 0), dial(2, 0, 2), dial(2, 0, 0)], "the first mark was compared");
 
     // The last object takes the place of the removed one, together with its mark.
     write(&mut room, 3);
-    room.server.mark_dirty(dials[0], of("second"));
-    room.server.mark_dirty(dials[2], of("first"));
+    room.server.object(dials[0]).mark_dirty(of("second"));
+    room.server.object(dials[2]).mark_dirty(of("first"));
     room.server.despawn(dials[0]);
     room.settle();
     assert_eq!(shown(&room), [None, dial(3, 0, 2), dial(3, 3, 0)]);
@@ -275,7 +275,7 @@ fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
     room.settle();
     room.server.objects_mut::<Meter>().for_each(|(_, meter)| meter.pushed = Pushed(6));
     room.settle();
-    room.server.mark_dirty(meter, of("row"));
+    room.server.object(meter).mark_dirty(of("row"));
     room.server[meter].polled = Polled(1);
     room.settle();
     assert_eq!(shown(&room, 0, meter).pushed.0, 0);
@@ -326,18 +326,18 @@ fn s127_no_kind_of_push_property_is_compared_unasked() {
 #[test]
 fn s128_a_new_owner_gets_what_the_role_shows_him_without_a_mark() {
     let (mut room, meter) = room(2);
-    room.server.set_remote_role(meter, Role::AutonomousProxy);
+    room.server.object(meter).set_remote_role(Role::AutonomousProxy);
     (room.server[meter].input, room.server[meter].orders) = (3, 4);
-    room.server.mark_dirty(meter, of("input"));
-    room.server.mark_dirty(meter, of("orders"));
+    room.server.object(meter).mark_dirty(of("input"));
+    room.server.object(meter).mark_dirty(of("orders"));
     room.settle();
     let of_guest = |room: &Room, guest| (shown(room, guest, meter).input, shown(room, guest, meter).orders);
     assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(0, 0); 2]);
-    room.server.set_owner(meter, Some(room.guests[1].id));
+    room.server.object(meter).set_owner(Some(room.guests[1].id));
     room.settle();
     assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(0, 0), (3, 4)]);
-    room.server.set_owner(meter, None);
-    room.server.set_remote_role(meter, Role::Authority);
+    room.server.object(meter).set_owner(None);
+    room.server.object(meter).set_remote_role(Role::Authority);
     room.settle();
     assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(3, 0), (3, 4)]);
 }
@@ -354,10 +354,10 @@ fn s130_an_object_is_skipped_until_something_asks_for_it() {
     assert_skipped(&mut room, "opened");
 
     room.server[meter].orders = 1;
-    room.server.mark_dirty(meter, of("orders"));
+    room.server.object(meter).mark_dirty(of("orders"));
     room.settle();
     assert_skipped(&mut room, "changed for nobody");
-    room.server.set_owner(meter, Some(room.guests[0].id));
+    room.server.object(meter).set_owner(Some(room.guests[0].id));
     room.settle();
     assert_eq!(shown(&room, 0, meter).orders, 1, "a view that changed");
     assert_skipped(&mut room, "owned");
@@ -371,7 +371,7 @@ fn s130_an_object_is_skipped_until_something_asks_for_it() {
 
     room.server[meter].pushed = Pushed(6);
     assert_skipped_but_for_the_write(&mut room);
-    room.server.mark_dirty(meter, of("pushed"));
+    room.server.object(meter).mark_dirty(of("pushed"));
     room.settle();
     assert_eq!([0, 1, 2].map(|guest| shown(&room, guest, meter).pushed.0), [6; 3], "a mark");
     assert_skipped(&mut room, "marked");
@@ -413,15 +413,17 @@ fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
     let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
     let happenings: [(&str, Happening); 8] = [
         ("a change", |room, meter, _| room.server[meter].polled.0 += 1),
-        ("a mark", |room, meter, _| room.server.mark_dirty(meter, of("pushed"))),
-        ("an owner", |room, meter, ids| room.server.set_owner(meter, Some(ids[0]))),
-        ("a switch for all", |room, meter, _| room.server.set_custom_active(meter, of("extra"), false)),
+        ("a mark", |room, meter, _| _ = room.server.object(meter).mark_dirty(of("pushed"))),
+        ("an owner", |room, meter, ids| _ = room.server.object(meter).set_owner(Some(ids[0]))),
+        ("a switch for all", |room, meter, _| {
+            room.server.object(meter).set_custom_active(of("extra"), false);
+        }),
         ("a switch for one", |room, meter, ids| {
-            room.server.set_custom_active_for(ids[1], meter, of("extra"), false);
+            room.server.object(meter).set_custom_active_for(ids[1], of("extra"), false);
         }),
         ("fragments", |room, meter, _| room.server[meter].text = "long ".repeat(800)),
-        ("hiding", |room, meter, ids| room.server.set_visible(ids[2], meter, false)),
-        ("showing", |room, meter, ids| room.server.set_visible(ids[2], meter, true)),
+        ("hiding", |room, meter, ids| _ = room.server.object(meter).set_visible(ids[2], false)),
+        ("showing", |room, meter, ids| _ = room.server.object(meter).set_visible(ids[2], true)),
     ];
     for (what, happen) in happenings {
         for is_lost in [false, true] {
@@ -434,7 +436,7 @@ fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
         }
     }
     room.enter();
-    room.server.disconnect(ids[1]);
+    room.server.connection(ids[1]).disconnect();
     room.guests.remove(1);
     room.settle();
     assert_skipped(&mut room, "one came and one went");
@@ -448,7 +450,7 @@ fn s133_each_connection_tracks_changes_separately() {
     // Each client has a view of its own, so nothing is shared.
     for guest in 0..3 {
         for object in [meter, other] {
-            room.server.set_custom_active_for(room.guests[guest].id, object, of("extra"), false);
+            room.server.object(object).set_custom_active_for(room.guests[guest].id, of("extra"), false);
         }
     }
     room.settle();
@@ -462,7 +464,7 @@ fn s133_each_connection_tracks_changes_separately() {
     room.deliver(1, &first[1]);
     room.deliver(2, &[&first[2][..], &second[2]].concat());
     room.enter();
-    room.server.set_owner(other, Some(room.guests[2].id));
+    room.server.object(other).set_owner(Some(room.guests[2].id));
     room.settle();
     for guest in 0..4 {
         let seen = [meter, other].map(|object| shown(&room, guest, object).polled.0);
@@ -471,5 +473,8 @@ fn s133_each_connection_tracks_changes_separately() {
     // Only the lost changes were sent again.
     let updates = [0, 1, 2].map(|guest| room.updates::<Meter>(guest, "polled"));
     assert_eq!(updates, [2, 2, 2]);
-    assert_eq!([0, 1].map(|guest| room.server.stats(room.guests[guest].id).unwrap().packets_lost), [1, 1]);
+    assert_eq!(
+        [0, 1].map(|guest| room.server.connection_info(room.guests[guest].id).stats().unwrap().packets_lost),
+        [1, 1]
+    );
 }

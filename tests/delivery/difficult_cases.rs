@@ -54,7 +54,7 @@ fn size_seen(room: &Room, object: ObjectRef<Thing>) -> Option<u16> {
 fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     let (mut room, object) = one_thing(ServerConfig::default());
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let first = room.tick_one();
     room.server[object].size = 2;
     let second = room.tick_one();
@@ -64,7 +64,7 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &second);
     let ack_of_second = room.replies(0);
     room.hear(0, &ack_of_first);
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     let opening = room.tick_one();
     room.deliver(0, &opening);
     room.server.despawn(object);
@@ -82,14 +82,14 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
 fn r04_a_late_ack_of_a_closing_ends_it() {
     let (mut room, object) = one_thing(ServerConfig::default());
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let closing = room.tick_one();
     room.deliver(0, &closing);
     let late = room.replies(0);
     room.wait(Duration::from_secs(2));
     assert!(!room.tick_one().is_empty(), "the closing goes again");
     room.hear(0, &late);
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     let opening = room.tick_one();
     room.deliver(0, &opening);
     assert_eq!(size_seen(&room, object), Some(1));
@@ -138,10 +138,10 @@ fn objects_hidden_before_the_hello_are_not_sent() {
     let mut room = Room::new(ServerConfig::default(), register);
     let object = room.server.spawn(thing(1));
     let id = room.enter();
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     assert!(!room.client().contains(object));
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(size_seen(&room, object), Some(1));
 }
@@ -152,17 +152,17 @@ fn s45_a_switch_for_one_connection_outlasts_that_it_sees_the_object() {
     let object = room.server.spawn(thing(1));
     let id = room.enter();
     let secret = property::<Thing>("secret");
-    room.server.set_custom_active_for(id, object, secret, false);
+    room.server.object(object).set_custom_active_for(id, secret, false);
     room.server[object].secret = 42;
     room.settle();
     let seen = |room: &Room| room.client().get(object).map(|thing| thing.secret);
     assert_eq!(seen(&room), Some(0));
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(seen(&room), Some(0));
-    room.server.set_custom_active_for(id, object, secret, true);
+    room.server.object(object).set_custom_active_for(id, secret, true);
     room.settle();
     assert_eq!(seen(&room), Some(42));
 }
@@ -239,7 +239,7 @@ fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let mut sent = Vec::new();
     for _ in 0..360 {
         room.tick_one();
-        let stats = room.server.stats(id).expect("it is connected");
+        let stats = room.server.connection_info(id).stats().expect("it is connected");
         sent.push(stats.packets_in_flight as u64 + stats.packets_lost);
     }
     sent
@@ -249,7 +249,7 @@ fn sent_in_silence(room: &mut Room) -> Vec<u64> {
 fn r09_a_closing_on_a_slow_link_is_tried_at_least_four_times_a_second() {
     let (mut room, object) = slow_link();
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let sent = sent_in_silence(&mut room);
     // In the first seconds the server learns that the client does not answer. After that the server tries
     // at irregular times, which are 165 ms apart on average and at most 250 ms.
@@ -264,7 +264,7 @@ fn r09_a_slow_link_that_answers_again_is_not_tried_before_its_timeout() {
     sent_in_silence(&mut room);
     answer_late(&mut room, object);
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let sent = sent_in_silence(&mut room);
     assert_eq!(sent[30], sent[0], "one closing in half a second");
     assert!(sent[120] > sent[0]);
@@ -290,14 +290,14 @@ fn r15_no_part_of_a_large_object_is_sent_once_it_is_hidden() {
     room.acknowledge();
     let packets = room.tick_one();
     assert!(packets.iter().any(|packet| leaks(packet, secret.as_bytes())), "a part is on its way");
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     for _ in 0..60 {
         room.acknowledge();
         let packets = room.tick_one();
         assert!(!packets.iter().any(|packet| leaks(packet, secret.as_bytes())));
         room.deliver(0, &packets);
     }
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(room.client().get(object).map(|thing| thing.text.len()), Some(4_000));
 }
@@ -320,7 +320,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
         room.guests.iter().map(|guest| guest.client.get(object).map(|thing| thing.size)).collect()
     };
     // The object changes in the tick of the closing, while the closing is in flight, and after its ack.
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let closing = change(&mut room, 2);
     room.deliver(1, &closing[1]);
     assert_eq!(sizes(&room), [Some(1), Some(2)]);
@@ -339,7 +339,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     assert_eq!(sizes(&room), [None, Some(9)]);
     // The object is hidden before the hello of the client that joins.
     let late = room.enter();
-    room.server.set_visible(late, object, false);
+    room.server.object(object).set_visible(late, false);
     room.settle();
     let packets = change(&mut room, 10);
     let with_state =
@@ -347,7 +347,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     assert_eq!(packets.iter().map(with_state).collect::<Vec<_>>(), [0, 1, 0]);
     room.deliver(1, &packets[1]);
     for guest in [id, late] {
-        room.server.set_visible(guest, object, true);
+        room.server.object(object).set_visible(guest, true);
     }
     room.settle();
     assert_eq!(sizes(&room), [Some(10); 3]);
@@ -357,12 +357,12 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
 fn a_close_that_comes_late_does_not_end_a_later_stay() {
     let (mut room, object) = one_thing(ServerConfig::default());
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let first = room.tick_one();
     // The server counts the first packet as lost. The next copy of the update arrives and is acked.
     room.settle();
     assert!(!room.client().contains(object));
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.server[object].size = 2;
     room.settle();
     assert_eq!(size_seen(&room, object), Some(2));
@@ -378,13 +378,13 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
 fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
     let (mut room, object) = one_thing(ServerConfig::default());
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     let close = room.tick_one();
     room.deliver(0, &close);
     let ack = room.replies(0);
     // The ack of the first closing is delayed. A copy of the closing is acked instead.
     room.settle();
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.server[object].size = 2;
     let opening = room.tick_one();
     room.hear(0, &ack);
@@ -475,7 +475,9 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_has_no_initial_values_w
     let (mut room, _) = Room::furnished(config, register, 1, |server| server.spawn(Ship::default()));
     let new = || Ship { log: "x".repeat(700), name: "first name".into() };
     let ships: Vec<_> = (0..4).map(|_| room.server.spawn(new())).collect();
-    let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
+    let lost = |room: &Room| {
+        room.server.connection_info(room.guests[0].id).stats().map_or(0, |stats| stats.packets_lost)
+    };
     let before = lost(&room);
     for _ in 0..4 {
         let packets = room.tick_one();

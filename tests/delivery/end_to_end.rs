@@ -52,11 +52,11 @@ fn a_change_on_the_server_reaches_the_client() {
     let replica = client.get(player).expect("the player is there");
     assert_eq!((replica.health, &replica.items, replica.target), (90, &vec![1, 2, 3], player));
     assert_eq!(replica.heard, [0, 100]);
-    let sent = server.stats(connection).map(|stats| stats.bytes_sent);
+    let sent = server.connection_info(connection).stats().map(|stats| stats.bytes_sent);
     now += Duration::from_millis(16);
     step(&mut server, &mut client, connection, now);
     step(&mut server, &mut client, connection, now);
-    assert_eq!(server.stats(connection).map(|stats| stats.bytes_sent), sent);
+    assert_eq!(server.connection_info(connection).stats().map(|stats| stats.bytes_sent), sent);
 }
 
 #[test]
@@ -191,10 +191,10 @@ fn r15_a_blob_whose_serialiser_changes_its_mind_while_it_is_sent_is_well_formed(
         };
         (0..5).for_each(|_| step(&mut server, &mut client));
         // The change is compared while the connection is paused, and written when it goes on.
-        server.pause(connection);
+        server.connection(connection).pause();
         (server[wall].picture, server[wall].height) = (7, 9);
         step(&mut server, &mut client);
-        server.resume(connection);
+        server.connection(connection).resume();
         fickle::REFUSED_PHASE.set(Some(phase));
         (0..40).for_each(|_| step(&mut server, &mut client));
         assert_eq!(client.get(wall).map(|wall| wall.height), Some(9));

@@ -202,7 +202,7 @@ fn properties_for_the_owner_count_for_the_size() {
     room.server[scroll].secret = text(3_000);
     room.settle();
     room.server[scroll].tags = text(3_000);
-    room.server.set_owner(scroll, Some(owner));
+    room.server.object(scroll).set_owner(Some(owner));
     room.settle();
     assert_eq!(seen(&room, 0, scroll), Scroll { secret: text(3_000), ..Scroll::default() });
     assert_eq!(seen(&room, 1, scroll), Scroll::default());

@@ -57,14 +57,15 @@ fn steps_until(room: &mut Room, is_done: impl Fn(&mut Room) -> bool) -> u32 {
 fn messages_beyond_the_budget_of_a_tick_are_sent_in_the_next_ticks() {
     let (mut room, _) = room(LONG, |server| server.spawn(ship([0.0; 2])));
     let id = room.guests[0].id;
-    room.server.set_budget(id, 2_000);
+    room.server.connection(id).set_budget(2_000);
     for _ in 0..10 {
-        room.server.send(id, &Letter("x".repeat(200))).expect("there is room");
+        room.server.connection(id).send(&Letter("x".repeat(200))).expect("there is room");
     }
     let steps = steps_until(&mut room, |room| {
         while room.guests[0].client.poll_message::<Letter>().is_some() {}
         room.server
-            .stats(room.guests[0].id)
+            .connection_info(room.guests[0].id)
+            .stats()
             .is_some_and(|stats| stats.bytes_sent > 2_000 && stats.packets_in_flight == 0)
     });
     assert!(steps < 67, "{steps} steps for a second's budget");
@@ -73,7 +74,7 @@ fn messages_beyond_the_budget_of_a_tick_are_sent_in_the_next_ticks() {
 #[test]
 fn a_large_value_beyond_the_budget_of_a_tick_is_sent_in_the_next_ticks() {
     let (mut room, ship) = room(LONG, |server| server.spawn(ship([0.0; 2])));
-    room.server.set_budget(room.guests[0].id, 4_000);
+    room.server.connection(room.guests[0].id).set_budget(4_000);
     room.server[ship].name = "x".repeat(8_000);
     let steps =
         steps_until(&mut room, |room| room.client().get(ship).is_some_and(|ship| ship.name.len() == 8_000));
@@ -84,21 +85,21 @@ fn a_large_value_beyond_the_budget_of_a_tick_is_sent_in_the_next_ticks() {
 fn s210_the_tear_off_of_an_object_with_a_hidden_change_is_told_at_once() {
     let (mut room, ship) = room(LONG, |server| server.spawn(ship([0.0; 2])));
     room.server[ship].course = 7;
-    room.server.tear_off(ship);
-    let steps = steps_until(&mut room, |room| room.server.is_tear_off_known(ship));
+    room.server.object(ship).tear_off();
+    let steps = steps_until(&mut room, |room| room.server.object_info(ship).is_tear_off_known());
     assert!(steps < 6, "{steps} steps");
 }
 
 #[test]
 fn a_viewpoint_follows_an_object_at_once_although_the_connection_rests() {
     let (mut room, [leader, far]) = room(LONG, |server| {
-        server.set_area::<Ship>(Area::within(100.0));
+        server.class::<Ship>().set_area(Area::within(100.0));
         [0.0, 1_000.0].map(|x| server.spawn(ship([x, 0.0])))
     });
     let id = room.guests[0].id;
     // The client is sent nothing of what it follows.
-    room.server.set_relevancy(leader, Relevancy::Nobody);
-    room.server.follow(id, leader);
+    room.server.object(leader).set_relevancy(Relevancy::Nobody);
+    room.server.connection(id).follow(leader);
     for round in 0..8 {
         room.settle();
         (0..round).for_each(|_| _ = room.step());
@@ -112,17 +113,17 @@ fn a_viewpoint_follows_an_object_at_once_although_the_connection_rests() {
 #[test]
 fn a_viewpoint_that_is_set_in_each_tick_shows_at_once_what_is_there() {
     let (mut room, far) = room(LONG, |server| {
-        server.set_area::<Ship>(Area::within(100.0));
+        server.class::<Ship>().set_area(Area::within(100.0));
         server.spawn(ship([1_000.0, 0.0]))
     });
     let id = room.guests[0].id;
     for round in 0..8_u8 {
         for _ in 0..20 + round {
-            room.server.set_viewpoints(id, &[[0.0; 3]]);
+            room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
             room.step();
         }
         assert!(room.client().get(far).is_none());
-        room.server.set_viewpoints(id, &[[1_000.0, 0.0, 0.0]]);
+        room.server.connection(id).set_viewpoints(&[[1_000.0, 0.0, 0.0]]);
         let steps = steps_until(&mut room, |room| room.client().get(far).is_some());
         assert!(steps < 4, "{steps} steps in round {round}");
     }

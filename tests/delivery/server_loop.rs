@@ -88,13 +88,13 @@ fn r26_the_connections_take_turns_in_the_loop_and_none_is_first_in_two_ticks() {
 fn r26_a_loop_that_never_takes_all_packets_leaves_out_no_connection() {
     let (mut room, players) = room(3);
     let late = room.guests[2].id;
-    players.iter().for_each(|&player| room.server.set_visible(late, player, false));
+    players.iter().for_each(|&player| _ = room.server.object(player).set_visible(late, false));
     room.settle();
     let mut turns = Vec::new();
     for tick in 0..20 {
         room.server[players[0]].health += 1;
         if tick == 4 {
-            players.iter().for_each(|&player| room.server.set_visible(late, player, true));
+            players.iter().for_each(|&player| _ = room.server.object(player).set_visible(late, true));
         }
         room.server.tick(room.now);
         room.now += TICK;
@@ -108,7 +108,7 @@ fn r26_a_loop_that_never_takes_all_packets_leaves_out_no_connection() {
 fn the_loop_over_all_packets_takes_farewells_of_connections_that_are_closed() {
     let (mut room, _) = room(3);
     let closing = room.guests[1].id;
-    room.server.disconnect(closing);
+    room.server.connection(closing).disconnect();
     assert!(!room.server.connections().any(|id| id == closing));
     let packets = transmits(&mut room.server);
     assert_eq!(packets.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [closing]);
@@ -119,9 +119,9 @@ fn the_loop_over_all_packets_takes_farewells_of_connections_that_are_closed() {
 #[test]
 fn packets_made_behind_the_place_of_the_loop_are_taken_too() {
     let (mut room, _) = room(3);
-    room.server.disconnect(room.guests[2].id);
+    room.server.connection(room.guests[2].id).disconnect();
     assert_eq!(transmits(&mut room.server).len(), 1);
-    room.server.disconnect(room.guests[0].id);
+    room.server.connection(room.guests[0].id).disconnect();
     assert_eq!(transmits(&mut room.server).len(), 1, "of a connection before the one that was polled last");
 }
 
@@ -265,7 +265,7 @@ fn a_server_that_gets_one_packet_again_and_again_without_a_tick_panics_with_a_hi
 #[test]
 fn packets_of_a_connection_that_has_ended_need_no_tick() {
     let (mut room, packets) = with_keep_alive();
-    room.server.disconnect(room.guests[0].id);
+    room.server.connection(room.guests[0].id).disconnect();
     for _ in 0..1_000 {
         room.wait(TICK);
         room.hear(0, &packets);
@@ -334,7 +334,10 @@ fn time_that_goes_back_stands_still() {
         assert_eq!(room.client().get(players[0]).map(|player| player.health), Some(health));
     }
     assert!(room.now < before);
-    assert_eq!(room.server.stats(room.guests[0].id).map(|stats| stats.packets_lost), Some(0));
+    assert_eq!(
+        room.server.connection_info(room.guests[0].id).stats().map(|stats| stats.packets_lost),
+        Some(0)
+    );
 }
 
 /// Lets a minute pass, in steps in which nothing times out.

@@ -53,13 +53,14 @@ fn record(share: bool, mtu_bytes: usize) -> Vec<Vec<Packets>> {
                 3 => room.server[car].parts.push(tick as u16),
                 4 => drop(room.server[car].parts.pop()),
                 5 => room.server[car].ahead = cars[next(cars.len())],
-                6 => room.server.set_owner(car, Some(room.guests[next(4)].id)),
-                7 => room.server.set_custom_active_for(
-                    room.guests[next(4)].id,
-                    car,
-                    property::<Car>("radio"),
-                    next(2) == 0,
-                ),
+                6 => _ = room.server.object(car).set_owner(Some(room.guests[next(4)].id)),
+                7 => {
+                    _ = room.server.object(car).set_custom_active_for(
+                        room.guests[next(4)].id,
+                        property::<Car>("radio"),
+                        next(2) == 0,
+                    )
+                }
                 8 => room.server[car].radio = tick as u8,
                 9 => {
                     room.server.despawn(car);
@@ -151,7 +152,7 @@ fn s34_what_is_hidden_of_one_object_only_is_in_no_shared_entry() {
         client.register::<Door>();
     });
     let doors: Vec<_> = (0..3).map(|_| room.server.spawn(Door::default())).collect();
-    room.server.set_dynamic_condition(doors[1], property::<Door>("code"), Condition::OwnerOnly);
+    room.server.object(doors[1]).set_dynamic_condition(property::<Door>("code"), Condition::OwnerOnly);
     room.enter();
     room.settle();
     for (door, code) in doors.iter().zip(5..) {
@@ -321,7 +322,7 @@ fn s88_neighbours_share_the_head_of_their_openings_only_if_nothing_in_it_differs
     });
     let roles = [Role::SimulatedProxy, Role::None, Role::SimulatedProxy].map(|role| {
         let car = room.server.spawn(Car { parts: vec![8; 3], ..Car::default() });
-        room.server.set_remote_role(car, role);
+        room.server.object(car).set_remote_role(role);
         (car, role)
     });
     let moved = room.server.spawn(Car { place: [1.0; 2], ..Car::default() });
@@ -332,7 +333,7 @@ fn s88_neighbours_share_the_head_of_their_openings_only_if_nothing_in_it_differs
         assert_eq!(client.get(car), room.server.get(car));
     }
     for (car, role) in roles {
-        assert_eq!(client.role(car), Some(role));
+        assert_eq!(client.object_info(car).role(), Some(role));
     }
 }
 
@@ -344,7 +345,7 @@ fn s89_views_of_owners_and_recordings_are_written_separately_and_references_once
     let (mut room, film) =
         Room::furnished(ServerConfig::default(), register, 3, |server| server.spawn(Film::default()));
     room.enter_replay();
-    room.server.set_owner(film, Some(room.guests[2].id));
+    room.server.object(film).set_owner(Some(room.guests[2].id));
     room.settle();
     let change = |room: &mut Room, change: &dyn Fn(&mut Film)| {
         change(&mut room.server[film]);
@@ -397,7 +398,7 @@ fn s75_a_late_joiner_receives_current_values_only() {
         room.server[cars[5]].place[0] = f32::from(round);
         room.server[cars[17]].plate = format!("new {round}");
         room.server[cars[30]].parts.push(round.into());
-        room.server.set_owner(cars[40], (round % 2 == 0).then_some(first));
+        room.server.object(cars[40]).set_owner((round % 2 == 0).then_some(first));
         let gone = cars.swap_remove(50);
         room.server.despawn(gone);
         cars.push(room.server.spawn(Car { paint: round, ..Car::default() }));
@@ -448,7 +449,7 @@ fn s89_a_view_of_one_connection_is_not_shared() {
     };
     let (mut room, car) =
         Room::furnished(ServerConfig::default(), register, 3, |server| server.spawn(Car::default()));
-    room.server.set_owner(car, Some(room.guests[1].id));
+    room.server.object(car).set_owner(Some(room.guests[1].id));
     room.settle();
     room.server[car].fuel = 60_000;
     room.server[car].place = [1.0; 2];
@@ -467,11 +468,11 @@ fn s90_changes_without_connections_are_in_openings_without_sharing() {
     let car = room.server.spawn(Car { plate: "old".into(), ..Car::default() });
     let first = room.enter();
     room.settle();
-    room.server.disconnect(first);
+    room.server.connection(first).disconnect();
     room.guests.clear();
     room.wait(ServerConfig::default().timeout);
     room.tick();
-    assert!(room.server.stats(first).is_none(), "forgotten");
+    assert!(room.server.connection_info(first).stats().is_none(), "forgotten");
     room.server[car].plate = "new".into();
     room.tick();
     room.enter();

@@ -60,7 +60,7 @@ impl Passed {
     }
 
     fn assert_counted(&self, room: &Room) {
-        let server = room.server.stats(room.guests[0].id).expect("it is connected");
+        let server = room.server.connection_info(room.guests[0].id).stats().expect("it is connected");
         let expected = ConnectionStats {
             bytes_sent: self.to_client as u64,
             packets_sent: self.packets_to_client,
@@ -80,8 +80,8 @@ impl Passed {
             round_trip: Some(TICK),
             packets_in_flight: 0,
         };
-        assert_eq!(room.client().stats(), expected);
-        assert_eq!(room.client().stats().bytes_sent, self.to_server as u64);
+        assert_eq!(room.client().connection_info().stats(), expected);
+        assert_eq!(room.client().connection_info().stats().bytes_sent, self.to_server as u64);
     }
 }
 
@@ -91,11 +91,11 @@ fn both_sides_count_each_packet_and_each_byte() {
     let lamp = room.server.spawn(Lamp::default());
     let mut passed = Passed::default();
     room.enter();
-    assert_eq!(room.server.stats(room.guests[0].id), Some(ConnectionStats::default()));
-    assert_eq!(room.client().stats(), ClientStats::default());
+    assert_eq!(room.server.connection_info(room.guests[0].id).stats(), Some(ConnectionStats::default()));
+    assert_eq!(room.client().connection_info().stats(), ClientStats::default());
     for _ in 0..40 {
         passed.step(&mut room, |_| true);
-        let round_trip = room.client().stats().round_trip;
+        let round_trip = room.client().connection_info().stats().round_trip;
         assert!(matches!(round_trip, None | Some(TICK)), "{round_trip:?} before the first ack");
     }
     passed.assert_counted(&room);
@@ -115,14 +115,14 @@ fn both_sides_count_each_packet_and_each_byte() {
 fn a_packet_that_comes_late_is_not_lost_and_one_that_comes_again_is_only_counted_in_bytes() {
     let (mut room, lamp) =
         Room::furnished(ServerConfig::default(), lamps, 1, |server| server.spawn(Lamp::default()));
-    let before = room.client().stats();
+    let before = room.client().connection_info().stats();
     let [first, second]: [Packets; 2] = std::array::from_fn(|_| {
         room.server[lamp].colour += 1;
         room.tick_one()
     });
     assert_eq!((first.len(), second.len()), (1, 1));
     let since = |room: &Room| {
-        let now = room.client().stats();
+        let now = room.client().connection_info().stats();
         let bytes = (now.bytes_received - before.bytes_received) as usize;
         (bytes, now.packets_received - before.packets_received, now.packets_lost - before.packets_lost)
     };
@@ -144,7 +144,7 @@ fn a_client_counts_the_bits_of_each_property_and_of_slots_and_handles() {
     });
     let property = |path: &str, updates, bits| PropertyTraffic { path: path.to_owned(), updates, bits };
     let traffic = |room: &Room| {
-        let [class] = room.client().traffic() else { panic!("there is one class") };
+        let [class] = room.client().connection_info().traffic() else { panic!("there is one class") };
         class.clone()
     };
     let opened = traffic(&room);
@@ -186,7 +186,7 @@ fn the_head_of_a_run_of_openings_counts_once() {
             })
         });
         assert_eq!(room.received::<Lamp>(0, "colour"), (lamps_in_run, lamps_in_run * 16));
-        room.client().traffic()[0].head_bits
+        room.client().connection_info().traffic()[0].head_bits
     };
     // Only the number of objects takes a few bits more.
     assert!((head_bits(1)..head_bits(1) + 16).contains(&head_bits(100)));
@@ -203,7 +203,7 @@ fn an_update_of_the_same_properties_as_an_opening_before_it_is_counted() {
     room.tick();
     // The change that was lost comes after an opening in the same packet.
     let (id, mut opened) = (room.guests[0].id, 1);
-    while room.server.stats(id).is_some_and(|stats| stats.packets_lost == 0) {
+    while room.server.connection_info(id).stats().is_some_and(|stats| stats.packets_lost == 0) {
         room.server.spawn(Lamp { colour: 7, is_on: false });
         opened += 1;
         let packets = room.tick_one();

@@ -31,7 +31,7 @@ fn r07_the_server_acks_a_duplicate_again_and_does_not_deliver_it() {
     let acks = room.tick_one();
     assert_eq!(acks.len(), 1);
     room.deliver(0, &acks);
-    assert_eq!(room.client().stats().packets_in_flight, 0);
+    assert_eq!(room.client().connection_info().stats().packets_in_flight, 0);
     assert_eq!(room.server.poll_message::<Score>().map(|(_, score)| score), Some(Score(1)));
     assert_eq!(room.server.poll_message::<Score>(), None);
 }

@@ -87,8 +87,8 @@ fn messages_go_both_ways_and_each_is_polled_once() {
     client.send(&chat(7)).unwrap();
     client.send(&Score(1)).unwrap();
     client.send(&chat(8)).unwrap();
-    room.server.send(id, &chat(70)).unwrap();
-    room.server.send(id, &Score(10)).unwrap();
+    room.server.connection(id).send(&chat(70)).unwrap();
+    room.server.connection(id).send(&Score(10)).unwrap();
     room.step();
     let server = &mut room.server;
     assert_eq!(polled(|| server.poll_message::<Chat>()), [(id, chat(7)), (id, chat(8))]);
@@ -102,7 +102,7 @@ fn messages_go_both_ways_and_each_is_polled_once() {
     // After everything is acknowledged, nothing more is sent.
     room.settle();
     assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
-    assert_eq!(room.server.stats(id).map(|stats| stats.packets_in_flight), Some(0));
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.packets_in_flight), Some(0));
 }
 
 /// A server and a client with a network between them.
@@ -126,7 +126,8 @@ impl Session {
         register(&mut client);
         let id = server.connect(Duration::ZERO);
         let mut session = Self { network, server, client, id, now: Duration::ZERO, peers };
-        while !session.client.is_connected() || session.server.send(session.id, &Input(0)).is_err() {
+        while !session.client.is_connected() || session.server.connection(session.id).send(&Input(0)).is_err()
+        {
             session.step();
             assert!(session.now < Duration::from_secs(20), "a connection");
         }
@@ -174,8 +175,8 @@ fn reliable_messages_arrive_once_whatever_the_link_does_and_ordered_ones_in_orde
             if sent < 300 {
                 session.client.send(&chat(sent)).unwrap();
                 session.client.send(&Score(sent)).unwrap();
-                session.server.send(session.id, &chat(sent)).unwrap();
-                session.server.send(session.id, &Score(sent)).unwrap();
+                session.server.connection(session.id).send(&chat(sent)).unwrap();
+                session.server.connection(session.id).send(&Score(sent)).unwrap();
                 sent += 1;
             }
             session.step();
@@ -270,7 +271,7 @@ fn tries_on_a_slow_link(is_of_server: bool) -> usize {
     let send = |room: &mut Room, number: u32| {
         let chat = Chat(number, TEXT.to_owned());
         let result = match is_of_server {
-            true => room.server.send(id, &chat),
+            true => room.server.connection(id).send(&chat),
             false => room.guests[0].client.send(&chat),
         };
         result.expect("there is room");
@@ -313,7 +314,7 @@ fn r04_a_late_ack_of_a_message_ends_its_repeats_in_both_directions() {
         let mut room = room(ServerConfig::default());
         let id = room.guests[0].id;
         match is_of_server {
-            true => room.server.send(id, &Chat(1, TEXT.to_owned())).unwrap(),
+            true => room.server.connection(id).send(&Chat(1, TEXT.to_owned())).unwrap(),
             false => room.guests[0].client.send(&Chat(1, TEXT.to_owned())).unwrap(),
         }
         let send = |room: &mut Room| packets_of(room, is_of_server);
@@ -353,7 +354,7 @@ fn w14_a_sender_that_is_too_fast_is_told_and_nothing_is_lost() {
     // Large messages fill their share of the memory first.
     let large = Chat(0, "y".repeat(1_000));
     let mut sent = 0;
-    while room.server.send(id, &large).is_ok() {
+    while room.server.connection(id).send(&large).is_ok() {
         sent += 1;
     }
     assert!((100..130).contains(&sent), "{sent} of about 1,000 bytes");
@@ -377,7 +378,7 @@ fn a_client_that_sends_too_many_messages_of_a_type_is_told_and_stays_connected()
     assert_eq!(send(&mut room), (1_000, SendError::TooFast { per_second: 1_000 }));
     room.guests[0].client.send(&chat(1)).unwrap();
     // A server has no such limit.
-    (0..1_010).for_each(|_| room.server.send(id, &Aim(ObjectRef::NULL)).unwrap());
+    (0..1_010).for_each(|_| room.server.connection(id).send(&Aim(ObjectRef::NULL)).unwrap());
     let mut sent = 0;
     for _ in 0..100 {
         room.step();
@@ -422,7 +423,7 @@ fn a_message_that_cannot_be_sent_changes_nothing() {
     register_on_server(&mut room.server);
     let id = room.enter();
     assert_eq!(room.guests[0].client.send(&Score(1)), Err(SendError::NotConnected));
-    assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
+    assert_eq!(room.server.connection(id).send(&Score(1)), Err(SendError::NotConnected));
     room.settle();
     let large = Chat(0, "z".repeat(65_536));
     let error = room.guests[0].client.send(&large).expect_err("larger than 64 KiB");
@@ -431,8 +432,8 @@ fn a_message_that_cannot_be_sent_changes_nothing() {
     room.step();
     assert_eq!(polled(|| room.server.poll_message::<Score>()), [(id, Score(2))]);
     assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
-    room.server.disconnect(id);
-    assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
+    room.server.connection(id).disconnect();
+    assert_eq!(room.server.connection(id).send(&Score(1)), Err(SendError::NotConnected));
 }
 
 /// Returns a text that differs in each place and for each number.
@@ -462,10 +463,12 @@ fn messages_larger_than_a_packet_arrive_whole_once_and_in_order() {
             let Session { server, client, id, .. } = &mut session;
             let [[up, down], [up_files, down_files]] = &mut sent;
             *up += usize::from(chats.get(*up).is_some_and(|chat| client.send(chat).is_ok()));
-            *down += usize::from(chats.get(*down).is_some_and(|chat| server.send(*id, chat).is_ok()));
+            *down +=
+                usize::from(chats.get(*down).is_some_and(|chat| server.connection(*id).send(chat).is_ok()));
             *up_files += usize::from(files.get(*up_files).is_some_and(|file| client.send(file).is_ok()));
-            *down_files +=
-                usize::from(files.get(*down_files).is_some_and(|file| server.send(*id, file).is_ok()));
+            *down_files += usize::from(
+                files.get(*down_files).is_some_and(|file| server.connection(*id).send(file).is_ok()),
+            );
             session.step();
             let Session { server, client, .. } = &mut session;
             heard[0].0.extend(polled(|| server.poll_message::<Chat>()).into_iter().map(|(_, chat)| chat));
@@ -539,9 +542,9 @@ fn a_reference_in_a_message_is_the_object_or_null() {
     // The message arrives with the opening of the object.
     let later = room.server.spawn(Player { health: 2 });
     let hidden = room.server.spawn(Player { health: 3 });
-    room.server.set_visible(id, hidden, false);
-    room.server.send(id, &Aim(later)).unwrap();
-    room.server.send(id, &Aim(hidden)).unwrap();
+    room.server.object(hidden).set_visible(id, false);
+    room.server.connection(id).send(&Aim(later)).unwrap();
+    room.server.connection(id).send(&Aim(hidden)).unwrap();
     room.server.despawn(player);
     room.step();
     assert_eq!(polled(|| room.server.poll_message::<Aim>()), [(id, Aim(ObjectRef::NULL))]);
@@ -563,7 +566,7 @@ fn messages_that_nobody_polls_end_the_connection_before_they_fill_the_memory() {
     // What arrived can still be polled, the packet that exceeded the limit included.
     let arrived = polled(|| room.server.poll_message::<Score>()).len();
     assert!((4_097..=4_096 + 1_200 / 4).contains(&arrived), "{arrived} messages of at least 4 bytes");
-    assert_eq!(room.server.send(id, &Score(0)), Err(SendError::NotConnected));
+    assert_eq!(room.server.connection(id).send(&Score(0)), Err(SendError::NotConnected));
 }
 
 #[test]
@@ -574,7 +577,9 @@ fn r20_a_client_that_polls_no_messages_applies_the_last_packet_whole_and_says_wh
     // Each packet has 50 messages and a change. The 82nd packet exceeds the limit of 4,096.
     let mut packets = 0;
     while room.client().is_connected() {
-        (0..50).for_each(|at| room.server.send(room.guests[0].id, &Score(packets * 50 + at)).unwrap());
+        (0..50).for_each(|at| {
+            room.server.connection(room.guests[0].id).send(&Score(packets * 50 + at)).unwrap()
+        });
         room.server[player].health += 1;
         let packet = room.tick_one();
         assert_eq!(packet.len(), 1);
@@ -663,7 +668,7 @@ fn r21_sides_with_other_messages_refuse_each_other() {
 fn a_type_that_is_not_registered_is_named() {
     let mut room = Room::new(ServerConfig::default(), |_| {});
     let id = room.enter();
-    _ = room.server.send(id, &Score(1));
+    _ = room.server.connection(id).send(&Score(1));
 }
 
 #[test]

@@ -54,9 +54,9 @@ fn what_one_function_registers_at_both_sides_is_the_same() {
     let copies = boats.map(|boat| room.client().get(boat).map(|boat| (boat.length, &*boat.name, boat.horns)));
     assert_eq!(copies, [5, 50, 5].map(|length| Some((length, "nobody's", 1))));
 
-    room.server.set_owner(boats[1], Some(owner));
+    room.server.object(boats[1]).set_owner(Some(owner));
     room.server.call(boats[1]).honk(9).expect("the client has the boat");
-    room.server.send(owner, &Note(1)).expect("there is room");
+    room.server.connection(owner).send(&Note(1)).expect("there is room");
     room.guests[0].client.send(&Wave(2)).expect("there is room");
     room.settle();
     assert_eq!(room.client()[boats[1]].horns, 9);

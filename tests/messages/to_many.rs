@@ -73,11 +73,11 @@ fn received(room: &mut Room) -> Vec<Vec<u32>> {
 fn a_message_to_many_reaches_each_of_them_and_nobody_else_and_is_encoded_once() {
     let mut room = room(4);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
-    room.server.join_group(ids[1], RED);
-    room.server.join_group(ids[3], RED);
-    room.server.join_group(ids[2], Group(2));
+    room.server.connection(ids[1]).join_group(RED);
+    room.server.connection(ids[3]).join_group(RED);
+    room.server.connection(ids[2]).join_group(Group(2));
     let unfinished = room.server.connect(Duration::ZERO);
-    room.server.join_group(unfinished, RED);
+    room.server.connection(unfinished).join_group(RED);
     let before = counted::WRITTEN.get();
     assert_eq!(room.server.send_to_all(&chat(1)), Ok(vec![]));
     assert_eq!(room.server.send_to_group(RED, &chat(2)), Ok(vec![]));
@@ -85,8 +85,8 @@ fn a_message_to_many_reaches_each_of_them_and_nobody_else_and_is_encoded_once() 
     assert_eq!(counted::WRITTEN.get() - before, 3);
     room.settle();
     assert_eq!(received(&mut room), [vec![1], vec![1, 2], vec![1], vec![1, 2]]);
-    room.server.leave_group(ids[1], RED);
-    room.server.disconnect(ids[3]);
+    room.server.connection(ids[1]).leave_group(RED);
+    room.server.connection(ids[3]).disconnect();
     assert_eq!(room.server.send_to_group(RED, &chat(4)), Ok(vec![]));
     assert_eq!(room.server.send_to_all(&chat(5)), Ok(vec![]));
     (0..5).for_each(|_| _ = room.step());
@@ -98,9 +98,9 @@ fn w14_clients_without_room_for_a_message_to_all_are_named_and_all_others_get_it
     let mut room = room(3);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
     let spark = Spark(0);
-    (0..1_024).for_each(|number| room.server.send(ids[1], &Chat(number, String::new())).unwrap());
+    (0..1_024).for_each(|number| room.server.connection(ids[1]).send(&Chat(number, String::new())).unwrap());
     assert_eq!(room.server.send_to_all(&chat(2_000)), Ok(vec![ids[1]]));
-    room.server.join_group(ids[0], RED);
+    room.server.connection(ids[0]).join_group(RED);
     assert_eq!(room.server.send_to_group(RED, &chat(2_001)), Ok(vec![]));
     (0..3_000)
         .for_each(|_| assert_eq!(room.server.send_to_all(&spark), Ok(vec![]), "the oldest are dropped"));

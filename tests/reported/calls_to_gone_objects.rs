@@ -42,14 +42,14 @@ impl Player {
     #[rpc(server, reliable)]
     fn kick_me(call: &mut ServerCall<'_, Self>) {
         let caller = call.caller().expect("a client");
-        call.server().disconnect_with(caller, "bye");
+        call.server().connection(caller).disconnect_with("bye");
         ran("kick me");
     }
 
     #[rpc(server, reliable)]
     fn give_away(call: &mut ServerCall<'_, Self>) {
         let player = call.object();
-        call.server().set_owner(player, None);
+        call.server().object(player).set_owner(None);
         ran("give away");
     }
 
@@ -58,7 +58,7 @@ impl Player {
         let (player, caller) = (call.object(), call.caller());
         call.server().despawn(player);
         let next = call.server().spawn(Self { health: 1_000 });
-        call.server().set_owner(next, caller);
+        call.server().object(next).set_owner(caller);
         ran("respawn");
     }
 }
@@ -71,7 +71,7 @@ fn room() -> (Room, ObjectRef<Player>) {
         server.spawn(Player::default())
     });
     let id = room.guests[0].id;
-    room.server.set_owner(player, Some(id));
+    room.server.object(player).set_owner(Some(id));
     room.settle();
     (room, player)
 }
@@ -94,7 +94,7 @@ fn a_call_on_a_despawned_object_is_ignored_and_runs_on_no_other() {
     let id = room.guests[0].id;
     room.server.despawn(player);
     let next = room.server.spawn(Player { health: 50 });
-    room.server.set_owner(next, Some(id));
+    room.server.object(next).set_owner(Some(id));
     room.guests[0].client.call(player).fire().expect("the client does not know yet");
     room.settle();
     assert_eq!((RAN.take(), room.server[next].health), (vec![], 50));

@@ -50,7 +50,7 @@ impl Access {
         (chest.gold, chest.pushed) = (value, value);
         chest.map.entry(1).or_default().push(value);
         chest.items.push(value);
-        server.mark_dirty(object, PUSHED);
+        server.object(object).mark_dirty(PUSHED);
     }
 }
 
@@ -58,12 +58,12 @@ fn run(dormancy: Dormancy, access: Access, is_static: bool) {
     let register = |client: &mut Client| _ = client.register::<Chest>();
     let (mut room, chest) = Room::furnished(ServerConfig::default(), register, 1, |server| {
         let chest = Chest { gold: 1, seed: 5, ..Chest::default() };
-        if is_static { server.spawn_static("chest", chest) } else { server.spawn(chest) }
+        if is_static { server.statics().spawn("chest", chest) } else { server.spawn(chest) }
     });
     let id = room.guests[0].id;
-    room.server.set_dormancy(chest, dormancy);
+    room.server.object(chest).set_dormancy(dormancy);
     if dormancy == Dormancy::Partial {
-        room.server.set_dormant_for(id, chest, true);
+        room.server.object(chest).set_dormant_for(id, true);
     }
     room.settle();
     for value in 2..5 {

@@ -127,8 +127,8 @@ fn messages_and_calls_of_any_size_arrive_or_return_an_error() {
         let (mut room, page) = room();
         let (id, data) = (room.guests[0].id, vec![7; bytes]);
         let sent = [
-            room.server.send(id, &Reliable(data.clone())).is_ok(),
-            room.server.send(id, &Unreliable(data.clone())).is_ok(),
+            room.server.connection(id).send(&Reliable(data.clone())).is_ok(),
+            room.server.connection(id).send(&Unreliable(data.clone())).is_ok(),
             room.server.call(page).reliable(data.clone()).is_ok(),
             room.server.call(page).unreliable(data.clone()).is_ok(),
         ];

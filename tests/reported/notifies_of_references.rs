@@ -153,11 +153,11 @@ fn a_client_hears_of_a_target_that_it_sees_much_later() {
     let id = room.enter();
     room.settle();
     let (holder, target) = (room.server.spawn(Holder::default()), room.server.spawn(Target { number: 7 }));
-    room.server.set_visible(id, target, false);
+    room.server.object(target).set_visible(id, false);
     room.server[holder].fill(target);
     room.settle();
     assert_none_shown(&room, holder);
-    room.server.set_visible(id, target, true);
+    room.server.object(target).set_visible(id, true);
     room.settle();
     assert_all_shown(&room, holder);
 }
@@ -170,14 +170,14 @@ fn a_client_hears_when_a_target_goes_out_of_sight_and_when_it_comes_back() {
     room.server[holder].fill(target);
     room.settle();
     room.guests[0].client[holder].heard.clear();
-    room.server.set_visible(id, target, false);
+    room.server.object(target).set_visible(id, false);
     room.settle();
     assert_none_shown(&room, holder);
     let copy = &room.client()[holder];
     let unheard: Vec<_> =
         copy.shown().into_iter().filter(|(field, _)| !copy.heard.contains(&(*field, false))).collect();
     assert!(unheard.is_empty(), "no notify when the object left: {unheard:?}");
-    room.server.set_visible(id, target, true);
+    room.server.object(target).set_visible(id, true);
     room.settle();
     assert_all_shown(&room, holder);
 }

@@ -63,7 +63,7 @@ fn live(first_sequence: u64, now: Duration) {
         room.server[object].count = tick;
         if tick % 40 == 0 {
             room.server[object].items.push(tick as u32);
-            room.server.send(id, &Note(tick as u32)).expect("there is room");
+            room.server.connection(id).send(&Note(tick as u32)).expect("there is room");
         }
         step_losing(&mut room, tick % 7 == 3, tick % 5 == 2);
     }
@@ -115,14 +115,14 @@ fn an_object_rests_while_sixteen_bits_wrap_twice_and_then_changes() {
     let [resting, hidden] = [(); 2].map(|()| room.server.spawn(Counter { rare: 1, ..Counter::default() }));
     room.settle();
     let id = room.guests[0].id;
-    room.server.set_visible(id, hidden, false);
+    room.server.object(hidden).set_visible(id, false);
     for count in 1..=140_000 {
         room.server[object].count = count;
         room.step();
     }
     room.server[resting].rare = 2;
     room.server[hidden].rare = 3;
-    room.server.set_visible(id, hidden, true);
+    room.server.object(hidden).set_visible(id, true);
     room.settle();
     assert_eq!((room.client()[resting].rare, room.client()[hidden].rare), (2, 3));
     assert_eq!(room.client()[object].notifies, 140_000);

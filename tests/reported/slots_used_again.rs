@@ -101,8 +101,8 @@ fn objects_of_two_classes_follow_each_other_and_the_last_one_stays() {
 fn a_placed_object_gets_the_default_values_of_the_server_each_time_it_is_bound() {
     let mut room = room();
     let dirty = Weapon { damage: 77, name: "rust".into(), local: 5, ..Weapon::default() };
-    assert_eq!(room.guests[0].client.place_static("rack", dirty), Placed::Waiting);
-    let rack = room.server.spawn_static("rack", Weapon::default());
+    assert_eq!(room.guests[0].client.statics().place("rack", dirty), Placed::Waiting);
+    let rack = room.server.statics().spawn("rack", Weapon::default());
     room.settle();
     let clean = Weapon { local: 5, ..Weapon::default() };
     assert_eq!(room.client().get(rack), Some(&clean), "only the client's own field stays");
@@ -110,14 +110,14 @@ fn a_placed_object_gets_the_default_values_of_the_server_each_time_it_is_bound()
     let id = room.guests[0].id;
     room.server[rack] = axe();
     room.settle();
-    room.server.set_visible(id, rack, false);
+    room.server.object(rack).set_visible(id, false);
     room.settle();
     let Weapon { damage, name, parts, .. } = &mut room.server[rack];
     *damage = 0;
     name.clear();
     parts.clear();
     room.settle();
-    room.server.set_visible(id, rack, true);
+    room.server.object(rack).set_visible(id, true);
     room.settle();
     assert_eq!(room.client().get(rack), Some(&clean));
 }

@@ -39,22 +39,22 @@ fn run(case: Case) {
     let mut room = Room::paced(config, |client| _ = client.register::<Npc>());
     room.server.register::<Npc>();
     if let Some(rate) = case.rate {
-        room.server.set_update_rate::<Npc>(rate);
+        room.server.class::<Npc>().set_update_rate(rate);
     }
     let [id, ..] = [(); 3].map(|()| room.enter());
     room.settle();
     if let Some(budget) = case.budget {
-        room.server.set_budget(id, budget);
+        room.server.connection(id).set_budget(budget);
     }
     if case.is_paused {
-        room.server.pause(id);
+        room.server.connection(id).pause();
     }
     let mut npcs: Vec<ObjectRef<Npc>> = Vec::new();
     for tick in 0..150 {
         let npc = room.server.spawn(Npc { number: tick, ..Npc::default() });
         room.server[npc].pushed = tick + 1; // not marked, but before the first comparison
         if case.is_dormant {
-            room.server.set_dormancy(npc, Dormancy::All);
+            room.server.object(npc).set_dormancy(Dormancy::All);
         }
         npcs.push(npc);
         if tick % 3 == 0 && npcs.len() > 4 {
@@ -62,10 +62,10 @@ fn run(case: Case) {
         }
         room.server[npcs[0]].list.push(tick);
         room.server[npcs[0]].pushed += 1;
-        room.server.mark_dirty(npcs[0], PUSHED);
+        room.server.object(npcs[0]).mark_dirty(PUSHED);
         room.step();
         if tick == 100 {
-            room.server.resume(id);
+            room.server.connection(id).resume();
         }
     }
     (0..600).for_each(|_| _ = room.step());

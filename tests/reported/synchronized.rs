@@ -52,7 +52,7 @@ impl Joining {
             assert_eq!(told.replace(tick), None, "{name}: the client is told twice");
             let lacks = |thing: &ObjectRef<Thing>| {
                 room.server.contains(*thing)
-                    && room.server.is_relevant(id, *thing)
+                    && room.server.object_info(*thing).is_relevant_to(id)
                     && !room.client().contains(*thing)
             };
             assert!(self.flickers || !first.iter().any(lacks), "{name}: the client is told too early");
@@ -85,12 +85,12 @@ fn a_client_is_told_although_it_may_see_nothing() {
     join("hidden", 50, 60, |room, things, tick| {
         let id = room.guests[0].id;
         if tick == 0 {
-            things.iter().for_each(|thing| room.server.set_visible(id, *thing, false));
+            things.iter().for_each(|thing| _ = room.server.object(*thing).set_visible(id, false));
         }
     });
     join("nobody", 50, 60, |room, things, tick| {
         if tick == 0 {
-            things.iter().for_each(|thing| room.server.set_relevancy(*thing, Relevancy::Nobody));
+            things.iter().for_each(|thing| _ = room.server.object(*thing).set_relevancy(Relevancy::Nobody));
         }
     });
 }
@@ -111,11 +111,15 @@ fn a_client_is_told_although_objects_come_and_go_in_each_tick() {
 fn a_client_is_told_although_objects_are_hidden_on_the_way() {
     join("hidden on the way", 300, 300, |room, things, tick| {
         let id = room.guests[0].id;
-        things.iter().skip(tick % 3).step_by(3).for_each(|thing| room.server.set_visible(id, *thing, false));
+        things
+            .iter()
+            .skip(tick % 3)
+            .step_by(3)
+            .for_each(|thing| _ = room.server.object(*thing).set_visible(id, false));
     });
     join("flicker", 40, 300, |room, things, tick| {
         let id = room.guests[0].id;
-        things.iter().for_each(|thing| room.server.set_visible(id, *thing, tick % 2 == 0));
+        things.iter().for_each(|thing| _ = room.server.object(*thing).set_visible(id, tick % 2 == 0));
     });
 }
 
@@ -124,14 +128,14 @@ fn a_client_is_told_although_it_has_a_small_budget_or_was_paused() {
     join("budget", 60, 500, |room, _, tick| {
         if tick == 0 {
             let id = room.guests[0].id;
-            room.server.set_budget(id, 8_000);
+            room.server.connection(id).set_budget(8_000);
         }
     });
     join("paused for two seconds", 30, 300, |room, _, tick| {
         let id = room.guests[0].id;
         match tick {
-            0 => room.server.pause(id),
-            120 => room.server.resume(id),
+            0 => _ = room.server.connection(id).pause(),
+            120 => _ = room.server.connection(id).resume(),
             _ => {}
         }
     });

@@ -273,7 +273,7 @@ fn a_disconnect_reaches_the_other_side() {
     assert_eq!(room.closed(0), Some(DisconnectReason::Closed));
     let (mut room, _) = meet(ships_and_ports);
     room.settle();
-    room.server.disconnect(room.guests[0].id);
+    room.server.connection(room.guests[0].id).disconnect();
     let packets = room.tick_one();
     room.deliver(0, &packets);
     assert!(!room.client().is_connected());
@@ -296,7 +296,7 @@ fn r21_a_disconnect_is_told_to_the_other_side_while_the_server_still_asks_about_
     assert_eq!(room.closed(0), Some(DisconnectReason::Closed));
     let (mut room, question) = asked();
     room.deliver(0, &question);
-    room.server.disconnect(room.guests[0].id);
+    room.server.connection(room.guests[0].id).disconnect();
     let farewell = room.tick_one();
     room.deliver(0, &farewell);
     let event = room.guests[0].client.poll_event();
@@ -411,7 +411,7 @@ fn r21_a_client_refuses_two_classes_of_one_name() {
 fn an_index_of_no_property_is_refused() {
     let mut server = Server::new(ServerConfig::default());
     let ship = server.spawn(Ship::default());
-    server.mark_dirty(ship, PropertyIndex::new(1));
+    server.object(ship).mark_dirty(PropertyIndex::new(1));
 }
 
 #[test]

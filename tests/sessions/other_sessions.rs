@@ -238,7 +238,7 @@ fn r25_a_hello_that_comes_again_is_answered_in_its_session() {
 fn a_hello_to_a_closed_connection_is_answered_with_a_disconnect() {
     let mut room = Room::new(ServerConfig::default(), ships);
     let id = room.enter();
-    room.server.disconnect(id);
+    room.server.connection(id).disconnect();
     let hello = room.replies(0);
     room.hear(0, &hello);
     let packets = room.tick_one();
@@ -285,7 +285,7 @@ fn r25_nobody_without_the_token_ends_a_session_or_changes_what_a_client_shows() 
     for validates in [true, false] {
         let config = ServerConfig { validate_addresses: validates, ..ServerConfig::default() };
         let (mut room, ship) = Room::furnished(config, ships, 1, |server| server.spawn(Ship { hull: 1 }));
-        let instance = room.client().server_instance().expect("it is connected");
+        let instance = room.client().connection_info().server_instance().expect("it is connected");
         // A transport that validates addresses knows who sends, so state needs no seal of its own there.
         for packet in forged_by_a_fellow(1_000, instance, validates) {
             room.hear(0, std::slice::from_ref(&packet));
@@ -316,7 +316,7 @@ fn r25_a_farewell_is_heard_on_either_side_although_packets_are_lost() {
                 room.tick();
                 match by_client {
                     true => room.guests[0].client.disconnect_with("enough"),
-                    false => room.server.disconnect_with(room.guests[0].id, "enough"),
+                    false => room.server.connection(room.guests[0].id).disconnect_with("enough"),
                 }
                 let mut heard = Vec::new();
                 for tick in 0..100 {

@@ -175,9 +175,9 @@ impl Bazaar {
         };
         let mut room = Room::new(config, register);
         let bands = Area::within(90.0).flat().slower_beyond(30.0, 3).slower_beyond(60.0, 7);
-        room.server.set_area::<Stall>(bands.near_within(40.0));
+        room.server.class::<Stall>().set_area(bands.near_within(40.0));
         room.server.register::<Lamp>().register::<Scroll>().register::<Sign>();
-        room.server.register_external::<Cart>().set_area::<Cart>(Area::within(70.0));
+        room.server.register_external::<Cart>().class::<Cart>().set_area(Area::within(70.0));
         let rng = Rng::new(seed);
         let mut bazaar = Self {
             room,
@@ -192,8 +192,8 @@ impl Bazaar {
         };
         if seed.is_multiple_of(2) {
             let rate = UpdateRate::every(crate::support::TICK * 4);
-            bazaar.room.server.set_update_rate::<Lamp>(rate);
-            bazaar.room.server.set_priority_by(|stall: &Stall, viewer| {
+            bazaar.room.server.class::<Lamp>().set_update_rate(rate);
+            bazaar.room.server.class::<Stall>().set_priority_by(|stall: &Stall, viewer| {
                 viewer.unreal_priority([stall.position[0], stall.position[1], 0.0], 1.0)
             });
         }
@@ -213,11 +213,11 @@ impl Bazaar {
 
     fn settle_in(&mut self, id: ConnectionId) {
         let Self { room, rng, .. } = self;
-        room.server.set_viewpoints(id, &[Self::point(rng)]);
+        room.server.connection(id).set_viewpoints(&[Self::point(rng)]);
         if rng.chance(0.3) {
-            room.server.set_budget(id, 8_000 + rng.below(60_000) as usize);
+            room.server.connection(id).set_budget(8_000 + rng.below(60_000) as usize);
         }
-        room.server.join_group(id, Group(rng.below(3) as u32));
+        room.server.connection(id).join_group(Group(rng.below(3) as u32));
         self.late.push(Default::default());
     }
 
@@ -245,7 +245,7 @@ impl Bazaar {
             }
             _ => {
                 let parent = rng.pick(stalls).copied().unwrap_or_default();
-                signs.extend(room.server.spawn_subobject(parent, Sign { colour: 1, price: 2 }));
+                signs.extend(room.server.object(parent).spawn_subobject(Sign { colour: 1, price: 2 }));
             }
         }
     }
@@ -253,11 +253,11 @@ impl Bazaar {
     /// Forgets the objects that do not exist any more. Subobjects go with their parents.
     fn sweep(&mut self) {
         let server = &self.room.server;
-        self.stalls.retain(|one| server.contains(*one) && !server.is_torn_off(*one));
-        self.lamps.retain(|one| server.contains(*one) && !server.is_torn_off(*one));
-        self.scrolls.retain(|one| server.contains(*one) && !server.is_torn_off(*one));
+        self.stalls.retain(|one| server.contains(*one) && !server.object_info(*one).is_torn_off());
+        self.lamps.retain(|one| server.contains(*one) && !server.object_info(*one).is_torn_off());
+        self.scrolls.retain(|one| server.contains(*one) && !server.object_info(*one).is_torn_off());
         self.carts.retain(|(one, _)| server.contains(*one));
-        self.signs.retain(|one| server.contains(*one) && !server.is_torn_off(*one));
+        self.signs.retain(|one| server.contains(*one) && !server.object_info(*one).is_torn_off());
     }
 
     /// Changes the values of some objects.
@@ -288,7 +288,7 @@ impl Bazaar {
             }
             one.tally += 1;
             if rng.chance(0.2) {
-                room.server.mark_dirty(stall, property("tally"));
+                room.server.object(stall).mark_dirty(property("tally"));
             }
         }
         for &lamp in &*lamps {
@@ -301,7 +301,7 @@ impl Bazaar {
                 3 => _ = one.wick.insert(0, Item::default()),
                 4 => one.wick.truncate(2),
                 5 => one.hangs_on = rng.pick(stalls).copied().unwrap_or_default(),
-                6 => room.server.mark_dirty(lamp, property("oil")),
+                6 => _ = room.server.object(lamp).mark_dirty(property("oil")),
                 _ => one.is_lit ^= true,
             }
         }
@@ -327,7 +327,7 @@ impl Bazaar {
                 2 => one.boxes = Self::items(rng).collect(),
                 3 => one.position = Self::point(rng),
                 4 => one.driver += 1,
-                5 => room.server.mark_dirty(*cart, property("wheels")),
+                5 => _ = room.server.object(*cart).mark_dirty(property("wheels")),
                 _ => one.position[1] += 1.0,
             }
             // Sometimes twice in a tick.
@@ -363,14 +363,13 @@ impl Bazaar {
         let server = &mut room.server;
         let stall = rng.pick(stalls).copied().unwrap_or_default();
         let lamp = rng.pick(lamps).copied().unwrap_or_default();
-        let is_subobject = server.parent(one).is_some();
+        let is_subobject = server.object_info(one).parent().is_some();
         match rng.below(30) {
-            0 if !is_subobject => server.set_owner(one, is_on.then_some(guest)),
-            1 => server.set_owner_object(lamp, stall),
-            2 => server.set_visible(guest, one, is_on),
-            3 => server.set_audience(
-                one,
-                match rest {
+            0 if !is_subobject => _ = server.object(one).set_owner(is_on.then_some(guest)),
+            1 => _ = server.object(lamp).set_owner_object(stall),
+            2 => _ = server.object(one).set_visible(guest, is_on),
+            3 => {
+                _ = server.object(one).set_audience(match rest {
                     0 => Audience::Everyone,
                     1 => Audience::Group(Group(1)),
                     _ => {
@@ -380,19 +379,17 @@ impl Bazaar {
                             Audience::NotOwner
                         }
                     }
-                },
-            ),
-            4 => server.set_relevancy(
-                stall,
-                match rest {
+                })
+            }
+            4 => {
+                _ = server.object(stall).set_relevancy(match rest {
                     0 => Relevancy::Always,
                     1 => Relevancy::Group(Group(2)),
                     _ => Relevancy::Located,
-                },
-            ),
-            5 => server.set_relevancy(
-                lamp,
-                match rest {
+                })
+            }
+            5 => {
+                _ = server.object(lamp).set_relevancy(match rest {
                     0 => Relevancy::Always,
                     1 => Relevancy::attached_to(stall),
                     _ => {
@@ -402,11 +399,10 @@ impl Bazaar {
                             Relevancy::Nobody
                         }
                     }
-                },
-            ),
-            6 => server.set_dormancy(
-                one,
-                match rest {
+                })
+            }
+            6 => {
+                _ = server.object(one).set_dormancy(match rest {
                     0 => Dormancy::All,
                     1 => Dormancy::Partial,
                     _ => {
@@ -416,42 +412,42 @@ impl Bazaar {
                             Dormancy::Awake
                         }
                     }
-                },
-            ),
-            7 => server.set_dormant_for(guest, one, is_on),
-            8 => server.wake(one),
-            9 => server.set_custom_active(stall, property("offer"), is_on),
-            10 => server.set_custom_active(lamp, property("wick"), is_on),
-            11 => server.set_custom_active_for(guest, stall, property("offer"), is_on),
-            12 => server.set_custom_active_for(guest, stall, property("secret"), is_on),
+                })
+            }
+            7 => _ = server.object(one).set_dormant_for(guest, is_on),
+            8 => _ = server.object(one).wake(),
+            9 => _ = server.object(stall).set_custom_active(property("offer"), is_on),
+            10 => _ = server.object(lamp).set_custom_active(property("wick"), is_on),
+            11 => _ = server.object(stall).set_custom_active_for(guest, property("offer"), is_on),
+            12 => _ = server.object(stall).set_custom_active_for(guest, property("secret"), is_on),
             13 | 14 => {
                 let all = [Condition::None, Condition::Never, Condition::OwnerOnly, Condition::InitialOnly];
                 let condition = *rng.pick(&all).expect("there are some");
-                server.set_dynamic_condition(stall, property("mood"), condition);
+                server.object(stall).set_dynamic_condition(property("mood"), condition);
             }
             15 => {
                 let roles = [Role::SimulatedProxy, Role::AutonomousProxy, Role::None];
-                server.set_remote_role(one, roles[rest as usize]);
+                server.object(one).set_remote_role(roles[rest as usize]);
             }
-            16 => server.join_group(guest, Group(rest as u32)),
-            17 => server.leave_group(guest, Group(rest as u32)),
-            18 => server.set_viewpoints(guest, &[Self::point(rng)]),
-            19 => server.follow(guest, stall),
-            20 if at != 2 => server.pause(guest),
-            21 | 22 => server.resume(guest),
-            23 => server.set_object_priority(one, is_on.then_some(3.0)),
+            16 => _ = server.connection(guest).join_group(Group(rest as u32)),
+            17 => _ = server.connection(guest).leave_group(Group(rest as u32)),
+            18 => _ = server.connection(guest).set_viewpoints(&[Self::point(rng)]),
+            19 => _ = server.connection(guest).follow(stall),
+            20 if at != 2 => _ = server.connection(guest).pause(),
+            21 | 22 => _ = server.connection(guest).resume(),
+            23 => _ = server.object(one).set_priority(is_on.then_some(3.0)),
             24 => {
                 let rate = UpdateRate::every(crate::support::TICK * (1 + rest as u32 * 5));
-                server.set_object_update_rate(one, is_on.then_some(rate));
+                server.object(one).set_update_rate(is_on.then_some(rate));
             }
-            25 => server.force_update(one),
+            25 => _ = server.object(one).force_update(),
             26 if class != 7 && self.carts.iter().all(|(cart, _)| cart.erase() != one) => {
-                server.tear_off(one);
+                server.object(one).tear_off();
                 self.sweep();
                 self.spawn(class);
             }
             27 if self.leaves && rng.chance(0.3) => {
-                server.disconnect(guest);
+                server.connection(guest).disconnect();
                 self.room.guests.swap_remove(at);
                 self.late.swap_remove(at);
                 let id = self.room.enter();
@@ -490,7 +486,7 @@ impl Bazaar {
             .map(|event| format!("{event:?}\n"))
             .collect();
         for guest in &self.room.guests {
-            events += &format!("{:?} {:?}\n", guest.id, self.room.server.stats(guest.id));
+            events += &format!("{:?} {:?}\n", guest.id, self.room.server.connection_info(guest.id).stats());
         }
         Made { packets, events }
     }
@@ -513,8 +509,8 @@ impl Bazaar {
     pub(crate) fn check(&mut self, seed: u64) {
         let Self { room, stalls, scrolls, lamps, carts, signs, .. } = self;
         for guest in &room.guests {
-            room.server.resume(guest.id);
-            room.server.set_budget(guest.id, usize::MAX);
+            room.server.connection(guest.id).resume();
+            room.server.connection(guest.id).set_budget(usize::MAX);
         }
         for scroll in &*scrolls {
             let scroll = &mut room.server[*scroll];
@@ -526,26 +522,34 @@ impl Bazaar {
         stalls.iter().for_each(|stall| {
             let stall_ref = *stall;
             room.server[stall_ref].goods.clear();
-            room.server.mark_dirty(stall_ref, property("tally"));
+            room.server.object(stall_ref).mark_dirty(property("tally"));
         });
-        lamps.iter().for_each(|lamp| room.server.mark_dirty(*lamp, property("oil")));
+        lamps.iter().for_each(|lamp| _ = room.server.object(*lamp).mark_dirty(property("oil")));
         // What waits for a band, a rate or a turn comes within these ticks.
         (0..40).for_each(|_| _ = room.step());
         room.settle();
         for guest in &room.guests {
             for &scroll in &*scrolls {
                 let have = guest.client.get(scroll);
-                assert_eq!(have.is_some(), room.server.is_relevant(guest.id, scroll), "seed {seed}");
+                assert_eq!(
+                    have.is_some(),
+                    room.server.object_info(scroll).is_relevant_to(guest.id),
+                    "seed {seed}"
+                );
                 assert!(have.is_none_or(|have| have == &room.server[scroll]), "seed {seed}: {have:?}");
             }
             for &stall in &*stalls {
                 let have = guest.client.get(stall);
-                assert_eq!(have.is_some(), room.server.is_relevant(guest.id, stall), "seed {seed}");
+                assert_eq!(
+                    have.is_some(),
+                    room.server.object_info(stall).is_relevant_to(guest.id),
+                    "seed {seed}"
+                );
                 let Some(have) = have else { continue };
                 let there = &room.server[stall];
                 let common = |one: &Stall| (one.position, one.price, one.tally, one.goods.len());
                 assert_eq!(common(have), common(there), "seed {seed}");
-                if room.server.owner(stall) == Some(guest.id) {
+                if room.server.object_info(stall).owner() == Some(guest.id) {
                     let own = |one: &Stall| (one.till, one.licence, one.tape);
                     assert_eq!(own(have), own(there), "seed {seed}");
                 } else {

@@ -172,8 +172,9 @@ impl Crowd {
         let mut quiet = 0;
         for _ in 0..20_000 {
             let bytes = self.tick(Link::Good);
-            let is_open =
-                |id: &ConnectionId| self.server.stats(*id).is_none_or(|stats| stats.packets_in_flight > 0);
+            let is_open = |id: &ConnectionId| {
+                self.server.connection_info(*id).stats().is_none_or(|stats| stats.packets_in_flight > 0)
+            };
             quiet = if bytes > 0 || self.connections.iter().any(is_open) { 0 } else { quiet + 1 };
             if quiet == QUIET_TICKS {
                 self.check();

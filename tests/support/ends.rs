@@ -59,7 +59,7 @@ pub(crate) fn end_all(
     for &object in &all {
         match end {
             End::Despawn => room.server.despawn(object),
-            End::Hide => room.server.set_visible(id, object, false),
+            End::Hide => _ = room.server.object(object).set_visible(id, false),
         }
     }
     let (mut held, mut packets, mut bytes) = (Packets::new(), 0, 0);

@@ -90,6 +90,12 @@ impl Linked {
 
     /// Returns the round trip that the server measures to a client, in milliseconds.
     pub(crate) fn round_trip_ms(&self, guest: usize) -> f64 {
-        self.server.stats(self.guests[guest].id).expect("a connection").round_trip.as_secs_f64() * 1_000.0
+        self.server
+            .connection_info(self.guests[guest].id)
+            .stats()
+            .expect("a connection")
+            .round_trip
+            .as_secs_f64()
+            * 1_000.0
     }
 }

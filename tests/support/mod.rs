@@ -205,8 +205,9 @@ impl Room {
 
     /// Ticks until the server counts another packet to a guest as lost. All packets of these ticks are lost.
     pub(crate) fn lose_until_noticed(&mut self, guest: usize) {
-        let lost =
-            |room: &Self| room.server.stats(room.guests[guest].id).map_or(0, |stats| stats.packets_lost);
+        let lost = |room: &Self| {
+            room.server.connection_info(room.guests[guest].id).stats().map_or(0, |stats| stats.packets_lost)
+        };
         let before = lost(self);
         while lost(self) == before {
             self.tick();
@@ -215,7 +216,7 @@ impl Room {
 
     /// Returns how many packets to a guest are neither acked nor declared lost.
     pub(crate) fn in_flight(&self, guest: usize) -> usize {
-        self.server.stats(self.guests[guest].id).map_or(0, |stats| stats.packets_in_flight)
+        self.server.connection_info(self.guests[guest].id).stats().map_or(0, |stats| stats.packets_in_flight)
     }
 
     /// Returns how often a guest has received a property of a class, and in how many bits.
@@ -224,7 +225,7 @@ impl Room {
     /// Panics if the room was not made by [`measuring`](Self::measuring).
     pub(crate) fn received<T: Replicated>(&self, guest: usize, path: &str) -> (u64, u64) {
         assert!(self.measures, "the clients of this room do not measure");
-        let classes = self.guests[guest].client.traffic();
+        let classes = self.guests[guest].client.connection_info().traffic();
         let class = classes.iter().find(|class| class.class == T::LAYOUT.name()).expect("the class is known");
         let property = class.properties.iter().find(|property| property.path == path);
         let property = property.unwrap_or_else(|| panic!("`{}` has no `{path}`", class.class));

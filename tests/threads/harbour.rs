@@ -77,8 +77,10 @@ impl Harbour {
         let config = ServerConfig::default();
         let mut room = Room::new(config, register);
         room.server.register::<Clock>();
-        room.server.locate(Area::within(100.0).flat().slower_beyond(40.0, 3), |one: &Crate| one.position);
-        room.server.set_area::<Buoy>(Area::within(60.0).flat());
+        room.server
+            .class::<Crate>()
+            .locate(Area::within(100.0).flat().slower_beyond(40.0, 3), |one: &Crate| one.position);
+        room.server.class::<Buoy>().set_area(Area::within(60.0).flat());
         let (mut clocks, mut buoys) = (Vec::new(), Vec::new());
         for _ in 0..300 {
             clocks.push(room.server.spawn(Clock::default()));
@@ -88,12 +90,12 @@ impl Harbour {
         for _ in 0..GUESTS {
             let id = room.enter();
             let viewpoint = [rng.below(400) as f32, rng.below(400) as f32, 0.0];
-            room.server.set_viewpoints(id, &[viewpoint]);
+            room.server.connection(id).set_viewpoints(&[viewpoint]);
             if rng.chance(0.3) {
-                room.server.set_budget(id, 20_000 + rng.below(60_000) as usize);
+                room.server.connection(id).set_budget(20_000 + rng.below(60_000) as usize);
             }
         }
-        room.server.pause(room.guests[0].id);
+        room.server.connection(room.guests[0].id).pause();
         let mut harbour = Self { room, rng, crates: Vec::new(), clocks, buoys };
         (0..100).for_each(|_| harbour.spawn());
         harbour
@@ -106,9 +108,11 @@ impl Harbour {
         let one =
             room.server.spawn(Crate { position, origin: rng.below(9) as u32, items, ..Crate::default() });
         match rng.below(6) {
-            0 => room.server.set_relevancy(one, Relevancy::Always),
-            1 => room.server.set_dormancy(one, Dormancy::All),
-            2 => room.server.set_owner(one, Some(room.guests[rng.below(GUESTS as u64) as usize].id)),
+            0 => _ = room.server.object(one).set_relevancy(Relevancy::Always),
+            1 => _ = room.server.object(one).set_dormancy(Dormancy::All),
+            2 => {
+                _ = room.server.object(one).set_owner(Some(room.guests[rng.below(GUESTS as u64) as usize].id))
+            }
             _ => {}
         }
         crates.push(one);
@@ -128,18 +132,22 @@ impl Harbour {
                     self.spawn();
                 }
                 1 => {
-                    room.server.tear_off(one);
+                    room.server.object(one).tear_off();
                     self.crates.swap_remove(at);
                     self.spawn();
                 }
                 2 => room.server[one].label = "x".repeat(rng.below(3_000) as usize),
-                3 => room.server.pause(guest),
+                3 => _ = room.server.connection(guest).pause(),
                 // The first guest is paused for longer than an object keeps its changelists.
-                4 | 5 if guest != room.guests[0].id => room.server.resume(guest),
-                6 => room.server.set_owner(one, Some(guest)),
-                7 => room.server.set_visible(guest, one, rng.chance(0.5)),
+                4 | 5 if guest != room.guests[0].id => _ = room.server.connection(guest).resume(),
+                6 => _ = room.server.object(one).set_owner(Some(guest)),
+                7 => _ = room.server.object(one).set_visible(guest, rng.chance(0.5)),
                 8 => {
-                    room.server.set_viewpoints(guest, &[[rng.below(400) as f32, rng.below(400) as f32, 0.0]])
+                    _ = room.server.connection(guest).set_viewpoints(&[[
+                        rng.below(400) as f32,
+                        rng.below(400) as f32,
+                        0.0,
+                    ]])
                 }
                 9 => _ = room.server[one].items.push(Item::default()),
                 10..14 => {
@@ -163,7 +171,7 @@ impl Harbour {
             }
         }
         for buoy in self.buoys.iter().filter(|_| self.rng.chance(0.3)) {
-            self.room.server.mark_dirty(*buoy, support::property("tally"));
+            self.room.server.object(*buoy).mark_dirty(support::property("tally"));
         }
     }
 
@@ -183,9 +191,9 @@ impl Harbour {
 
     /// Checks that each client has the values of the objects that it sees, once all has arrived.
     fn check(&mut self, pool: &ThreadPool) {
-        self.room.guests.iter().for_each(|guest| self.room.server.resume(guest.id));
+        self.room.guests.iter().for_each(|guest| _ = self.room.server.connection(guest.id).resume());
         for buoy in &self.buoys {
-            self.room.server.mark_dirty(*buoy, support::property("tally"));
+            self.room.server.object(*buoy).mark_dirty(support::property("tally"));
         }
         pool.install(|| self.room.settle());
         for guest in &self.room.guests {

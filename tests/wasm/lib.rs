@@ -89,7 +89,7 @@ fn disturb(
     if rng.chance(0.1) {
         let walker = server.spawn(Walker { name: format!("walker {}", rng.below(100)), ..Walker::default() });
         let owner = rng.pick(guests).map(|(_, connection, _)| *connection);
-        server.set_owner(walker, owner);
+        server.object(walker).set_owner(owner);
         walkers.push(walker);
     }
     for at in 0..walkers.len() {

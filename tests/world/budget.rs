@@ -104,20 +104,20 @@ fn oldest(
     const CREATURES: usize = 400;
     let mut room = Room::new(ServerConfig::default(), register);
     if located {
-        room.server.locate(Area::within(10_000.0).flat(), |creature: &Creature| {
+        room.server.class::<Creature>().locate(Area::within(10_000.0).flat(), |creature: &Creature| {
             [creature.position[0], creature.position[1], 0.0]
         });
     }
     register_server(&mut room.server);
     let creatures: Vec<_> = (0..CREATURES).map(|_| room.server.spawn(Creature::default())).collect();
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     room.settle();
     let mut rng = Rng::new(5);
     let wanted: usize =
         (1..=20).map(|value| step(&mut room, &creatures, 1_000 + value, 0.0, &mut rng)[0]).sum();
     let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
-    room.server.set_budget(id, per_second as usize);
+    room.server.connection(id).set_budget(per_second as usize);
     creatures.iter().enumerate().for_each(|(at, &creature)| favour(&mut room.server, id, creature, at));
     let mut oldest = vec![0; CREATURES];
     for value in 2_000..2_300 {
@@ -128,7 +128,7 @@ fn oldest(
         }
     }
     // With a small budget, some ticks send nothing although objects wait, so the room would seem at rest.
-    room.server.set_budget(id, usize::MAX);
+    room.server.connection(id).set_budget(usize::MAX);
     room.settle();
     assert!(creatures.iter().all(|&creature| shown(&room, 0, creature) == 2_299), "all arrives in the end");
     oldest
@@ -152,17 +152,17 @@ fn updates_with_a_short_budget(place: impl Fn(usize) -> [f32; 2]) -> Vec<u32> {
     const CREATURES: usize = 200;
     let mut room = Room::new(ServerConfig::default(), register);
     let area = Area::within(1_000.0).slower_beyond(400.0, 10);
-    room.server.locate(area, |creature: &Creature| creature.position);
+    room.server.class::<Creature>().locate(area, |creature: &Creature| creature.position);
     register_server(&mut room.server);
     let spawn = |at| room.server.spawn(Creature { position: place(at), ..Creature::default() });
     let creatures: Vec<_> = (0..CREATURES).map(spawn).collect();
     let ids = [room.enter(), room.enter()];
-    ids.iter().for_each(|&id| room.server.set_viewpoints(id, &[[0.0; 3]]));
+    ids.iter().for_each(|&id| _ = room.server.connection(id).set_viewpoints(&[[0.0; 3]]));
     room.settle();
     let mut rng = Rng::new(7);
     let wanted: usize =
         (1..=20).map(|value| step(&mut room, &creatures, 1_000 + value, 0.0, &mut rng)[1]).sum();
-    room.server.set_budget(ids[1], (wanted as f64 / 20.0 * 0.95 / TICK.as_secs_f64()) as usize);
+    room.server.connection(ids[1]).set_budget((wanted as f64 / 20.0 * 0.95 / TICK.as_secs_f64()) as usize);
     _ = room.guests[1].client.changes::<Creature>().count();
     let mut updates = vec![0; CREATURES];
     for value in 2_000..2_200 {
@@ -182,7 +182,7 @@ fn s192_what_a_short_budget_lets_through_is_sent_once() {
         let mut rng = Rng::new(3);
         let wanted: usize = (1..=20).map(|value| step(&mut room, &creatures, value, 0.0, &mut rng)[0]).sum();
         let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
-        room.server.set_budget(room.guests[0].id, per_second as usize);
+        room.server.connection(room.guests[0].id).set_budget(per_second as usize);
         let sent = (1_000..1_100).map(|value| {
             // Two ticks with more than fits, and three in which the rest is sent.
             let changed = if value % 5 < 2 { creatures.as_slice() } else { &[] };
@@ -202,8 +202,8 @@ fn bytes_with_a_text(length: usize) -> usize {
         (creatures, server.spawn(Sign::default()))
     });
     room.settle();
-    room.server.set_object_priority(sign, Some(1_000.0));
-    room.server.set_budget(room.guests[0].id, 200_000);
+    room.server.object(sign).set_priority(Some(1_000.0));
+    room.server.connection(room.guests[0].id).set_budget(200_000);
     let mut rng = Rng::new(3);
     let mut bytes = 0;
     for value in 1_000..1_100 {
@@ -244,9 +244,9 @@ fn s36_s192_a_short_budget_sends_nothing_that_a_condition_forbids() {
     let players: Vec<_> = (0..200).map(|_| room.server.spawn(Player::default())).collect();
     let owner = room.enter();
     room.enter();
-    players.iter().for_each(|&player| room.server.set_owner(player, Some(owner)));
+    players.iter().for_each(|&player| _ = room.server.object(player).set_owner(Some(owner)));
     room.settle();
-    room.guests.iter().for_each(|guest| room.server.set_budget(guest.id, 10_000));
+    room.guests.iter().for_each(|guest| _ = room.server.connection(guest.id).set_budget(10_000));
     for value in 1..100 {
         for &player in &players {
             (room.server[player].health, room.server[player].secret) = (value, value);
@@ -271,7 +271,7 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
         (0..offset).for_each(|_| _ = room.step());
         room.settle();
         let id = room.guests[0].id;
-        room.server.set_budget(id, per_tick(bytes));
+        room.server.connection(id).set_budget(per_tick(bytes));
         let mut rng = Rng::new(4);
         let mut value = 0;
         let mut play = |room: &mut Room, ticks: usize| {
@@ -307,18 +307,18 @@ fn wait_behind_lower_slots(length: usize, priority: Option<f32>) -> Option<u32> 
         let sign = || Sign { text: "x".repeat(length) };
         (0..TICKS * IN_EACH_TICK + 1).map(|_| server.spawn(sign())).collect::<Vec<_>>()
     });
-    signs.iter().for_each(|&sign| room.server.set_relevancy(sign, Relevancy::Nobody));
+    signs.iter().for_each(|&sign| _ = room.server.object(sign).set_relevancy(Relevancy::Nobody));
     let (&last, others) = signs.split_last().expect("there are signs");
     if priority.is_some() {
-        room.server.set_object_priority(last, priority);
+        room.server.object(last).set_priority(priority);
     }
     let id = room.enter();
     room.settle();
-    room.server.set_budget(id, 150 * 1_000 / TICK.as_millis() as usize);
+    room.server.connection(id).set_budget(150 * 1_000 / TICK.as_millis() as usize);
     for (tick, coming) in (0..).zip(others.chunks(IN_EACH_TICK)) {
-        coming.iter().for_each(|&sign| room.server.set_relevancy(sign, Relevancy::Always));
+        coming.iter().for_each(|&sign| _ = room.server.object(sign).set_relevancy(Relevancy::Always));
         if tick == 10 {
-            room.server.set_relevancy(last, Relevancy::Always);
+            room.server.object(last).set_relevancy(Relevancy::Always);
         }
         room.step();
         if room.client().contains(last) {
@@ -341,7 +341,7 @@ fn s189_s193_an_opening_has_its_turn_whatever_its_slot_is() {
 #[test]
 fn s189_s193_priorities_divide_the_waits_and_the_least_still_has_its_turn() {
     let oldest = oldest(0.2, false, 0.0, |server, _, creature, at| {
-        server.set_object_priority(creature, (at % 4 == 3).then_some(8.0));
+        server.object(creature).set_priority((at % 4 == 3).then_some(8.0));
     });
     let most = |rest: usize| {
         oldest.iter().enumerate().filter(|(at, _)| at % 4 / 3 == rest).map(|(_, age)| *age).max()
@@ -356,10 +356,10 @@ fn s189_an_object_is_four_times_as_important_to_its_owner() {
     for is_used in [false, true] {
         let oldest = oldest(0.1, false, 0.0, |server, id, creature, at| {
             if at % 100 == 0 {
-                server.set_owner(creature, Some(id));
+                server.object(creature).set_owner(Some(id));
             }
             if is_used {
-                server.set_priority::<Creature>(1.0);
+                server.class::<Creature>().set_priority(1.0);
             }
         });
         let (owned, others): (Vec<_>, Vec<_>) = (0..oldest.len()).partition(|at| at % 100 == 0);
@@ -374,12 +374,12 @@ fn s189_an_object_is_four_times_as_important_to_its_owner() {
 fn s189_what_a_function_prefers_comes_first_openings_included() {
     let (mut room, mut creatures) = room(ServerConfig::default(), 1, 1);
     let id = room.guests[0].id;
-    room.server.set_priority_by(|creature: &Creature, viewer| {
+    room.server.class::<Creature>().set_priority_by(|creature: &Creature, viewer| {
         let [x, ..] = viewer.viewpoints[0];
         1.0 / (1.0 + (creature.position[0] - x).abs())
     });
-    room.server.set_viewpoints(id, &[[700.0, 0.0, 0.0]]);
-    room.server.set_budget(id, 30_000);
+    room.server.connection(id).set_viewpoints(&[[700.0, 0.0, 0.0]]);
+    room.server.connection(id).set_budget(30_000);
     creatures.extend(
         (1..1_000).map(|at| room.server.spawn(Creature { position: [at as f32, 0.0], health: 1, mood: 0 })),
     );
@@ -406,15 +406,16 @@ fn s189_what_a_function_prefers_comes_first_openings_included() {
 fn s189_a_function_can_prefer_the_objects_of_a_team() {
     let (mut room, mut creatures) = room(ServerConfig::default(), 1, 1);
     let id = room.guests[0].id;
-    room.server.set_priority_by(
-        |creature: &Creature, viewer| {
-            if viewer.is_in_group(Group(creature.mood)) { 1_000.0 } else { 1.0 }
-        },
+    room.server.class::<Creature>().set_priority_by(|creature: &Creature, viewer| {
+        if viewer.is_in_group(Group(creature.mood)) { 1_000.0 } else { 1.0 }
+    });
+    (0..3).for_each(|_| _ = room.server.connection(id).join_group(Group(7)));
+    room.server.connection(id).join_group(Group(2));
+    assert!(
+        room.server.connection_info(id).is_in_group(Group(7))
+            && !room.server.connection_info(id).is_in_group(Group(3))
     );
-    (0..3).for_each(|_| room.server.join_group(id, Group(7)));
-    room.server.join_group(id, Group(2));
-    assert!(room.server.is_in_group(id, Group(7)) && !room.server.is_in_group(id, Group(3)));
-    room.server.set_budget(id, 30_000);
+    room.server.connection(id).set_budget(30_000);
     let team = |at: usize| if at.is_multiple_of(10) { 7 } else { 3 };
     creatures.extend(
         (1..1_000)
@@ -432,10 +433,10 @@ fn s189_a_function_can_prefer_the_objects_of_a_team() {
 #[test]
 fn s189_objects_that_are_removed_while_everything_waits_have_no_values_for_a_function() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 60);
-    room.server.set_priority_by(|creature: &Creature, _| 1.0 + creature.position[0]);
+    room.server.class::<Creature>().set_priority_by(|creature: &Creature, _| 1.0 + creature.position[0]);
     assert_eq!(room.client().objects::<Creature>().count(), 60);
     let id = room.guests[0].id;
-    room.server.set_budget(id, 1_500);
+    room.server.connection(id).set_budget(1_500);
     for (value, creature) in creatures.iter().rev().enumerate() {
         room.server.despawn(*creature);
         creatures.iter().for_each(|&other| {
@@ -445,7 +446,7 @@ fn s189_objects_that_are_removed_while_everything_waits_have_no_values_for_a_fun
         });
         room.step();
     }
-    room.server.set_budget(id, 1 << 20);
+    room.server.connection(id).set_budget(1 << 20);
     room.settle();
     assert_eq!(room.client().objects::<Creature>().count(), 0);
 }
@@ -457,7 +458,7 @@ fn s192_w17_what_waits_for_one_connection_costs_the_others_nothing() {
         let mut rng = Rng::new(2);
         if is_limited {
             let id = room.guests[0].id;
-            room.server.set_budget(id, 12_000);
+            room.server.connection(id).set_budget(12_000);
         }
         let mut all = [0, 0];
         for value in 1..200 {
@@ -484,9 +485,9 @@ fn s189_what_goes_first_is_sent_in_each_tick_of_a_budget_below_a_packet() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 200);
     let (id, mut rng) = (room.guests[0].id, Rng::new(8));
     let first = creatures[0];
-    room.server.set_object_priority(first, Some(1_000_000.0));
+    room.server.object(first).set_priority(Some(1_000_000.0));
     // A tick has 160 bytes, and a packet up to 1,200.
-    room.server.set_budget(id, 10_000);
+    room.server.connection(id).set_budget(10_000);
     let (mut bytes, mut silent) = (0, 0);
     for value in 1..=100 {
         let sent = step(&mut room, &creatures, value, 0.0, &mut rng)[0];
@@ -507,13 +508,13 @@ fn s189_what_goes_first_is_sent_in_each_tick_of_a_budget_below_a_packet() {
 fn s193_what_is_larger_than_the_budget_of_a_tick_is_sent_and_paid_for() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 100);
     let (id, mut rng) = (room.guests[0].id, Rng::new(9));
-    room.server.set_budget(id, 10_000);
+    room.server.connection(id).set_budget(10_000);
     // A message of about a thousand bytes takes what six ticks may send.
     let mut heard = 0;
     let mut bytes = 0;
     for value in 1..=100 {
         if value % 10 == 0 {
-            room.server.send(id, &Letter("x".repeat(900))).expect("there is room");
+            room.server.connection(id).send(&Letter("x".repeat(900))).expect("there is room");
         }
         bytes += step(&mut room, &creatures, value, 0.0, &mut rng)[0];
         while room.guests[0].client.poll_message::<Letter>().is_some() {
@@ -542,9 +543,9 @@ fn s193_what_the_memory_limit_holds_back_is_counted_and_takes_turns() {
         }
         let replies = room.replies(0);
         room.hear(0, &replies);
-        let stats = room.server.stats(id).expect("it is connected");
+        let stats = room.server.connection_info(id).stats().expect("it is connected");
         let why = |&&creature: &&ObjectRef<Creature>| {
-            room.server.why_not_sent(id, creature) == Some(NotSent::Budget)
+            room.server.object_info(creature).why_not_sent_to(id) == Some(NotSent::Budget)
         };
         assert_eq!(stats.waiting_objects, creatures.iter().filter(why).count(), "in tick {value}");
         most_waited = most_waited.max(stats.waiting_objects);
@@ -561,10 +562,10 @@ fn s193_what_the_memory_limit_holds_back_is_counted_and_takes_turns() {
 fn s193_messages_have_their_share_of_a_budget() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 400);
     let (id, mut rng) = (room.guests[0].id, Rng::new(3));
-    room.server.set_budget(id, 30_000);
+    room.server.connection(id).set_budget(30_000);
     let mut heard = 0;
     for value in 1..100 {
-        room.server.send(id, &Chat { line: value }).expect("there is room");
+        room.server.connection(id).send(&Chat { line: value }).expect("there is room");
         step(&mut room, &creatures, value, 0.0, &mut rng);
         while room.guests[0].client.poll_message::<Chat>().is_some() {
             heard += 1;
@@ -577,39 +578,39 @@ fn s193_messages_have_their_share_of_a_budget() {
 fn s193_the_server_says_why_it_does_not_send() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 300);
     let id = room.guests[0].id;
-    let why = |room: &Room, at: usize| room.server.why_not_sent(id, creatures[at]);
+    let why = |room: &Room, at: usize| room.server.object_info(creatures[at]).why_not_sent_to(id);
     assert_eq!(why(&room, 0), Some(NotSent::NothingChanged));
-    room.server.set_visible(id, creatures[0], false);
-    room.server.set_relevancy(creatures[1], Relevancy::OwnerOnly);
+    room.server.object(creatures[0]).set_visible(id, false);
+    room.server.object(creatures[1]).set_relevancy(Relevancy::OwnerOnly);
     assert_eq!([why(&room, 0), why(&room, 1)], [Some(NotSent::Hidden), Some(NotSent::Irrelevant)]);
-    room.server.set_relevancy(creatures[1], Relevancy::Group(Group(4)));
+    room.server.object(creatures[1]).set_relevancy(Relevancy::Group(Group(4)));
     assert_eq!(why(&room, 1), Some(NotSent::NotInGroup));
-    room.server.set_audience(creatures[1], Audience::Owner);
+    room.server.object(creatures[1]).set_audience(Audience::Owner);
     assert_eq!(why(&room, 1), Some(NotSent::NotInAudience));
-    room.server.set_object_update_rate(creatures[2], Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server.object(creatures[2]).set_update_rate(Some(UpdateRate::every(Duration::from_secs(60))));
     room.server[creatures[2]].health = 1;
     room.server[creatures[3]].health = 1;
     assert_eq!(why(&room, 3), Some(NotSent::NextTick));
     room.step();
     assert_eq!([why(&room, 2), why(&room, 3)], [Some(NotSent::Rate), Some(NotSent::NothingChanged)]);
-    room.server.set_budget(id, 1_000);
+    room.server.connection(id).set_budget(1_000);
     creatures.iter().for_each(|&creature| room.server[creature].health = 9);
     (0..3).for_each(|_| _ = room.step());
     let waiting = (3..300).filter(|&at| why(&room, at) == Some(NotSent::Budget)).count();
-    let stats = room.server.stats(id).expect("it is connected");
+    let stats = room.server.connection_info(id).stats().expect("it is connected");
     assert!(waiting > 20 && stats.waiting_objects == waiting, "{waiting}, {}", stats.waiting_objects);
-    room.server.set_budget(id, usize::MAX);
+    room.server.connection(id).set_budget(usize::MAX);
     room.settle();
-    assert_eq!(room.server.stats(id).expect("it is connected").waiting_objects, 0);
+    assert_eq!(room.server.connection_info(id).stats().expect("it is connected").waiting_objects, 0);
     let stranger = room.server.connect(room.now);
-    assert_eq!(room.server.why_not_sent(stranger, creatures[5]), Some(NotSent::NotConnected));
+    assert_eq!(room.server.object_info(creatures[5]).why_not_sent_to(stranger), Some(NotSent::NotConnected));
     room.server.despawn(creatures[5]);
-    assert_eq!(room.server.why_not_sent(id, creatures[5]), None);
+    assert_eq!(room.server.object_info(creatures[5]).why_not_sent_to(id), None);
 }
 
 #[test]
 #[should_panic(expected = "a priority is from")]
 fn a_priority_that_starves_is_refused() {
     let mut server = Server::new(ServerConfig::default());
-    server.register::<Creature>().set_priority::<Creature>(0.0);
+    server.register::<Creature>().class::<Creature>().set_priority(0.0);
 }

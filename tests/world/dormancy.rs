@@ -50,8 +50,12 @@ fn room(guests: usize, chests: usize) -> (Room, Vec<ObjectRef<Chest>>) {
 /// Returns whether both sides of a connection say that an object sleeps.
 fn is_asleep(room: &Room, guest: usize, chest: ObjectRef<Chest>) -> bool {
     let Guest { client, id, .. } = &room.guests[guest];
-    let is_asleep = client.is_asleep(chest);
-    assert!(!is_asleep || room.server.is_asleep(*id, chest) || room.server.dormancy(chest).is_none());
+    let is_asleep = client.object_info(chest).is_asleep();
+    assert!(
+        !is_asleep
+            || room.server.object_info(chest).is_asleep_for(*id)
+            || room.server.object_info(chest).dormancy().is_none()
+    );
     is_asleep
 }
 
@@ -62,9 +66,9 @@ fn coins(room: &Room, guest: usize, chest: ObjectRef<Chest>) -> Option<u32> {
 #[test]
 fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_client() {
     let (mut room, chests) = room(2, 3);
-    room.server.set_dormancy(chests[0], Dormancy::All);
-    room.server.set_dormancy(chests[1], Dormancy::All);
-    assert_eq!(room.server.dormancy(chests[0]), Some(Dormancy::All));
+    room.server.object(chests[0]).set_dormancy(Dormancy::All);
+    room.server.object(chests[1]).set_dormancy(Dormancy::All);
+    assert_eq!(room.server.object_info(chests[0]).dormancy(), Some(Dormancy::All));
     room.server[chests[0]].coins = 5;
     room.server[chests[0]].items.push(1);
     let packets = room.tick();
@@ -72,7 +76,7 @@ fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_cl
     assert!(!is_asleep(&room, 0, chests[0]), "it was not acknowledged");
     (0..20).for_each(|_| _ = room.tick());
     assert!(
-        !room.server.is_asleep(room.guests[0].id, chests[0]),
+        !room.server.object_info(chests[0]).is_asleep_for(room.guests[0].id),
         "nothing is acknowledged, so nothing sleeps"
     );
     room.settle();
@@ -83,7 +87,7 @@ fn s206_s207_an_object_falls_asleep_when_all_is_acknowledged_and_stays_on_the_cl
     }
     let idle: usize = (0..120).map(|_| room.step()).sum();
     assert!(idle <= 120 * SIGN_OF_LIFE_BYTES, "{idle} bytes: what sleeps costs no byte");
-    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::Awake));
+    chests.iter().for_each(|&chest| _ = room.server.object(chest).set_dormancy(Dormancy::Awake));
     room.settle();
     assert!(
         (0..2).all(|guest| !is_asleep(&room, guest, chests[0])),
@@ -105,7 +109,7 @@ fn s207_s189_objects_fall_asleep_once_while_the_budget_is_exhausted() {
     for tick in 0..400 {
         busy.iter().for_each(|&chest| room.server[chest].coins += 1);
         if tick == 60 {
-            resting.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+            resting.iter().for_each(|&chest| _ = room.server.object(chest).set_dormancy(Dormancy::All));
         }
         room.step();
         for (&chest, was_asleep) in resting.iter().zip(&mut asleep) {
@@ -114,7 +118,8 @@ fn s207_s189_objects_fall_asleep_once_while_the_budget_is_exhausted() {
             *was_asleep = now;
         }
     }
-    let waiting = room.server.stats(room.guests[0].id).expect("it is connected").waiting_objects;
+    let waiting =
+        room.server.connection_info(room.guests[0].id).stats().expect("it is connected").waiting_objects;
     assert!(waiting > 10, "the budget is exhausted, {waiting} objects wait");
     assert!(asleep.iter().all(|&asleep| asleep), "{asleep:?}");
 }
@@ -125,7 +130,7 @@ type Way = fn(&mut Server, [ObjectRef<Chest>; 2]);
 #[test]
 fn w15_s209_every_way_to_write_wakes_an_object_and_it_falls_asleep_again() {
     let (mut room, chests) = room(1, 2);
-    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    chests.iter().for_each(|&chest| _ = room.server.object(chest).set_dormancy(Dormancy::All));
     room.settle();
     let ways: [Way; 6] = [
         |server, [chest, _]| server[chest].coins += 1,
@@ -140,7 +145,7 @@ fn w15_s209_every_way_to_write_wakes_an_object_and_it_falls_asleep_again() {
         |server, [chest, _]| _ = server[chest].items.push(7),
         |server, [chest, _]| {
             server[chest].lid += 1;
-            server.mark_dirty(chest, Chest::LAYOUT.property("lid"));
+            server.object(chest).mark_dirty(Chest::LAYOUT.property("lid"));
         },
     ];
     for (number, write) in ways.into_iter().enumerate() {
@@ -160,7 +165,7 @@ fn w15_s209_every_way_to_write_wakes_an_object_and_it_falls_asleep_again() {
     room.server.objects_mut::<Chest>().for_each(drop);
     room.step();
     assert!(is_asleep(&room, 0, chests[0]), "an access that changes nothing wakes nothing");
-    room.server.wake(chests[0]);
+    room.server.object(chests[0]).wake();
     room.step();
     assert!(!is_asleep(&room, 0, chests[0]));
     room.settle();
@@ -173,7 +178,7 @@ fn w15_s209_a_change_of_an_object_outside_the_server_wakes_it() {
     room.server.register_external::<Chest>();
     let mut chest = Chest::default();
     let object = room.server.external().spawn(&chest);
-    room.server.set_dormancy(object, Dormancy::All);
+    room.server.object(object).set_dormancy(Dormancy::All);
     room.enter();
     room.settle();
     assert!(is_asleep(&room, 0, object));
@@ -187,10 +192,10 @@ fn w15_s209_a_change_of_an_object_outside_the_server_wakes_it() {
 fn s206_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wakes_it_for_all() {
     let (mut room, chests) = room(2, 1);
     let chest = chests[0];
-    room.server.set_dormancy(chest, Dormancy::Partial);
+    room.server.object(chest).set_dormancy(Dormancy::Partial);
     room.settle();
     assert!(!is_asleep(&room, 0, chest) && !is_asleep(&room, 1, chest));
-    room.server.set_dormant_for(room.guests[1].id, chest, true);
+    room.server.object(chest).set_dormant_for(room.guests[1].id, true);
     room.settle();
     assert!(!is_asleep(&room, 0, chest) && is_asleep(&room, 1, chest));
     room.server[chest].coins = 3;
@@ -198,7 +203,7 @@ fn s206_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wa
     assert!(!is_asleep(&room, 1, chest) && coins(&room, 1, chest) == Some(3));
     room.settle();
     assert!(is_asleep(&room, 1, chest));
-    room.server.set_dormant_for(room.guests[1].id, chest, false);
+    room.server.object(chest).set_dormant_for(room.guests[1].id, false);
     room.settle();
     assert!(!is_asleep(&room, 1, chest));
 }
@@ -207,7 +212,7 @@ fn s206_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wa
 fn s206_an_initially_dormant_object_is_sent_to_nobody_before_it_changes() {
     let (mut room, _) = room(1, 1);
     let chest = room.server.spawn(Chest { coins: 0xC0DE_1234, ..Chest::default() });
-    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.server.object(chest).set_dormancy(Dormancy::Initial);
     room.server[chest].lid = 2;
     for _ in 0..30 {
         let packets = room.tick_one();
@@ -219,20 +224,20 @@ fn s206_an_initially_dormant_object_is_sent_to_nobody_before_it_changes() {
     room.enter();
     room.settle();
     let id = room.guests[0].id;
-    assert_eq!(room.server.why_not_sent(id, chest), Some(NotSent::Asleep));
+    assert_eq!(room.server.object_info(chest).why_not_sent_to(id), Some(NotSent::Asleep));
     assert!((0..2).all(|guest| !room.guests[guest].client.contains(chest)));
     room.server[chest].items.push(9);
     room.settle();
-    assert_eq!(room.server.dormancy(chest), Some(Dormancy::All));
+    assert_eq!(room.server.object_info(chest).dormancy(), Some(Dormancy::All));
     for guest in 0..2 {
         let replica = room.guests[guest].client.get(chest).expect("it has changed");
         assert_eq!((replica.coins, replica.lid, replica.items.len()), (0xC0DE_1234, 2, 1));
         assert!(is_asleep(&room, guest, chest));
     }
     let other = room.server.spawn(Chest::default());
-    room.server.set_dormancy(other, Dormancy::Initial);
+    room.server.object(other).set_dormancy(Dormancy::Initial);
     room.settle();
-    room.server.wake(other);
+    room.server.object(other).wake();
     room.settle();
     assert!(is_asleep(&room, 0, other));
 }
@@ -241,19 +246,19 @@ fn s206_an_initially_dormant_object_is_sent_to_nobody_before_it_changes() {
 fn s206_accesses_that_change_nothing_do_not_wake_an_initially_dormant_object() {
     let (mut room, _) = room(1, 0);
     let chest = room.server.spawn(Chest::default());
-    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.server.object(chest).set_dormancy(Dormancy::Initial);
     room.settle();
     let ways: [fn(&mut Server, ObjectRef<Chest>); 5] = [
         |server, chest| _ = server.get_mut(chest),
-        |server, chest| server.force_update(chest),
-        |server, chest| server.mark_dirty(chest, Chest::LAYOUT.property("lid")),
-        |server, chest| server.set_object_update_rate(chest, Some(UpdateRate::per_second(20.0))),
-        |server, chest| server.tear_off(chest),
+        |server, chest| _ = server.object(chest).force_update(),
+        |server, chest| _ = server.object(chest).mark_dirty(Chest::LAYOUT.property("lid")),
+        |server, chest| _ = server.object(chest).set_update_rate(Some(UpdateRate::per_second(20.0))),
+        |server, chest| _ = server.object(chest).tear_off(),
     ];
     for (number, touch) in ways.into_iter().enumerate() {
         touch(&mut room.server, chest);
         room.settle();
-        assert_eq!(room.server.dormancy(chest), Some(Dormancy::Initial), "way {number}");
+        assert_eq!(room.server.object_info(chest).dormancy(), Some(Dormancy::Initial), "way {number}");
         assert!(!room.client().contains(chest), "way {number}");
     }
 }
@@ -264,15 +269,15 @@ fn s206_s186_a_change_from_before_does_not_wake_an_object_that_becomes_initially
         let register: fn(&mut Client) = |client| _ = client.register::<Torch>();
         let furnish = |server: &mut Server| server.spawn(Torch::default());
         let (mut room, torch) = Room::furnished(ServerConfig::default(), register, 1, furnish);
-        room.server.set_object_update_rate(torch, Some(UpdateRate::every(Duration::from_secs(seconds))));
+        room.server.object(torch).set_update_rate(Some(UpdateRate::every(Duration::from_secs(seconds))));
         room.settle();
         room.server[torch].light = 2;
-        room.server.set_dormancy(torch, Dormancy::Initial);
+        room.server.object(torch).set_dormancy(Dormancy::Initial);
         (0..200).for_each(|_| _ = room.step());
-        assert_eq!(room.server.dormancy(torch), Some(Dormancy::Initial), "every {seconds} s");
+        assert_eq!(room.server.object_info(torch).dormancy(), Some(Dormancy::Initial), "every {seconds} s");
         room.server[torch].light = 3;
         (0..200).for_each(|_| _ = room.step());
-        assert_eq!(room.server.dormancy(torch), Some(Dormancy::All), "every {seconds} s");
+        assert_eq!(room.server.object_info(torch).dormancy(), Some(Dormancy::All), "every {seconds} s");
     }
 }
 
@@ -280,17 +285,20 @@ fn s206_s186_a_change_from_before_does_not_wake_an_object_that_becomes_initially
 fn s206_what_is_attached_to_an_initially_dormant_object_waits_with_it() {
     let (mut room, chests) = room(1, 2);
     let [chest, lock] = [chests[0], chests[1]];
-    let key = room.server.spawn_subobject(chest, Chest::default()).expect("a chest");
-    room.server.set_relevancy(lock, Relevancy::AttachedTo(chest.erase()));
+    let key = room.server.object(chest).spawn_subobject(Chest::default()).expect("a chest");
+    room.server.object(lock).set_relevancy(Relevancy::AttachedTo(chest.erase()));
     room.settle();
-    room.server.set_dormancy(chest, Dormancy::Initial);
+    room.server.object(chest).set_dormancy(Dormancy::Initial);
     room.enter();
     room.settle();
     for guest in 0..2 {
         let id = room.guests[guest].id;
         for object in [chest, lock, key] {
-            assert!(!room.guests[guest].client.contains(object) && !room.server.is_relevant(id, object));
-            assert_eq!(room.server.why_not_sent(id, object), Some(NotSent::Asleep));
+            assert!(
+                !room.guests[guest].client.contains(object)
+                    && !room.server.object_info(object).is_relevant_to(id)
+            );
+            assert_eq!(room.server.object_info(object).why_not_sent_to(id), Some(NotSent::Asleep));
         }
     }
     // A change of what is attached wakes only that, and nobody sees it without the other.
@@ -308,7 +316,7 @@ fn s206_what_is_attached_to_an_initially_dormant_object_waits_with_it() {
 #[test]
 fn s212_an_object_that_is_destroyed_while_it_sleeps_is_removed_everywhere_and_late_joiners_never_see_it() {
     let (mut room, chests) = room(2, 2);
-    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    chests.iter().for_each(|&chest| _ = room.server.object(chest).set_dormancy(Dormancy::All));
     room.settle();
     room.server.despawn(chests[0]);
     room.enter();
@@ -330,7 +338,7 @@ fn s212_an_object_that_is_destroyed_while_it_sleeps_is_removed_everywhere_and_la
 #[test]
 fn s207_s208_references_to_objects_that_sleep_and_calls_of_them_work() {
     let (mut room, chests) = room(1, 2);
-    room.server.set_dormancy(chests[0], Dormancy::All);
+    room.server.object(chests[0]).set_dormancy(Dormancy::All);
     room.settle();
     room.server[chests[1]].beside = chests[0];
     room.server.call(chests[0]).knock(2).expect("there is room");
@@ -345,22 +353,22 @@ fn s207_s208_references_to_objects_that_sleep_and_calls_of_them_work() {
 fn s207_objects_that_only_their_owners_see_and_owned_ones_sleep_too() {
     let (mut room, chests) = room(2, 2);
     let id = room.guests[0].id;
-    room.server.set_owner(chests[0], Some(id));
-    room.server.set_relevancy(chests[0], Relevancy::OwnerOnly);
-    room.server.set_owner(chests[1], Some(id));
-    chests.iter().for_each(|&chest| room.server.set_dormancy(chest, Dormancy::All));
+    room.server.object(chests[0]).set_owner(Some(id));
+    room.server.object(chests[0]).set_relevancy(Relevancy::OwnerOnly);
+    room.server.object(chests[1]).set_owner(Some(id));
+    chests.iter().for_each(|&chest| _ = room.server.object(chest).set_dormancy(Dormancy::All));
     room.settle();
     assert!(
         is_asleep(&room, 0, chests[0]) && is_asleep(&room, 0, chests[1]) && is_asleep(&room, 1, chests[1])
     );
-    room.server.set_owner(chests[1], None);
+    room.server.object(chests[1]).set_owner(None);
     room.step();
-    assert!(!room.client().is_owner(chests[1]));
+    assert!(!room.client().object_info(chests[1]).is_owner());
     room.settle();
     assert!(is_asleep(&room, 0, chests[1]) && is_asleep(&room, 1, chests[1]));
-    room.server.set_visible(id, chests[1], false);
+    room.server.object(chests[1]).set_visible(id, false);
     room.settle();
-    room.server.set_visible(id, chests[1], true);
+    room.server.object(chests[1]).set_visible(id, true);
     room.settle();
     assert!(is_asleep(&room, 0, chests[1]), "an object that comes back into sight falls asleep again");
 }
@@ -376,17 +384,17 @@ fn w15_s207_random_worlds_never_have_a_stale_object_asleep() {
                 let at = rng.below(chests.len() as u64) as usize;
                 let (chest, guest) = (chests[at], room.guests[rng.below(3) as usize].id);
                 match rng.below(9) {
-                    0 => room.server.set_dormancy(chest, Dormancy::All),
-                    1 => room.server.set_dormancy(chest, Dormancy::Partial),
-                    2 => room.server.set_dormant_for(guest, chest, rng.chance(0.7)),
-                    3 => room.server.set_owner(chest, rng.chance(0.5).then_some(guest)),
-                    4 => room.server.wake(chest),
-                    5 => room.server.set_visible(guest, chest, rng.chance(0.8)),
+                    0 => _ = room.server.object(chest).set_dormancy(Dormancy::All),
+                    1 => _ = room.server.object(chest).set_dormancy(Dormancy::Partial),
+                    2 => _ = room.server.object(chest).set_dormant_for(guest, rng.chance(0.7)),
+                    3 => _ = room.server.object(chest).set_owner(rng.chance(0.5).then_some(guest)),
+                    4 => _ = room.server.object(chest).wake(),
+                    5 => _ = room.server.object(chest).set_visible(guest, rng.chance(0.8)),
                     6 => {
                         room.server.despawn(chest);
                         chests[at] = room.server.spawn(Chest { coins: tick, ..Chest::default() });
                         let dormancy = [Dormancy::All, Dormancy::Initial][rng.below(2) as usize];
-                        room.server.set_dormancy(chests[at], dormancy);
+                        room.server.object(chests[at]).set_dormancy(dormancy);
                     }
                     7 => _ = room.server[chest].items.push(tick),
                     _ => room.server[chest].coins += 1,
@@ -400,7 +408,7 @@ fn w15_s207_random_worlds_never_have_a_stale_object_asleep() {
                 room.hear(guest, &replies);
             }
             for (guest, &chest) in (0..3).flat_map(|guest| chests.iter().map(move |chest| (guest, chest))) {
-                if room.server.is_asleep(room.guests[guest].id, chest) {
+                if room.server.object_info(chest).is_asleep_for(room.guests[guest].id) {
                     let replica = room.guests[guest].client.get(chest).expect("what sleeps is there");
                     let live = &room.server[chest];
                     let content = |chest: &Chest| {
@@ -417,15 +425,15 @@ fn w15_s207_random_worlds_never_have_a_stale_object_asleep() {
             let id = room.guests[guest].id;
             assert_eq!(
                 room.guests[guest].client.contains(chest),
-                room.server.is_relevant(id, chest),
+                room.server.object_info(chest).is_relevant_to(id),
                 "seed {seed}"
             );
             assert_eq!(
-                room.guests[guest].client.is_asleep(chest),
-                room.server.is_asleep(id, chest),
+                room.guests[guest].client.object_info(chest).is_asleep(),
+                room.server.object_info(chest).is_asleep_for(id),
                 "seed {seed}"
             );
-            let may_sleep = room.server.dormancy(chest) == Some(Dormancy::All);
+            let may_sleep = room.server.object_info(chest).dormancy() == Some(Dormancy::All);
             let is_here = room.guests[guest].client.contains(chest);
             assert!(!may_sleep || !is_here || is_asleep(&room, guest, chest), "seed {seed}: it falls asleep");
         }

@@ -40,7 +40,7 @@ fn register(client: &mut Client) {
 fn room(creatures: usize) -> (Room, Vec<ObjectRef<Creature>>) {
     Room::furnished(ServerConfig::default(), register, 1, |server| {
         server.register::<Creature>().register_calls::<Creature>();
-        server.set_update_rate::<Creature>(UpdateRate::every(RATE));
+        server.class::<Creature>().set_update_rate(UpdateRate::every(RATE));
         (0..creatures).map(|_| server.spawn(Creature::default())).collect()
     })
 }
@@ -86,7 +86,7 @@ fn s187_a_change_that_waits_arrives_within_an_interval_though_nobody_touches_the
             _ => {
                 room.server[creature].health = value;
                 room.server[creature].mood = value;
-                room.server.mark_dirty(creature, Creature::LAYOUT.property("mood"));
+                room.server.object(creature).mark_dirty(Creature::LAYOUT.property("mood"));
             }
         }
         let mut steps = 0;
@@ -104,7 +104,7 @@ fn s187_a_change_that_waits_arrives_within_an_interval_though_nobody_touches_the
 #[test]
 fn s186_what_waits_sends_nothing_until_its_time() {
     let (mut room, creatures) = room(1);
-    room.server.set_object_update_rate(creatures[0], Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server.object(creatures[0]).set_update_rate(Some(UpdateRate::every(Duration::from_secs(60))));
     let idle: usize = (0..60).map(|_| room.step()).sum();
     let waiting: usize = (0..60)
         .map(|value| {
@@ -113,16 +113,16 @@ fn s186_what_waits_sends_nothing_until_its_time() {
         })
         .sum();
     assert!(waiting <= idle, "{waiting} bytes instead of {idle}");
-    room.server.force_update(creatures[0]);
+    room.server.object(creatures[0]).force_update();
     room.step();
     assert_eq!(shown(&room, creatures[0]), 60, "a forced update does not wait");
     room.server[creatures[0]].health = 61;
     room.step();
     assert_eq!(shown(&room, creatures[0]), 60, "it was forced only once");
-    room.server.set_object_update_rate(creatures[0], Some(UpdateRate::EACH_TICK));
+    room.server.object(creatures[0]).set_update_rate(Some(UpdateRate::EACH_TICK));
     room.step();
     assert_eq!(shown(&room, creatures[0]), 61);
-    room.server.set_object_update_rate(creatures[0], None);
+    room.server.object(creatures[0]).set_update_rate(None);
     room.server[creatures[0]].health = 62;
     (0..INTERVAL).for_each(|_| _ = room.step());
     assert_eq!(shown(&room, creatures[0]), 62, "it has the rate of its class again");
@@ -132,21 +132,21 @@ fn s186_what_waits_sends_nothing_until_its_time() {
 fn s187_openings_removals_owners_conditions_and_calls_do_not_wait() {
     let (mut room, creatures) = room(2);
     let (creature, id) = (creatures[0], room.guests[0].id);
-    room.server.set_update_rate::<Creature>(UpdateRate::every(Duration::from_secs(60)));
+    room.server.class::<Creature>().set_update_rate(UpdateRate::every(Duration::from_secs(60)));
     let newborn = room.server.spawn(Creature { health: 5, name: 6, ..Creature::default() });
-    room.server.set_owner(creature, Some(id));
+    room.server.object(creature).set_owner(Some(id));
     room.server.call(creature).roar(7).expect("there is room");
     room.step();
     let client = room.client();
     assert_eq!(client.get(newborn).map(|newborn| (newborn.health, newborn.name)), Some((5, 6)));
-    assert!(client.is_owner(creature));
+    assert!(client.object_info(creature).is_owner());
     room.step();
     assert_eq!(room.client().get(creature).map(|creature| creature.heard), Some(7));
     let trace = Creature::LAYOUT.property("trace");
-    room.server.set_custom_active(creature, trace, false);
+    room.server.object(creature).set_custom_active(trace, false);
     room.server[creature].trace = 9;
     room.step();
-    room.server.set_custom_active(creature, trace, true);
+    room.server.object(creature).set_custom_active(trace, true);
     room.step();
     assert_eq!(room.client().get(creature).map(|creature| creature.trace), Some(9), "S45 does not wait");
     room.server[newborn].health = 8;
@@ -183,10 +183,10 @@ fn s186_s40_a_client_that_joins_receives_what_waits_with_the_opening_or_at_its_t
 #[test]
 fn s187_a_rate_that_an_object_gets_when_it_is_spawned_does_not_delay_its_first_values() {
     let (mut room, _) = room(0);
-    room.server.set_update_rate::<Creature>(UpdateRate::default());
+    room.server.class::<Creature>().set_update_rate(UpdateRate::default());
     for second in 0..20 {
         let object = room.server.spawn(Creature { health: 7 + second, ..Creature::default() });
-        room.server.set_object_update_rate(object, Some(UpdateRate::per_second(1.0)));
+        room.server.object(object).set_update_rate(Some(UpdateRate::per_second(1.0)));
         room.step();
         assert_eq!(shown(&room, object), 7 + second);
     }
@@ -194,19 +194,19 @@ fn s187_a_rate_that_an_object_gets_when_it_is_spawned_does_not_delay_its_first_v
     let object = room.server.spawn(Creature::default());
     room.settle();
     room.server[object].health = 3;
-    room.server.tear_off(object);
-    room.server.set_object_update_rate(object, Some(UpdateRate::per_second(0.1)));
+    room.server.object(object).tear_off();
+    room.server.object(object).set_update_rate(Some(UpdateRate::per_second(0.1)));
     room.settle();
-    assert!(room.client().is_torn_off(object));
+    assert!(room.client().object_info(object).is_torn_off());
     assert_eq!(shown(&room, object), 3);
 }
 
 #[test]
 fn s187_the_next_object_of_a_slot_does_not_have_the_rate_of_the_last_one() {
     let (mut room, _) = room(0);
-    room.server.set_update_rate::<Creature>(UpdateRate::default());
+    room.server.class::<Creature>().set_update_rate(UpdateRate::default());
     let slow = room.server.spawn(Creature::default());
-    room.server.set_object_update_rate(slow, Some(UpdateRate::per_second(0.1)));
+    room.server.object(slow).set_update_rate(Some(UpdateRate::per_second(0.1)));
     room.settle();
     room.server.despawn(slow);
     room.settle();
@@ -224,7 +224,7 @@ fn s187_the_next_object_of_a_slot_does_not_have_the_rate_of_the_last_one() {
 fn s187_an_adaptive_object_is_sent_less_often_after_silence_and_in_each_interval_while_it_changes() {
     let (mut room, creatures) = room(1);
     let rate = UpdateRate::every(TICK).slowing_to(Duration::from_secs(2));
-    room.server.set_object_update_rate(creatures[0], Some(rate));
+    room.server.object(creatures[0]).set_update_rate(Some(rate));
     let delay = |room: &mut Room, value: u32| {
         room.server[creatures[0]].health = value;
         let mut steps = 0;
@@ -263,7 +263,7 @@ fn s186_rates_of_objects_outside_the_server_hold_their_differences() {
     let mut room =
         Room::measuring(|| Room::new(ServerConfig::default(), |client| _ = client.register::<Creature>()));
     room.server.register_external::<Creature>();
-    room.server.set_update_rate::<Creature>(UpdateRate::every(RATE));
+    room.server.class::<Creature>().set_update_rate(UpdateRate::every(RATE));
     let mut creature = Creature::default();
     let object = room.server.external().spawn(&creature);
     room.enter();
@@ -287,5 +287,5 @@ fn a_rate_of_zero_is_refused() {
 #[test]
 #[should_panic(expected = "`Creature` is not registered")]
 fn a_rate_of_an_unknown_class_is_refused() {
-    Server::new(ServerConfig::default()).set_update_rate::<Creature>(UpdateRate::EACH_TICK);
+    Server::new(ServerConfig::default()).class::<Creature>().set_update_rate(UpdateRate::EACH_TICK);
 }

@@ -108,13 +108,13 @@ fn strange_clients_have_the_values_of_the_server_when_they_behave_again() {
                 let id = bazaar.room.guests[at].id;
                 if rng.chance(0.01) {
                     habits[at] = Habit::draw(&mut rng);
-                    bazaar.room.server.resume(id);
+                    bazaar.room.server.connection(id).resume();
                 }
                 let habit = habits[at];
                 if let Habit::Paused { ticks } = habit {
                     match tick / ticks % 2 == 0 {
-                        true => bazaar.room.server.pause(id),
-                        false => bazaar.room.server.resume(id),
+                        true => _ = bazaar.room.server.connection(id).pause(),
+                        false => _ = bazaar.room.server.connection(id).resume(),
                     }
                 }
                 let Link { down, up } = &mut links[at];
@@ -130,7 +130,7 @@ fn strange_clients_have_the_values_of_the_server_when_they_behave_again() {
                 }
                 let packets = arriving(up, tick, &mut rng);
                 bazaar.room.hear(at, &packets);
-                let stats = bazaar.room.server.stats(id).expect("a connection");
+                let stats = bazaar.room.server.connection_info(id).stats().expect("a connection");
                 assert!(stats.memory_bytes < 8 << 20, "seed {seed}, tick {tick}, {habit:?}: {stats:?}");
             }
             bazaar.room.now += crate::support::TICK;

@@ -53,10 +53,10 @@ fn wood_of(guests: usize, config: ServerConfig) -> Room {
 fn wood_with(guests: usize, ticks: u16, config: ServerConfig) -> Room {
     let mut room = Room::new(config, register);
     let area = Area::within(200.0).flat().slower_beyond(60.0, ticks);
-    room.server.locate(area, |beast: &Beast| [beast.position[0], beast.position[1], 0.0]);
+    room.server.class::<Beast>().locate(area, |beast: &Beast| [beast.position[0], beast.position[1], 0.0]);
     for _ in 0..guests {
         let id = room.enter();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     }
     room.settle();
     room
@@ -93,15 +93,18 @@ fn s193_s187_what_is_due_in_a_band_during_a_pause_arrives_after_the_pause() {
         let beasts = [NEAR, FAR, FAR].map(|x| room.server.spawn(beast(x)));
         room.settle();
         let id = room.guests[0].id;
-        room.server.pause(id);
-        let before = room.server.stats(id).expect("it is connected").bytes_sent;
+        room.server.connection(id).pause();
+        let before = room.server.connection_info(id).stats().expect("it is connected").bytes_sent;
         for tick in 0..length {
             beasts.iter().for_each(|&beast| room.server[beast].health += 1);
             lossy_tick(&mut room, &mut rng, 0.3);
             assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(0)), "tick {tick}");
         }
-        assert!(room.server.stats(id).expect("it is connected").bytes_sent - before < 40 * length as u64);
-        room.server.resume(id);
+        assert!(
+            room.server.connection_info(id).stats().expect("it is connected").bytes_sent - before
+                < 40 * length as u64
+        );
+        room.server.connection(id).resume();
         (0..3).for_each(|_| lossy_tick(&mut room, &mut rng, 0.3));
         room.settle();
         for guest in 0..2 {
@@ -119,10 +122,10 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
         (0..delay).for_each(|_| _ = room.step());
         beasts.iter().for_each(|&beast| room.server[beast].health = 5);
         room.step();
-        room.server.pause(room.guests[0].id);
+        room.server.connection(room.guests[0].id).pause();
         (0..2 * FAR_TICKS).for_each(|_| _ = room.step());
         assert!(beasts.iter().any(|&beast| health(&room, 0, beast) == Some(0)), "some changes waited");
-        room.server.resume(room.guests[0].id);
+        room.server.connection(room.guests[0].id).resume();
         room.settle();
         assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
     }
@@ -134,7 +137,7 @@ fn s193_s187_a_change_during_a_pause_is_not_forgotten_for_an_older_one_that_wait
         // What waits for a band is not due before the end of the test.
         let mut room = wood_with(1, 1_000, ServerConfig::default());
         let (id, beast) = (room.guests[0].id, room.server.spawn(beast(FAR)));
-        let look = |room: &mut Room, x: f32| room.server.set_viewpoints(id, &[[x, 0.0, 0.0]]);
+        let look = |room: &mut Room, x: f32| _ = room.server.connection(id).set_viewpoints(&[[x, 0.0, 0.0]]);
         let change = |room: &mut Room, is_added: bool| match is_added {
             true => _ = room.server[beast].cubs.insert(1, 7),
             false => _ = room.server[beast].cubs.remove(&1),
@@ -143,19 +146,19 @@ fn s193_s187_a_change_during_a_pause_is_not_forgotten_for_an_older_one_that_wait
         room.settle();
         change(&mut room, is_added_first);
         room.step();
-        assert_eq!(room.server.why_not_sent(id, beast), Some(NotSent::Band));
+        assert_eq!(room.server.object_info(beast).why_not_sent_to(id), Some(NotSent::Band));
         // The client comes near, so nobody is far from the beast, and its next change waits for no band.
         look(&mut room, FAR);
         room.settle();
         assert_eq!(room.client()[beast].cubs, room.server[beast].cubs);
-        room.server.pause(id);
+        room.server.connection(id).pause();
         change(&mut room, !is_added_first);
         room.step();
         look(&mut room, 0.0);
         room.step();
         look(&mut room, FAR);
         room.step();
-        room.server.resume(id);
+        room.server.connection(id).resume();
         room.settle();
         assert_eq!(room.client()[beast].cubs, room.server[beast].cubs, "{is_added_first}");
     }
@@ -169,8 +172,8 @@ fn s42_s187_a_value_that_waits_for_its_band_is_not_lost_when_its_condition_ends_
     for ((ticks_before, ticks_hidden), for_all) in waits.into_iter().flat_map(|it| [(it, false), (it, true)])
     {
         let switch = |server: &mut Server, id, far, is_active| match for_all {
-            true => server.set_custom_active(far, signal, is_active),
-            false => server.set_custom_active_for(id, far, signal, is_active),
+            true => _ = server.object(far).set_custom_active(signal, is_active),
+            false => _ = server.object(far).set_custom_active_for(id, signal, is_active),
         };
         let mut room = wood_with(1, PERIOD, ServerConfig::default());
         let (id, far) = (room.guests[0].id, room.server.spawn(beast(FAR)));
@@ -222,13 +225,13 @@ fn s192_s187_what_waits_for_its_band_when_room_becomes_short_arrives() {
         let near: Vec<_> = (0..200).map(|_| room.server.spawn(beast(NEAR))).collect();
         room.settle();
         (0..delay).for_each(|_| _ = room.step());
-        room.server.set_budget(room.guests[0].id, 5_000);
+        room.server.connection(room.guests[0].id).set_budget(5_000);
         far.iter().for_each(|&beast| room.server[beast].health = 5);
         for _ in 0..2 * FAR_TICKS {
             room.step();
             near.iter().for_each(|&beast| room.server[beast].health += 1);
         }
-        room.server.set_budget(room.guests[0].id, usize::MAX);
+        room.server.connection(room.guests[0].id).set_budget(usize::MAX);
         room.settle();
         assert!(far.iter().all(|&beast| health(&room, 0, beast) == Some(5)), "{delay}");
     }
@@ -238,13 +241,13 @@ fn s192_s187_what_waits_for_its_band_when_room_becomes_short_arrives() {
 fn s192_a_single_change_of_what_a_client_sees_in_its_own_way_waits_for_room() {
     let mut room = wood(1);
     let (id, beasts) = (room.guests[0].id, [NEAR; 900].map(|x| room.server.spawn(beast(x))));
-    beasts.iter().for_each(|&beast| room.server.set_owner(beast, Some(id)));
+    beasts.iter().for_each(|&beast| _ = room.server.object(beast).set_owner(Some(id)));
     room.settle();
-    room.server.set_budget(id, 3_000);
+    room.server.connection(id).set_budget(3_000);
     beasts.iter().for_each(|&beast| room.server[beast].health = 5);
     (0..10).for_each(|_| _ = room.step());
     assert!(beasts.iter().any(|&beast| health(&room, 0, beast) == Some(0)), "not all fit");
-    room.server.set_budget(id, usize::MAX);
+    room.server.connection(id).set_budget(usize::MAX);
     room.settle();
     assert!(beasts.iter().all(|&beast| health(&room, 0, beast) == Some(5)));
 }
@@ -257,14 +260,14 @@ fn s192_s187_changes_of_a_band_without_room_wait_and_none_starves() {
             (0..120).map(|at| room.server.spawn(beast(if at % 3 == 0 { NEAR } else { FAR }))).collect();
         room.settle();
         // About fifteen objects a tick.
-        room.server.set_budget(room.guests[0].id, 10_000);
+        room.server.connection(room.guests[0].id).set_budget(10_000);
         for _ in 0..300 {
             beasts.iter().for_each(|&beast| room.server[beast].health += 1);
             lossy_tick(&mut room, &mut rng, 0.1);
         }
         let oldest = beasts.iter().map(|&beast| health(&room, 0, beast)).min().expect("there are beasts");
         assert!(oldest > Some(150), "the last update that a beast received was the one of tick {oldest:?}");
-        room.server.set_budget(room.guests[0].id, usize::MAX);
+        room.server.connection(room.guests[0].id).set_budget(usize::MAX);
         room.settle();
         assert!((0..2).all(|guest| beasts.iter().all(|&beast| health(&room, guest, beast) == Some(300))));
     }
@@ -274,9 +277,9 @@ fn s192_s187_changes_of_a_band_without_room_wait_and_none_starves() {
 fn s207_what_changes_in_a_band_does_not_sleep_before_the_change_has_arrived() {
     for seed in 0..30 {
         let (mut room, mut rng) = (wood(2), Rng::new(seed));
-        room.server.set_viewpoints(room.guests[1].id, &[[FAR, 0.0, 0.0]]);
+        room.server.connection(room.guests[1].id).set_viewpoints(&[[FAR, 0.0, 0.0]]);
         let beasts: Vec<_> = (0..8).map(|_| room.server.spawn(beast(FAR))).collect();
-        beasts.iter().for_each(|&beast| room.server.set_dormancy(beast, Dormancy::All));
+        beasts.iter().for_each(|&beast| _ = room.server.object(beast).set_dormancy(Dormancy::All));
         room.settle();
         for _ in 0..60 {
             if rng.chance(0.3) {
@@ -286,14 +289,18 @@ fn s207_what_changes_in_a_band_does_not_sleep_before_the_change_has_arrived() {
             lossy_tick(&mut room, &mut rng, 0.2);
             for guest in 0..2 {
                 let id = room.guests[guest].id;
-                for &beast in beasts.iter().filter(|&&beast| room.server.is_asleep(id, beast)) {
+                for &beast in beasts.iter().filter(|&&beast| room.server.object_info(beast).is_asleep_for(id))
+                {
                     assert_eq!(health(&room, guest, beast), Some(room.server[beast].health), "seed {seed}");
                 }
             }
         }
         (0..3 * FAR_TICKS).for_each(|_| room.settle());
         for &beast in &beasts {
-            assert!((0..2).all(|guest| room.guests[guest].client.is_asleep(beast)), "seed {seed}");
+            assert!(
+                (0..2).all(|guest| room.guests[guest].client.object_info(beast).is_asleep()),
+                "seed {seed}"
+            );
         }
     }
 }
@@ -303,11 +310,14 @@ fn s207_what_goes_out_of_sight_asleep_comes_back_with_its_changes_and_sleeps_aga
     for seed in 0..20 {
         let (mut room, mut rng) = (wood(1), Rng::new(seed));
         let sleeper = room.server.spawn(beast(NEAR));
-        room.server.set_dormancy(sleeper, Dormancy::All);
+        room.server.object(sleeper).set_dormancy(Dormancy::All);
         for round in 1..6 {
             room.settle();
-            assert!(room.client().is_asleep(sleeper) && room.server.is_asleep(room.guests[0].id, sleeper));
-            room.server.set_viewpoints(room.guests[0].id, &[[5_000.0, 0.0, 0.0]]);
+            assert!(
+                room.client().object_info(sleeper).is_asleep()
+                    && room.server.object_info(sleeper).is_asleep_for(room.guests[0].id)
+            );
+            room.server.connection(room.guests[0].id).set_viewpoints(&[[5_000.0, 0.0, 0.0]]);
             (0..rng.below(12)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             let changes = rng.chance(0.5);
             room.server[sleeper].health = if changes { round } else { room.server[sleeper].health };
@@ -316,10 +326,10 @@ fn s207_what_goes_out_of_sight_asleep_comes_back_with_its_changes_and_sleeps_aga
                 room.settle();
             }
             assert!(
-                !room.server.is_asleep(room.guests[0].id, sleeper),
+                !room.server.object_info(sleeper).is_asleep_for(room.guests[0].id),
                 "what is out of sight does not sleep"
             );
-            room.server.set_viewpoints(room.guests[0].id, &[[0.0; 3]]);
+            room.server.connection(room.guests[0].id).set_viewpoints(&[[0.0; 3]]);
             (0..rng.below(12)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             room.settle();
             assert_eq!(health(&room, 0, sleeper), Some(room.server[sleeper].health), "seed {seed}");
@@ -332,21 +342,24 @@ fn s207_elements_that_were_lost_and_are_hidden_now_delay_neither_sleep_nor_a_tea
     for tears_off in [false, true] {
         let mut room = wood(1);
         let one = room.server.spawn(beast(NEAR));
-        room.server.set_owner(one, Some(room.guests[0].id));
+        room.server.object(one).set_owner(Some(room.guests[0].id));
         room.settle();
         room.server[one].plans.push(1);
         room.tick();
-        room.server.set_owner(one, None);
+        room.server.object(one).set_owner(None);
         room.lose_until_noticed(0);
         room.settle();
         if tears_off {
-            room.server.tear_off(one);
+            room.server.object(one).tear_off();
         } else {
-            room.server.set_dormancy(one, Dormancy::All);
+            room.server.object(one).set_dormancy(Dormancy::All);
         }
         room.settle();
         let client = room.client();
-        assert_eq!((client.is_torn_off(one), client.is_asleep(one)), (tears_off, !tears_off));
+        assert_eq!(
+            (client.object_info(one).is_torn_off(), client.object_info(one).is_asleep()),
+            (tears_off, !tears_off)
+        );
     }
 }
 
@@ -355,17 +368,17 @@ fn s206_a_client_is_told_that_an_object_never_sleeps_now_even_if_the_change_that
     let mut room = wood(1);
     let (one, id) = (room.server.spawn(beast(NEAR)), room.guests[0].id);
     let signal = Beast::LAYOUT.property("signal");
-    room.server.set_dormancy(one, Dormancy::All);
+    room.server.object(one).set_dormancy(Dormancy::All);
     room.settle();
-    assert!(room.client().is_asleep(one));
-    room.server.pause(id);
+    assert!(room.client().object_info(one).is_asleep());
+    room.server.connection(id).pause();
     room.server[one].signal = 1;
     room.step();
-    room.server.set_custom_active(one, signal, false);
-    room.server.resume(id);
-    room.server.set_dormancy(one, Dormancy::Awake);
+    room.server.object(one).set_custom_active(signal, false);
+    room.server.connection(id).resume();
+    room.server.object(one).set_dormancy(Dormancy::Awake);
     room.settle();
-    assert!(!room.client().is_asleep(one) && !room.server.is_asleep(id, one));
+    assert!(!room.client().object_info(one).is_asleep() && !room.server.object_info(one).is_asleep_for(id));
 }
 
 #[test]
@@ -373,18 +386,18 @@ fn s207_an_object_is_not_asleep_while_a_property_that_was_switched_on_waits_for_
     let mut room = wood(1);
     let (one, id) = (room.server.spawn(beast(NEAR)), room.guests[0].id);
     let signal = Beast::LAYOUT.property("signal");
-    room.server.set_custom_active_for(id, one, signal, false);
-    room.server.set_dormancy(one, Dormancy::All);
+    room.server.object(one).set_custom_active_for(id, signal, false);
+    room.server.object(one).set_dormancy(Dormancy::All);
     room.server[one].signal = 1;
     room.settle();
-    assert!(room.server.is_asleep(id, one));
-    room.server.pause(id);
-    room.server.set_custom_active_for(id, one, signal, true);
+    assert!(room.server.object_info(one).is_asleep_for(id));
+    room.server.connection(id).pause();
+    room.server.object(one).set_custom_active_for(id, signal, true);
     room.step();
-    assert!(!room.server.is_asleep(id, one), "the client lacks the signal");
-    room.server.resume(id);
+    assert!(!room.server.object_info(one).is_asleep_for(id), "the client lacks the signal");
+    room.server.connection(id).resume();
     room.settle();
-    assert!(room.server.is_asleep(id, one) && room.client()[one].signal == 1);
+    assert!(room.server.object_info(one).is_asleep_for(id) && room.client()[one].signal == 1);
 }
 
 #[test]
@@ -392,19 +405,19 @@ fn s210_what_sleeps_is_torn_off_with_its_last_state() {
     for (changes, loses) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut room = wood(1);
         let sleeper = room.server.spawn(beast(NEAR));
-        room.server.set_dormancy(sleeper, Dormancy::All);
+        room.server.object(sleeper).set_dormancy(Dormancy::All);
         room.settle();
-        assert!(room.client().is_asleep(sleeper));
+        assert!(room.client().object_info(sleeper).is_asleep());
         torn_off(&mut room, 0);
         room.server[sleeper].health = if changes { 5 } else { 0 };
-        room.server.tear_off(sleeper);
+        room.server.object(sleeper).tear_off();
         if loses {
             room.lose_until_noticed(0);
         }
         room.settle();
         assert_eq!(torn_off(&mut room, 0), [sleeper.erase()]);
         assert_eq!(health(&room, 0, sleeper), Some(if changes { 5 } else { 0 }));
-        assert!(!room.client().is_asleep(sleeper), "what is torn off does not sleep");
+        assert!(!room.client().object_info(sleeper).is_asleep(), "what is torn off does not sleep");
     }
 }
 
@@ -414,19 +427,19 @@ fn s210_s193_a_tear_off_waits_for_the_end_of_a_pause() {
         let mut room = wood(1);
         let (one, id) = (room.server.spawn(beast(FAR)), room.guests[0].id);
         room.settle();
-        room.server.pause(id);
+        room.server.connection(id).pause();
         room.server[one].health = 3;
-        room.server.tear_off(one);
+        room.server.object(one).tear_off();
         (0..40).for_each(|_| _ = room.step());
-        assert!(!room.client().is_torn_off(one) && health(&room, 0, one) == Some(0));
+        assert!(!room.client().object_info(one).is_torn_off() && health(&room, 0, one) == Some(0));
         if despawns {
             room.server.despawn(one);
         }
-        room.server.resume(id);
+        room.server.connection(id).resume();
         room.lose_until_noticed(0);
         room.settle();
         // A client that was not told yet loses the object when it is despawned.
-        assert_eq!(room.client().is_torn_off(one), !despawns);
+        assert_eq!(room.client().object_info(one).is_torn_off(), !despawns);
         assert_eq!(health(&room, 0, one), (!despawns).then_some(3));
     }
 }
@@ -438,11 +451,11 @@ fn s210_the_slots_of_torn_off_objects_are_used_again_and_the_client_keeps_all() 
         for round in 0..12 {
             let one = room.server.spawn(Beast { health: round, ..beast(NEAR) });
             if round % 3 == 0 {
-                room.server.set_dormancy(one, Dormancy::All);
+                room.server.object(one).set_dormancy(Dormancy::All);
             }
             (0..rng.below(8)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             room.server[one].health += 100;
-            room.server.tear_off(one);
+            room.server.object(one).tear_off();
             (0..rng.below(8)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             room.settle();
             room.server[one].health = 9_999;
@@ -450,7 +463,10 @@ fn s210_the_slots_of_torn_off_objects_are_used_again_and_the_client_keeps_all() 
             room.server.despawn(one);
             (0..rng.below(4)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             for &(one, last) in &kept {
-                assert!(room.client().is_torn_off(one) && health(&room, 0, one) == Some(last), "seed {seed}");
+                assert!(
+                    room.client().object_info(one).is_torn_off() && health(&room, 0, one) == Some(last),
+                    "seed {seed}"
+                );
             }
             room.settle();
         }
@@ -464,16 +480,16 @@ fn s210_the_slots_of_torn_off_objects_are_used_again_and_the_client_keeps_all() 
 fn s210_a_subobject_that_was_torn_off_before_its_object_keeps_its_own_last_state() {
     let mut room = wood(1);
     let one = room.server.spawn(beast(NEAR));
-    let rider = room.server.spawn_subobject(one, beast(NEAR)).expect("a beast");
+    let rider = room.server.object(one).spawn_subobject(beast(NEAR)).expect("a beast");
     room.settle();
     room.server[rider].health = 1;
-    room.server.tear_off(rider);
+    room.server.object(rider).tear_off();
     room.tick();
     room.server[rider].health = 2;
-    room.server.tear_off(one);
+    room.server.object(one).tear_off();
     room.lose_until_noticed(0);
     room.settle();
-    assert!(room.client().is_torn_off(rider) && room.client().is_torn_off(one));
+    assert!(room.client().object_info(rider).is_torn_off() && room.client().object_info(one).is_torn_off());
     assert_eq!(health(&room, 0, rider), Some(1));
 }
 
@@ -485,20 +501,20 @@ fn s210_clients_are_told_of_subobjects_before_their_object_whatever_is_lost() {
         let (mut room, mut rng) = (wood_of(2, config), Rng::new(seed));
         let one = room.server.spawn(beast(NEAR));
         let others: Vec<_> = (0..60).map(|_| room.server.spawn(beast(NEAR))).collect();
-        let riders = [0, 1].map(|_| room.server.spawn_subobject(one, beast(NEAR)).expect("a beast"));
+        let riders = [0, 1].map(|_| room.server.object(one).spawn_subobject(beast(NEAR)).expect("a beast"));
         (0..rng.below(6)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.5));
-        room.server.tear_off(one);
+        room.server.object(one).tear_off();
         for _ in 0..150 {
             others.iter().for_each(|&other| room.server[other].health += 1);
             lossy_tick(&mut room, &mut rng, 0.5);
             for guest in &room.guests {
-                let is_told = guest.client.is_torn_off(one);
-                let has_riders = riders.iter().all(|&rider| guest.client.is_torn_off(rider));
+                let is_told = guest.client.object_info(one).is_torn_off();
+                let has_riders = riders.iter().all(|&rider| guest.client.object_info(rider).is_torn_off());
                 assert!(!is_told || has_riders, "seed {seed}");
             }
         }
         room.settle();
-        assert!(room.guests.iter().all(|guest| guest.client.is_torn_off(one)), "seed {seed}");
+        assert!(room.guests.iter().all(|guest| guest.client.object_info(one).is_torn_off()), "seed {seed}");
     }
 }
 
@@ -507,12 +523,12 @@ fn s210_subobjects_that_are_being_torn_off_are_hidden_with_their_object() {
     for arrives in [false, true] {
         let mut room = wood(1);
         let one = room.server.spawn(beast(NEAR));
-        let rider = room.server.spawn_subobject(one, beast(NEAR)).expect("a beast");
+        let rider = room.server.object(one).spawn_subobject(beast(NEAR)).expect("a beast");
         if arrives {
             room.settle();
         }
-        room.server.tear_off(one);
-        room.server.set_visible(room.guests[0].id, one, false);
+        room.server.object(one).tear_off();
+        room.server.object(one).set_visible(room.guests[0].id, false);
         room.settle();
         assert!(!room.client().contains(one) && !room.client().contains(rider), "arrives {arrives}");
     }
@@ -540,7 +556,7 @@ fn s187_s189_far_objects_keep_their_period_after_a_shortage() {
     for dip in [100_000, 2_000] {
         let mut room = wood(1);
         let id = room.guests[0].id;
-        room.server.set_budget(id, dip);
+        room.server.connection(id).set_budget(dip);
         let beasts: Vec<_> =
             (0..100).map(|at| room.server.spawn(beast(if at < 5 { NEAR } else { FAR }))).collect();
         for _ in 0..30 {
@@ -548,7 +564,7 @@ fn s187_s189_far_objects_keep_their_period_after_a_shortage() {
             room.step();
         }
         // More than what is due in each tick takes, and less than if every change were due at once.
-        room.server.set_budget(id, 30_000);
+        room.server.connection(id).set_budget(30_000);
         received_changes(&mut room, &beasts, 2 * u32::from(FAR_TICKS));
         let [near, far] = received_changes(&mut room, &beasts, TICKS);
         assert_eq!(near, 5 * TICKS, "each change of what is near arrives in its tick");
@@ -583,7 +599,7 @@ fn s187_a_change_that_waits_for_its_band_is_not_sent_because_of_it() {
         room.server[far].health += 1;
         room.step();
         let has_all = health(&room, 0, far) == Some(room.server[far].health);
-        let reason = room.server.why_not_sent(id, far).expect("both exist");
+        let reason = room.server.object_info(far).why_not_sent_to(id).expect("both exist");
         assert_eq!(reason, if has_all { NotSent::NothingChanged } else { NotSent::Band });
         reasons.push(reason);
     }

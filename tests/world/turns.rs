@@ -14,27 +14,27 @@ use super::budget::{Chat, Creature, room, shown, step};
 fn r10_a_paused_connection_receives_messages_and_after_the_pause_what_it_lacks() {
     let (mut room, creatures) = room(ServerConfig::default(), 2, 100);
     let (id, mut rng) = (room.guests[0].id, Rng::new(4));
-    room.server.pause(id);
-    assert!(room.server.is_paused(id));
+    room.server.connection(id).pause();
+    assert!(room.server.connection_info(id).is_paused());
     let born = room.server.spawn(Creature { health: 7, ..Creature::default() });
     let (gone, kept) = (creatures[0], &creatures[1..]);
     room.server.despawn(gone);
     let mut memory = Vec::new();
     for value in 1..=1_000 {
-        room.server.send(id, &Chat { line: value }).expect("there is room");
+        room.server.connection(id).send(&Chat { line: value }).expect("there is room");
         step(&mut room, kept, value, 0.0, &mut rng);
         assert_eq!(room.guests[0].client.poll_message::<Chat>(), Some(Chat { line: value }));
-        memory.push(room.server.stats(id).expect("it is connected").memory_bytes);
+        memory.push(room.server.connection_info(id).stats().expect("it is connected").memory_bytes);
     }
     assert!(
         kept.iter().all(|&creature| shown(&room, 0, creature) == 0 && shown(&room, 1, creature) == 1_000)
     );
     assert!(room.guests[0].client.contains(gone) && !room.guests[0].client.contains(born));
     assert!(memory[999] <= memory[100] * 2, "{} bytes, then {}", memory[100], memory[999]);
-    assert_eq!(room.server.why_not_sent(id, kept[0]), Some(NotSent::Paused));
-    let waiting = |room: &Room| room.server.stats(id).map(|stats| stats.waiting_objects);
+    assert_eq!(room.server.object_info(kept[0]).why_not_sent_to(id), Some(NotSent::Paused));
+    let waiting = |room: &Room| room.server.connection_info(id).stats().map(|stats| stats.waiting_objects);
     assert_eq!(waiting(&room), Some(101), "those that changed, the new one, and the removed one");
-    room.server.resume(id);
+    room.server.connection(id).resume();
     let bytes: usize = (0..8).map(|_| step(&mut room, &[], 0, 0.0, &mut rng)[0]).sum();
     assert!(bytes < 99 * 16 + 400, "each creature is sent once, not {bytes} bytes");
     room.settle();
@@ -50,16 +50,16 @@ fn r10_a_client_may_be_paused_from_the_start_and_for_longer_than_closings_may_ta
     let id = room.guests[0].id;
     room.server.despawn(creatures[0]);
     room.tick();
-    room.server.pause(id);
+    room.server.connection(id).pause();
     let late = room.enter();
-    room.server.pause(late);
+    room.server.connection(late).pause();
     let mut rng = Rng::new(6);
     for value in 1..1_000 {
         step(&mut room, &creatures[1..], value, 0.0, &mut rng);
     }
     assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0);
-    room.server.resume(id);
-    room.server.resume(late);
+    room.server.connection(id).resume();
+    room.server.connection(late).resume();
     room.settle();
     for guest in 0..2 {
         assert_eq!(room.closed(guest), None);
@@ -91,7 +91,7 @@ fn s193_connections_take_turns_and_each_receives_what_it_missed() {
         // Two rounds take 7 ticks.
         assert!(value < 10 || last.iter().all(|last| value - last <= 7), "{last:?}");
     }
-    room.server.disconnect(room.guests[3].id);
+    room.server.connection(room.guests[3].id).disconnect();
     room.guests.remove(3);
     room.settle();
     for (guest, creature) in (0..6).flat_map(|guest| creatures.iter().map(move |&creature| (guest, creature)))

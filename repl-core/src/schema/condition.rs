@@ -31,13 +31,13 @@
 //!    applies to the next object in the slot. Neither the compiler nor a test notices if you forget a part of
 //!    this step.
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
-//!    `Server::change_view` (`server/views`), or `Connection::review` if only one connection is concerned.
-//!    Both `change_view` and `review` compare what a client sees before and after the change. If the fact
-//!    concerns all objects of a connection, call `review` for each object.
+//!    `Server::change_view` (`server/mod`), or `Connection::review` if only one connection is concerned. Both
+//!    `change_view` and `review` compare what a client sees before and after the change. If the fact concerns
+//!    all objects of a connection, call `review` for each object.
 //! 6. If the condition has a switch, as `Custom` has, these places that name `Custom` need the new condition:
-//!    `Server::set_custom_active` and `Server::set_custom_active_for` (`server/views`) of `repl-net`, which
-//!    call `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
-//!    `tests/simulations/swarm/switches.rs`.
+//!    `ObjectHandle::set_custom_active` and `ObjectHandle::set_custom_active_for`
+//!    (`server/object_handle/views`) of `repl-net`, which call `assert_condition`; `starts_off_can_be_switched`
+//!    in `check` of the derive; and the model in `tests/simulations/swarm/switches.rs`.
 //!
 //! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, and yet all
 //! connections that are far share the same bits. `broadcast/tables` and the two caches of openings in

@@ -26,7 +26,7 @@ use crate::schema::replicated::Replicated;
     message = "`{Self}` is not a position, because it does not implement `Coordinates`",
     label = "not a position",
     note = "positions are arrays of two or three numbers, `glam` vectors with the feature `glam`, and types of your own that implement `repl::Coordinates`",
-    note = "to compute positions from other fields, remove `location`, and pass a function to `Server::locate`"
+    note = "to compute positions from other fields, remove `location`, and pass a function to `ClassHandle::locate`"
 )]
 pub trait Coordinates {
     /// Whether all positions are in a plane. If so, the third coordinate is ignored, and the cells of an area
@@ -63,7 +63,7 @@ macro_rules! arrays {
 arrays! { f32 f64 i16 u16 i32 u32 }
 
 /// A class whose objects have positions. `#[derive(Replicated)]` implements this trait if a field has
-/// `#[replicated(location)]`, and `Server::set_area` uses it.
+/// `#[replicated(location)]`, and `ClassHandle::set_area` uses it.
 ///
 /// The position may depend only on replicated properties. A server calls `location` with a copy of the object
 /// in which all other fields have their initial values.
@@ -71,7 +71,7 @@ arrays! { f32 f64 i16 u16 i32 u32 }
     message = "`{Self}` does not say where its objects are",
     label = "no field has `location`",
     note = "write `#[replicated(location)]` on the field with the position",
-    note = "to compute positions, pass a function to `Server::locate`"
+    note = "to compute positions, pass a function to `ClassHandle::locate`"
 )]
 pub trait Located: Replicated {
     /// Whether all positions are in a plane: [`Coordinates::IS_FLAT`] of the field.

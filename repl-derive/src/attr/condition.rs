@@ -81,7 +81,7 @@ pub(super) fn named(path: &Path) -> Result<Ident> {
     } else if TEAM_WORDS.iter().any(|word| bare.to_lowercase().contains(word)) {
         format!(
             "`{spelled}` is no condition: put what only a team may see into a subobject, and set its audience with \
-             `Server::set_audience`, or use `condition = Custom, starts_off` and switch the property on for each client"
+             `ObjectHandle::set_audience`, or use `condition = Custom, starts_off` and switch the property on for each client"
         )
     } else if NAMES.contains(&bare) {
         format!("conditions are written without `COND_`: `condition = {bare}`")

@@ -66,7 +66,7 @@ use notes::Notes;
 /// A method costs as much as the `HashMap` method of the same name, and each write a clone of the key. The
 /// record has at most about two keys for each entry. After more writes than that between two ticks, and after
 /// an assignment, the next comparison looks at all entries. On a client, the notify of the field and
-/// `Client::copy_changed` also cost only what changed.
+/// `Change::copy_to` also cost only what changed.
 pub struct ReplicatedMap<K, V, S = RandomState> {
     map: HashMap<K, V, S>,
     notes: Notes<K>,

@@ -258,7 +258,10 @@ impl<P: Payload> ClientSession<P> {
     ///
     /// # Errors
     /// Returns an error if an honest server cannot have sent them.
-    pub fn check_messages<'b>(&mut self, reader: &mut BitReader<'b>) -> Result<CheckedMessages<'b>, ReadError> {
+    pub fn check_messages<'b>(
+        &mut self,
+        reader: &mut BitReader<'b>,
+    ) -> Result<CheckedMessages<'b>, ReadError> {
         self.link.exchange.check(read_messages(reader, self.mailbox.len())?, &mut self.mailbox)
     }
 
@@ -316,8 +319,7 @@ impl<P: Payload> ClientSession<P> {
     pub fn reconnect(&mut self, terms: &ClientTerms<'_>) -> bool {
         let Some(number) = self.attempts.take_due(self.now) else { return false };
         let stats = self.stats(terms);
-        self.earlier =
-            Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
+        self.earlier = Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
         self.handshake = ClientHandshake::new(number);
         let (bytes_sent, packets_sent) = (stats.bytes_sent, self.link.outbox.queue.packets_sent);
         self.link = new_link(terms);

@@ -16,15 +16,15 @@ mod places;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::frame::packet;
 use crate::server::Maker;
-use crate::server::host::Host;
+use crate::server::host::{Host, Roster};
 use crate::session::closing::Closing;
 use crate::session::connection_id::ConnectionId;
 use crate::session::control::{Control, HELLO_BYTES, Hello};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::limits::step_time;
 use crate::session::secret::Secret;
-use crate::frame::packet;
 use answers::Answers;
 use cookies::Cookies;
 use directory::Directory;
@@ -146,8 +146,9 @@ impl<A: Address> Endpoint<A> {
         for id in residents.all() {
             server.receive(id, now, bytes);
         }
-        let is_connected =
-            |&id: &ConnectionId| server.sessions().handshake(id).is_some_and(|handshake| handshake.is_connected());
+        let is_connected = |&id: &ConnectionId| {
+            server.roster().handshake(id).is_some_and(|handshake| handshake.is_connected())
+        };
         if let Some(newcomer) = residents.newcomers.iter().copied().find(is_connected) {
             self.settle(server, from, newcomer);
         }
@@ -163,12 +164,12 @@ impl<A: Address> Endpoint<A> {
             return Some((to, &self.last_packet));
         }
         loop {
-            let id = server.sessions_mut().next_transmitting(|id| self.directory.contains(id))?;
+            let id = server.roster_mut().next_transmitting(|id| self.directory.contains(id))?;
             if let Some(to) = self.directory.address_of(id) {
-                return server.sessions_mut().poll_transmit(id).map(|bytes| (to, bytes));
+                return server.roster_mut().poll_transmit(id).map(|bytes| (to, bytes));
             }
             // Nobody knows where the client is.
-            server.sessions_mut().poll_transmit(id);
+            server.roster_mut().poll_transmit(id);
         }
     }
 
@@ -220,28 +221,28 @@ impl<A: Address> Endpoint<A> {
         bytes: &[u8],
     ) {
         let token = hello.token();
-        if let Some(closing) = server.sessions().closing(id, token) {
+        if let Some(closing) = server.roster().closing(id, token) {
             return self.answers.push(from, closing, bytes.len());
         }
-        if !server.sessions().handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
+        if !server.roster().handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
             // Somebody else chose the same number of the session, or the client has moved before it got the
             // welcome. In both cases it goes on with another number.
             let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
             return self.answers.push(from, taken, bytes.len());
         }
-        let is_newcomer = !server.sessions().handshake(id).is_some_and(|handshake| handshake.is_connected());
+        let is_newcomer = !server.roster().handshake(id).is_some_and(|handshake| handshake.is_connected());
         let newcomers = self.directory.residents(from).map_or(0, |residents| residents.newcomers.len());
         if is_newcomer && newcomers >= MAX_NEWCOMERS {
             return;
         }
         self.directory.relocate(id, from, is_newcomer);
-        server.sessions_mut().moved(id);
+        server.roster_mut().moved(id);
         server.receive(id, now, bytes);
     }
 
     /// Makes a connection for the session of a client that has proved its address.
     fn admit(&mut self, server: &mut impl Host, now: Duration, from: A, session: u64, bytes: &[u8]) {
-        let is_open = |id| server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_ended());
+        let is_open = |id| server.roster().handshake(id).is_some_and(|handshake| !handshake.is_ended());
         // Each packet of the address is tried on all its newcomers.
         self.directory.retain_newcomers(from, is_open);
         let settled = self.directory.residents(from).and_then(|residents| residents.settled);
@@ -268,11 +269,11 @@ impl<A: Address> Endpoint<A> {
         let most = self.config.max_connections;
         let fits = |held: usize, free: usize| held < free.div_euclid(2);
         // The listed connections are at least those that are half-open, which saves counting these.
-        if fits(self.half_open.taken(), most.saturating_sub(server.sessions().open())) {
+        if fits(self.half_open.taken(), most.saturating_sub(server.roster().open())) {
             return Some(false);
         }
         let held = self.half_open.ids().filter(|&id| holds_place(server, id)).count();
-        let free = most.saturating_sub(server.sessions().open().saturating_sub(held));
+        let free = most.saturating_sub(server.roster().open().saturating_sub(held));
         (free > 0).then(|| !fits(held, free))
     }
 
@@ -280,7 +281,7 @@ impl<A: Address> Endpoint<A> {
     /// is a place.
     fn make_room(&mut self, server: &mut impl Host, from: A) -> bool {
         let origin = from.origin();
-        let is_open = |id| server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_ended());
+        let is_open = |id| server.roster().handshake(id).is_some_and(|handshake| !handshake.is_ended());
         if let Some(contenders) = self.connections.contenders(origin, is_open)
             && !self.evict_one(server, contenders)
         {
@@ -299,14 +300,15 @@ impl<A: Address> Endpoint<A> {
     /// flood cannot be timed such that it hits a certain client. A connection about whose login the
     /// application decides keeps its place. Returns whether there was one.
     fn evict_one(&mut self, server: &mut impl Host, mut contenders: Vec<ConnectionId>) -> bool {
-        let is_undecided = |id| server.sessions().handshake(id).is_some_and(|handshake| handshake.awaits_login());
+        let is_undecided =
+            |id| server.roster().handshake(id).is_some_and(|handshake| handshake.awaits_login());
         contenders.retain(|&id| is_half_open(server, id) && !is_undecided(id));
         let choice = self.secret.choice(self.evictions, contenders.len());
         let Some(&evicted) = contenders.get(choice) else { return false };
         self.evictions = self.evictions.wrapping_add(1);
         let address = self.directory.address_of(evicted);
         server.close(evicted, DisconnectReason::Full);
-        for packet in server.sessions_mut().forget(evicted) {
+        for packet in server.roster_mut().forget(evicted) {
             address.into_iter().for_each(|to| self.answers.push(to, packet.clone(), HELLO_BYTES));
         }
         self.forget(evicted);
@@ -319,7 +321,7 @@ impl<A: Address> Endpoint<A> {
         for replaced in self.directory.settle(from, newcomer) {
             server.close(replaced, DisconnectReason::Replaced);
         }
-        if server.sessions().open() <= self.config.max_connections {
+        if server.roster().open() <= self.config.max_connections {
             return;
         }
         let holders = self.half_open.ids().filter(|&id| holds_place(server, id)).collect();
@@ -330,21 +332,21 @@ impl<A: Address> Endpoint<A> {
 
     /// Returns the cookies of a server, which are right as long as its timeout asks for.
     fn cookies(&self, server: &impl Host) -> Cookies {
-        Cookies { secret: self.secret, period: step_time(server.sessions().timeout()) }
+        Cookies { secret: self.secret, period: step_time(server.roster().timeout()) }
     }
 
     /// Notes which connections have ended. Forgets those that the server has removed, and removes those that
     /// are too many to be remembered.
     fn note_ends(&mut self, server: &mut impl Host) {
-        for id in server.sessions_mut().take_ended(|id| self.directory.contains(id)) {
-            let has_token = server.sessions().handshake(id).is_some_and(|handshake| handshake.has_token());
+        for id in server.roster_mut().take_ended(|id| self.directory.contains(id)) {
+            let has_token = server.roster().handshake(id).is_some_and(|handshake| handshake.has_token());
             self.ended.push(id, !has_token);
         }
-        for id in server.sessions_mut().take_removed(|id| self.directory.contains(id)) {
+        for id in server.roster_mut().take_removed(|id| self.directory.contains(id)) {
             self.forget(id);
         }
         while let Some(id) = self.ended.pop_beyond(self.config.max_ended) {
-            server.sessions_mut().forget(id);
+            server.roster_mut().forget(id);
             self.forget(id);
         }
     }
@@ -360,12 +362,12 @@ impl<A: Address> Endpoint<A> {
 }
 
 fn is_half_open(server: &impl Host, id: ConnectionId) -> bool {
-    server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_through())
+    server.roster().handshake(id).is_some_and(|handshake| !handshake.is_through())
 }
 
 /// Returns whether a half-open connection has one of the server's places.
 fn holds_place(server: &impl Host, id: ConnectionId) -> bool {
-    server.sessions().handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
+    server.roster().handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
 }
 
 /// Returns how many half-open connections one origin may have: never more than half of them.

@@ -153,12 +153,7 @@ pub fn is_state(bytes: &[u8]) -> bool {
 /// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
 /// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
 /// packet.
-pub fn open<'a>(
-    bytes: &'a [u8],
-    keys: Keys,
-    newest: Sequence,
-    seed: &mut LastSeed,
-) -> Option<Opened<'a>> {
+pub fn open<'a>(bytes: &'a [u8], keys: Keys, newest: Sequence, seed: &mut LastSeed) -> Option<Opened<'a>> {
     let (sum, content, mut reader) = split(bytes)?;
     let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
     if !reader.read_flag().ok()? {

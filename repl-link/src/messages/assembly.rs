@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
 
-use crate::messages::channel::{MAX_UNFINISHED, held_bytes};
 use crate::frame::parts::{Cut, Partial};
+use crate::messages::channel::{MAX_UNFINISHED, held_bytes};
 
 /// An unreliable message is dropped after this time without a new part.
 const EXPIRY: Duration = Duration::from_secs(5);

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use repl_core::{BitWriter, Objects, ReadError};
 
+use crate::frame::message::ReceivedMessage;
 use crate::messages::channel::{MAX_MESSAGES, SendError};
 use crate::messages::incoming::Incoming;
 use crate::messages::mailbox::{Arrival, Mailbox};
 use crate::messages::outgoing::Outgoing;
 use crate::messages::read_ahead::Ticket;
 use crate::messages::sender::Sender;
-use crate::session::disconnect::DisconnectReason;
-use crate::frame::message::ReceivedMessage;
 use crate::rate::rate_limit::RateLimit;
+use crate::session::disconnect::DisconnectReason;
 
 /// A reliable message makes progress when a part of it arrives. A message that waits for an earlier message
 /// makes progress when the earlier message does. The connection ends after this time without progress: the

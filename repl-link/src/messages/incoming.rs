@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, ReadError};
 
-use crate::messages::assembly::Assembly;
-use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
 use crate::frame::message::ReceivedMessage;
 use crate::frame::parts::Cut;
 use crate::frame::sequence::Sequence;
+use crate::messages::assembly::Assembly;
+use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
 
 /// The incoming messages of a connection.
 #[derive(Debug, Default)]

@@ -15,10 +15,10 @@ use repl_core::{
 use crate::messages::channel::{Channel, ChannelConfig, MessageOptions, SendError};
 use crate::messages::read_ahead::{ReadAhead, Ticket};
 use crate::messages::sender::Sender;
+use crate::rate::rate_limit::RateLimit;
 use crate::session::agreement::ChannelTerms;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::mismatch::MESSAGE;
-use crate::rate::rate_limit::RateLimit;
 
 /// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
 /// on the wire.
@@ -269,11 +269,7 @@ impl<F: Sender> Mailbox<F> {
     /// # Panics
     /// Panics if the type or its name is registered already, or if a field of the type has a condition.
     #[track_caller]
-    pub fn register<M: NetSerialize + Send + Sync>(
-        &mut self,
-        channel: Channel,
-        options: MessageOptions,
-    ) {
+    pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel, options: MessageOptions) {
         options.assert_valid();
         if let Some(field) = M::WIRE_FORM.conditional_field() {
             panic!(

@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use repl_core::BitWriter;
 
-use crate::messages::channel::{ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes};
+use crate::frame::acks::AckRange;
+use crate::frame::message::SentMessage;
+use crate::frame::sequence::Sequence;
+use crate::messages::channel::{
+    ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes,
+};
 use crate::messages::recipient::{MayReceive, Recipient};
 use crate::messages::sending::{Message, SendingChannel, Stop};
-use crate::frame::acks::AckRange;
+use crate::outbox::Outbox;
 use crate::sent::in_flight::InFlight;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
-use crate::frame::message::SentMessage;
-use crate::outbox::Outbox;
-use crate::frame::sequence::Sequence;
 
 /// The outgoing messages of a connection.
 #[derive(Debug, Default)]
@@ -47,12 +49,7 @@ impl Outgoing {
     }
 
     /// Adds a message for anyone, which is sent in the next tick. `max_bits` is the room of a packet.
-    pub fn add(
-        &mut self,
-        channel: u16,
-        writer: &mut BitWriter,
-        max_bits: usize,
-    ) -> Result<(), SendError> {
+    pub fn add(&mut self, channel: u16, writer: &mut BitWriter, max_bits: usize) -> Result<(), SendError> {
         self.add_for(Recipient::Anyone, channel, writer, max_bits)
     }
 
@@ -191,7 +188,8 @@ impl Outgoing {
     /// Handles acks of packets that counted as lost: their messages have arrived, so they are not sent again.
     pub fn arrived_late(&mut self, range: AckRange) {
         if let Some(declared_lost) = &mut self.declared_lost {
-            let messages: Vec<_> = declared_lost.take(range).into_iter().map(|(_, message)| message).collect();
+            let messages: Vec<_> =
+                declared_lost.take(range).into_iter().map(|(_, message)| message).collect();
             self.arrived(&messages);
         }
     }
@@ -227,8 +225,8 @@ impl Outgoing {
 mod tests {
     use super::*;
     use crate::messages::channel::{Channel, MessageOptions};
-    use crate::sent::in_flight::Delivery;
     use crate::outbox::Limits;
+    use crate::sent::in_flight::Delivery;
 
     /// Messages that are sent by packets of a small size, without a network.
     struct Side {

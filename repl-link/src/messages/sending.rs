@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use repl_core::BitSlice;
 
+use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use crate::frame::parts::{Cut, LEAST_PART_BITS};
+use crate::frame::sequence::Sequence;
 use crate::messages::channel::{
     Channel, ChannelConfig, LARGEST_MESSAGE_BYTES, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes,
 };
 use crate::messages::content_buffer::ContentBuffer;
 use crate::messages::recipient::{MayReceive, Recipient};
-use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use crate::outbox::{Outbox, SEGMENT_BITS};
-use crate::frame::parts::{Cut, LEAST_PART_BITS};
-use crate::frame::sequence::Sequence;
 use crate::queue::spare::shrink_sparse;
 use crate::sent::payload::Payload;
 

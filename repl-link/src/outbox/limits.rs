@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use super::{Outbox, SEGMENT_BITS, frame_bits};
-use crate::rate::byte_budget::ByteBudget;
 use crate::frame::sequence::WINDOW;
+use crate::rate::byte_budget::ByteBudget;
 use crate::sent::payload::Payload;
 
 /// The greatest number of bytes of memory that the record of a packet usually takes for each byte of the

@@ -14,19 +14,19 @@ use repl_core::__private::{preload, preload_all};
 use repl_core::{BitSlice, BitWriter};
 
 use crate::frame::acks::{AckRange, Received};
+use crate::frame::header::{Extension, Header};
 use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
 use crate::frame::parts::Cut;
+use crate::frame::sequence::Sequence;
+use crate::queue::send_queue::SendQueue;
 use crate::rate::byte_budget::ByteBudget;
 use crate::rate::congestion::Congestion;
+use crate::rate::rate_limit::RateLimit;
+use crate::rate::rtt::SendTimes;
 use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
 use crate::sent::late::LateLog;
 use crate::sent::payload::Payload;
-use crate::frame::header::{Extension, Header};
-use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
-use crate::rate::rate_limit::RateLimit;
-use crate::rate::rtt::SendTimes;
-use crate::queue::send_queue::SendQueue;
-use crate::frame::sequence::Sequence;
 pub use draft::Draft;
 
 /// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a

@@ -4,8 +4,8 @@
 //! *Invariant:* packets leave the queue in the order in which they were added. The queue never sends more
 //! bytes than the allowance of the address (R26).
 
-use crate::rate::allowance::Allowance;
 use crate::queue::packet_pages::PacketPages;
+use crate::rate::allowance::Allowance;
 
 /// Until the client has shown that it receives packets at its address, packets of state leave this many bytes
 /// of the allowance unused. The reserved bytes are enough for so many welcome packets that one arrives if

@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
+use crate::frame::sequence::Sequence;
 use crate::rate::jitter;
 use crate::rate::rtt::RoundTrip;
-use crate::frame::sequence::Sequence;
 
 /// The shortest time that the sender waits for the ack of a packet after a later packet was acked. Packets of
 /// neighbouring ticks often overtake each other.

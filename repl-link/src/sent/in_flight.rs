@@ -162,8 +162,7 @@ impl<R: Record> InFlight<R> {
     /// Appends the record of the next packet.
     pub fn push(&mut self, mut record: Box<SentPacket<R>>) {
         self.bytes += record.bytes;
-        record.held_bytes =
-            size_of::<SentPacket<R>>() + record.message_bytes() + record.body.content_bytes();
+        record.held_bytes = size_of::<SentPacket<R>>() + record.message_bytes() + record.body.content_bytes();
         record.is_awaited = !record.messages.is_empty() || record.body.is_awaited();
         self.held_bytes += record.held_bytes;
         if record.elicits_ack() {

@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use super::peer::HasLink;
 use super::{Maker, ServerSessions};
+use crate::rate::congestion::Congestion;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
+use crate::session::server_handshake::ServerHandshake;
 
 /// A server whose clients an [`Endpoint`](crate::endpoint::Endpoint) finds by their addresses.
 pub trait Host {
-    /// What the server stores about one connection.
-    type Connection: HasLink;
+    /// Returns the clients, which [`ServerSessions`] has.
+    fn roster(&self) -> &impl Roster;
 
-    /// Returns the sessions of the clients.
-    fn sessions(&self) -> &ServerSessions<Self::Connection>;
-
-    /// Returns the sessions of the clients to change them.
-    fn sessions_mut(&mut self) -> &mut ServerSessions<Self::Connection>;
+    /// Returns the clients to change what is stored about them.
+    fn roster_mut(&mut self) -> &mut impl Roster;
 
     /// Adds a connection.
     fn connect(&mut self, now: Duration, maker: Maker) -> ConnectionId;
@@ -28,4 +27,96 @@ pub trait Host {
 
     /// Ends a connection, if it has not ended.
     fn close(&mut self, connection: ConnectionId, reason: DisconnectReason);
+}
+
+/// The clients of a server, whatever the server stores about them.
+pub trait Roster {
+    /// Returns after how much silence the server closes a connection.
+    fn timeout(&self) -> Duration;
+
+    /// Returns the number of connections that have places: all that have not ended, except those of clients
+    /// that begin only when they have shown their tokens and have not done so yet.
+    fn open(&self) -> usize;
+
+    /// Returns the handshake of a connection that was not removed.
+    fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake>;
+
+    /// Returns the packet that tells the client of an ended connection why the connection ended, as the
+    /// answer to a hello with this token.
+    fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>>;
+
+    /// Removes an ended connection before its time. Returns the packets that tell its client the reason. Costs
+    /// O(ended connections).
+    fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>>;
+
+    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
+    /// are.
+    fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
+
+    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
+    /// are. The connections of other endpoints wait for their calls.
+    fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
+
+    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
+    /// belongs to the old address.
+    fn moved(&mut self, id: ConnectionId);
+
+    /// Returns the connection to which the next packet belongs.
+    fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId>;
+
+    /// Returns the next packet for a client.
+    fn poll_transmit(&mut self, id: ConnectionId) -> Option<&[u8]>;
+}
+
+impl<C: HasLink> Roster for ServerSessions<C> {
+    fn timeout(&self) -> Duration {
+        self.timeout()
+    }
+
+    fn open(&self) -> usize {
+        self.open
+    }
+
+    fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
+        self.handshake(id)
+    }
+
+    fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
+        self.handshake(id)?.closing(token, self.settings.terms.capacity.mtu_bytes)
+    }
+
+    fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>> {
+        let mtu_bytes = self.settings.terms.capacity.mtu_bytes;
+        let farewells = self.handshake(id).map(|handshake| handshake.farewells(mtu_bytes));
+        let farewells = farewells.into_iter().flatten().collect();
+        if let Some(at) = self.ended.iter().position(|(_, ended)| *ended == id) {
+            self.ended.remove(at);
+            self.peers.remove(id);
+            self.ended_of_endpoints.retain(|other| *other != id);
+        }
+        farewells
+    }
+
+    fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.ended_of_endpoints.extract_if(.., |id| is_own(*id)).collect()
+    }
+
+    fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
+        self.removed.extract_if(.., |id| is_own(*id)).collect()
+    }
+
+    fn moved(&mut self, id: ConnectionId) {
+        let Some(peer) = self.peers.get_mut(id) else { return };
+        if let Some(congestion) = &mut peer.connection.link_mut().outbox.congestion {
+            **congestion = Congestion::new(self.settings.limits.mtu_bytes);
+        }
+    }
+
+    fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {
+        self.next_transmitting(is_meant)
+    }
+
+    fn poll_transmit(&mut self, id: ConnectionId) -> Option<&[u8]> {
+        self.poll_transmit(id)
+    }
 }

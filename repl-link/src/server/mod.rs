@@ -168,13 +168,6 @@ impl<C: HasLink> ServerSessions<C> {
         self.settings.terms.timeout
     }
 
-    /// Returns the number of connections that have places: all that have not ended, except those of clients
-    /// that begin only when they have shown their tokens and have not done so yet.
-    #[must_use]
-    pub fn open(&self) -> usize {
-        self.open
-    }
-
     /// Returns the connections that have not ended.
     pub fn ids(&self) -> impl Iterator<Item = ConnectionId> {
         self.peers.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(id, _)| id)
@@ -378,48 +371,6 @@ impl<C: HasLink> ServerSessions<C> {
             if self.peers.remove(id).is_some_and(|peer| peer.handshake.is_of_endpoint()) {
                 self.removed.push(id);
             }
-        }
-    }
-
-    /// Removes an ended connection before its time. Returns the packets that tell its client the reason. Costs
-    /// O(ended connections).
-    pub fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>> {
-        let mtu_bytes = self.settings.terms.capacity.mtu_bytes;
-        let farewells = self.handshake(id).map(|handshake| handshake.farewells(mtu_bytes));
-        let farewells = farewells.into_iter().flatten().collect();
-        if let Some(at) = self.ended.iter().position(|(_, ended)| *ended == id) {
-            self.ended.remove(at);
-            self.peers.remove(id);
-            self.ended_of_endpoints.retain(|other| *other != id);
-        }
-        farewells
-    }
-
-    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
-    /// are.
-    pub fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
-        self.ended_of_endpoints.extract_if(.., |id| is_own(*id)).collect()
-    }
-
-    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
-    /// are. The connections of other endpoints wait for their calls.
-    pub fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
-        self.removed.extract_if(.., |id| is_own(*id)).collect()
-    }
-
-    /// Returns the packet that tells the client of an ended connection why the connection ended, as the
-    /// answer to a hello with this token.
-    #[must_use]
-    pub fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
-        self.handshake(id)?.closing(token, self.settings.terms.capacity.mtu_bytes)
-    }
-
-    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
-    /// belongs to the old address.
-    pub fn moved(&mut self, id: ConnectionId) {
-        let Some(peer) = self.peers.get_mut(id) else { return };
-        if let Some(congestion) = &mut peer.connection.link_mut().outbox.congestion {
-            **congestion = Congestion::new(self.settings.limits.mtu_bytes);
         }
     }
 

@@ -9,8 +9,8 @@ use repl_core::__private::preload_all;
 
 use super::peer::{HasLink, Peer};
 use super::rest::Rest;
-use crate::session::connection_id::ConnectionId;
 use crate::queue::packet_pages::PacketPages;
+use crate::session::connection_id::ConnectionId;
 
 /// A client and its number.
 pub struct PeerEntry<C> {

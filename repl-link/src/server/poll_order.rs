@@ -56,11 +56,7 @@ impl PollOrder {
     }
 
     /// Adds the connections with packets that are not in the list.
-    fn extend<C: HasLink>(
-        &mut self,
-        peers: &Peers<C>,
-        has_packets: impl Fn(ConnectionId, &Peer<C>) -> bool,
-    ) {
+    fn extend<C: HasLink>(&mut self, peers: &Peers<C>, has_packets: impl Fn(ConnectionId, &Peer<C>) -> bool) {
         let mut listed: Vec<ConnectionId> = self.waiting.iter().copied().collect();
         listed.sort_unstable();
         let is_new = |id: &ConnectionId| listed.binary_search(id).is_err();

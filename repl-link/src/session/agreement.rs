@@ -134,7 +134,8 @@ impl Agreement {
         };
         let mut entries = match question {
             Question::Classes => {
-                let classes = self.classes.iter().map(|class| AnswerEntry::new(class.short_name(), "", class.sum));
+                let classes =
+                    self.classes.iter().map(|class| AnswerEntry::new(class.short_name(), "", class.sum));
                 let messages = self.channels.iter().map(ChannelTerms::entry);
                 classes.chain(messages).collect()
             }

@@ -8,16 +8,16 @@ use std::time::Duration;
 use repl_core::BitReader;
 
 use super::agreement::Agreement;
+use crate::frame::packet::{self, Keys, LastSeed, Opened};
+use crate::frame::sequence::Sequence;
+use crate::queue::send_queue::SendQueue;
+use crate::rate::jitter;
+use crate::rate::keep_alive;
 use crate::session::control::{Control, Hello, Proof, Welcome};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::inquiry::{Question, parts_of};
 use crate::session::limits::ClientLimits;
 use crate::session::terms::ClientTerms;
-use crate::rate::jitter;
-use crate::rate::keep_alive;
-use crate::frame::packet::{self, Keys, LastSeed, Opened};
-use crate::queue::send_queue::SendQueue;
-use crate::frame::sequence::Sequence;
 
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);

@@ -11,13 +11,13 @@
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
+use crate::frame::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 use crate::session::closing::Closing;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::inquiry::{Part, Question};
 use crate::session::limits::{ClientLimits, LimitMismatch, read_timeout};
 use crate::session::login::{read_login, write_login};
 use crate::session::mismatch::LayoutMismatch;
-use crate::frame::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 
 /// The size of a hello in bytes, unless the client's largest packet is smaller.
 pub const HELLO_BYTES: usize = 1_200;

@@ -51,8 +51,8 @@ pub enum DisconnectReason {
     Refused(String),
     /// The server's application did not answer the login within
     /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout). Answer each event
-    /// [`Login`](crate::ServerEvent::Login) by [`accept`](crate::Server::accept) or
-    /// [`refuse`](crate::Server::refuse), or allow more time.
+    /// [`Login`](crate::ServerEvent::Login) by [`accept`](crate::ConnectionHandle::accept) or
+    /// [`refuse`](crate::ConnectionHandle::refuse), or allow more time.
     #[error("the login was not answered in time")]
     LoginTimeout,
     /// The server has as many connections or unfinished handshakes as its

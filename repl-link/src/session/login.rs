@@ -44,11 +44,7 @@ pub fn write_bytes(bytes: &[u8], len_bits: u32, writer: &mut BitWriter) {
 }
 
 /// Reads what [`write_bytes`] wrote.
-pub fn read_bytes(
-    reader: &mut BitReader<'_>,
-    len_bits: u32,
-    max_bytes: usize,
-) -> Result<Vec<u8>, ReadError> {
+pub fn read_bytes(reader: &mut BitReader<'_>, len_bits: u32, max_bytes: usize) -> Result<Vec<u8>, ReadError> {
     let len = reader.read_bits(len_bits)? as usize;
     let max = max_bytes.min(reader.remaining() / 8);
     if len > max {

@@ -10,15 +10,15 @@ use repl_core::{BitWriter, Layout, PropertyIndex};
 
 use super::agreement::{Agreement, ClassTerms};
 use super::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
+use super::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
+use super::terms::{Capacity, ClientTerms, ServerTerms};
+use crate::frame::packet::{self, PacketKind, Salt};
+use crate::frame::sequence::Sequence;
+use crate::queue::send_queue::SendQueue;
+use crate::rate::allowance::Allowance;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::secret::Secret;
-use super::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
-use super::terms::{Capacity, ClientTerms, ServerTerms};
-use crate::rate::allowance::Allowance;
-use crate::frame::packet::{self, PacketKind, Salt};
-use crate::queue::send_queue::SendQueue;
-use crate::frame::sequence::Sequence;
 
 /// The time between two steps.
 pub(super) const STEP: Duration = Duration::from_millis(20);
@@ -27,8 +27,7 @@ pub(super) const STEP: Duration = Duration::from_millis(20);
 pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
 /// What both sides can hold.
-const CAPACITY: Capacity =
-    Capacity { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 };
+const CAPACITY: Capacity = Capacity { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 };
 
 /// The result of a handshake for a packet, unless the result was "nothing".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,8 +164,7 @@ impl HandshakePair {
     /// Returns the packets that the client sends in a step. The result includes a packet of state if the
     /// client must show that it knows the token.
     pub(super) fn client_sends(&mut self) -> Vec<Vec<u8>> {
-        let context =
-            ClientContext { terms: self.client_terms, agreement: &self.client_agreement };
+        let context = ClientContext { terms: self.client_terms, agreement: &self.client_agreement };
         let ended = self.client.tick(self.now, context, &mut self.to_server);
         self.client_reports.extend(ended.map(Reported::Ended));
         if self.client.is_connected() && self.client.must_send_token(self.now) {

@@ -8,6 +8,10 @@ use std::time::Duration;
 use repl_core::{BitReader, ReadError};
 
 use super::agreement::{Agreement, Finding};
+use crate::frame::packet::{self, Keys, LastSeed, Opened};
+use crate::frame::sequence::Sequence;
+use crate::queue::send_queue::SendQueue;
+use crate::rate::jitter;
 use crate::session::closing::Closing;
 use crate::session::connection_id::ConnectionId;
 use crate::session::control::{Control, HELLO_BYTES, Hello, Welcome};
@@ -16,10 +20,6 @@ use crate::session::inquiry::{Inquiry, Part, Progress};
 use crate::session::limits::{ClientLimits, step_time, timeout_ms};
 use crate::session::secret::Secret;
 use crate::session::terms::ServerTerms;
-use crate::rate::jitter;
-use crate::frame::packet::{self, Keys, LastSeed, Opened};
-use crate::queue::send_queue::SendQueue;
-use crate::frame::sequence::Sequence;
 
 /// The mean time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);

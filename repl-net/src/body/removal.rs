@@ -17,8 +17,8 @@ pub enum CloseReason {
     /// The object is no longer relevant for this client. References to the object become valid again when the
     /// object becomes relevant again.
     Relevancy = 1,
-    /// The server has [torn the object off](crate::Server::tear_off), and the client keeps the object. The
-    /// event is [`TornOff`](crate::ClientEvent::TornOff), so no
+    /// The server has [torn the object off](crate::ObjectHandle::tear_off), and the client keeps the object.
+    /// The event is [`TornOff`](crate::ClientEvent::TornOff), so no
     /// [`Despawned`](crate::ClientEvent::Despawned) has this reason.
     TearOff = 2,
 }

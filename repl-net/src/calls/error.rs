@@ -15,17 +15,17 @@ pub enum CallError {
     #[error("not connected")]
     NotConnected,
     /// The object does not exist here, or is of another class: it was despawned, or the client does not see
-    /// it now. Or the call is for clients, and the object was [torn off](crate::Server::tear_off), so it
-    /// belongs to them. Drop the reference, or make the last calls before the object ends.
+    /// it now. Or the call is for clients, and the object was [torn off](crate::ObjectHandle::tear_off), so
+    /// it belongs to them. Drop the reference, or make the last calls before the object ends.
     #[error("the object does not exist, or was torn off")]
     Gone,
     /// This client does not own the object, so the server would ignore the call (S213). Make the call on an
-    /// object that the client [owns](crate::Client::is_owner), or let the server
-    /// [set](crate::Server::set_owner) the owner first.
+    /// object that the client [owns](crate::ClientObjectInfo::is_owner), or let the server
+    /// [set](crate::ObjectHandle::set_owner) the owner first.
     #[error("only the owner of an object may call its server functions")]
     NotOwner,
     /// The object has no owner, so there is no client that could run the call (S213).
-    /// [Set](crate::Server::set_owner) its owner first, or make the call a `multicast`.
+    /// [Set](crate::ObjectHandle::set_owner) its owner first, or make the call a `multicast`.
     #[error("the object has no owner that could run the call")]
     NoOwner,
     /// This client made more calls of this function in the last second than the function allows. Make the

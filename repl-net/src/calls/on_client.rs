@@ -63,7 +63,7 @@ impl Client {
         if !self.is_connected() {
             return Err(CallError::NotConnected);
         }
-        if !self.is_owner(object) {
+        if !self.object_info(object).is_owner() {
             return Err(CallError::NotOwner);
         }
         let channel = self.session.mailbox.channel(channels::key::<T>(entry.is_reliable));

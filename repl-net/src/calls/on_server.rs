@@ -42,7 +42,7 @@ impl Server {
                 T::CALLS.class(),
             );
         }
-        channels::register::<ConnectionId, T>(&mut self.mailbox);
+        channels::register::<ConnectionId, T>(&mut self.sessions.mailbox);
         self.call_runners.push(Self::run_calls::<T>);
         self
     }
@@ -58,14 +58,14 @@ impl Server {
     /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the
     /// client does not receive the object.
     ///
-    /// Before each packet with a call, the server asks again whether the client may get it, also if the
-    /// call only waited in its queue, or if a packet with it was lost: the client must see the object, by
-    /// the same [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client`
-    /// call. If not, the call is withdrawn: nothing of its parameters is in a packet that is made from then
-    /// on, and later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call:
-    /// the clients that may get the calls on an object when it is despawned still get those that were sent
-    /// to them before, whatever changes later. The same holds for [`tear_off`](Self::tear_off), unless the
-    /// object is hidden from the client before the client was told.
+    /// Before each packet with a call, the server asks again whether the client may get it, also if the call
+    /// only waited in its queue, or if a packet with it was lost: the client must see the object, by the same
+    /// [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client` call. If
+    /// not, the call is withdrawn: nothing of its parameters is in a packet that is made from then on, and
+    /// later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call: the clients
+    /// that may get the calls on an object when it is despawned still get those that were sent to them
+    /// before, whatever changes later. The same holds for [`tear_off`](crate::ObjectHandle::tear_off), unless
+    /// the object is hidden from the client before the client was told.
     ///
     /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
     /// after a reliable call was sent, the client removes it after the call arrived. An unreliable call is
@@ -81,7 +81,7 @@ impl Server {
     /// Panics if the calls of the class are not [registered](Self::register_calls).
     #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
-        channels::assert_registered::<ConnectionId, T>(&self.mailbox);
+        channels::assert_registered::<ConnectionId, T>(&self.sessions.mailbox);
         T::caller(CallSender::new(CallSide::Server(self), object))
     }
 
@@ -97,16 +97,16 @@ impl Server {
             self.queue_own(object, call, entry.is_reliable);
             return Ok(());
         }
-        if self.is_torn_off(object) {
+        if self.object_info(object).is_torn_off() {
             return Err(CallError::Gone);
         }
-        let channel = self.mailbox.channel(channels::key::<T>(entry.is_reliable));
+        let channel = self.sessions.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
         let mut writer = std::mem::take(&mut self.call_writer);
         writer.clear();
         let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
             if entry.kind == CallKind::Client {
-                let owner = self.owner(object).ok_or(CallError::NoOwner)?;
+                let owner = self.object_info(object).owner().ok_or(CallError::NoOwner)?;
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
@@ -118,7 +118,7 @@ impl Server {
     }
 
     fn inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut Inbox<T>> {
-        self.mailbox.inbox_mut(channels::key::<T>(is_reliable))
+        self.sessions.mailbox.inbox_mut(channels::key::<T>(is_reliable))
     }
 
     fn queue_own<T: Rpcs>(&mut self, object: ObjectRef<T>, call: T::Call, is_reliable: bool) {
@@ -136,7 +136,7 @@ impl Server {
     /// Panics if the calls of the class are not [registered](Self::register_calls).
     #[track_caller]
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
-        channels::assert_registered::<ConnectionId, T>(&self.mailbox);
+        channels::assert_registered::<ConnectionId, T>(&self.sessions.mailbox);
         for is_reliable in [true, false] {
             while let Some(received) = self.inbox::<T>(is_reliable)?.pop() {
                 if self.admits(received.object, received.caller, &received.call) {
@@ -224,7 +224,8 @@ impl Server {
         if !self.is_live(caller) {
             return false;
         }
-        let is_owner = exists && self.owner(object) == Some(caller) && !self.is_torn_off(object);
+        let info = self.object_info(object);
+        let is_owner = exists && info.owner() == Some(caller) && !info.is_torn_off();
         if !is_owner {
             self.count_ignored_call(caller);
         }

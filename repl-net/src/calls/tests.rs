@@ -6,8 +6,8 @@ use repl_core::{BitWriter, Guid, ObjectRef};
 use repl_derive::{Replicated, rpcs};
 
 use super::{channels, inbox};
-use repl_link::session::connection_id::ConnectionId;
 use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent, Session};
+use repl_link::session::connection_id::ConnectionId;
 
 /// The modules that generated code names.
 mod library {
@@ -104,9 +104,11 @@ impl Pair {
     /// Sends a call without the checks of an honest client.
     fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
         let is_reliable = !matches!(call, DoorCall::Knock { .. });
-        let channel = self.client.session.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
+        let channel =
+            self.client.session.mailbox.channel(channels::key::<Door>(is_reliable)).expect("registered");
         let max_bits = self.client.session.link.outbox.capacity();
-        let writer = self.client.session.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
+        let writer =
+            self.client.session.mailbox.write_bits(|writer| inbox::write(object, call, writer)).unwrap();
         self.client.session.link.exchange.outgoing.add(channel, writer, max_bits).expect("room");
     }
 
@@ -133,8 +135,8 @@ fn s214_no_pair_of_object_and_call_that_a_client_may_not_use_has_an_effect() {
     });
     let other = pair.server.connect(pair.now);
     for (at, &door) in doors.iter().enumerate() {
-        pair.server.set_owner(door, (at % 2 == 0).then_some(other));
-        pair.server.set_visible(pair.id, door, at % 3 > 0);
+        pair.server.object(door).set_owner((at % 2 == 0).then_some(other));
+        pair.server.object(door).set_visible(pair.id, at % 3 > 0);
     }
     gone.iter().for_each(|&door| pair.server.despawn(door));
     pair.steps(10);
@@ -156,7 +158,7 @@ fn s214_no_pair_of_object_and_call_that_a_client_may_not_use_has_an_effect() {
     assert_eq!((objects.len(), made), (220, 660));
     assert!(pair.server.poll_call::<Door>().is_none());
     assert!(doors.iter().all(|&door| pair.server[door].ran == 0 && !pair.server[door].is_open));
-    assert_eq!(pair.server.stats(pair.id).map(|stats| stats.ignored_calls), Some(made));
+    assert_eq!(pair.server.connection_info(pair.id).stats().map(|stats| stats.ignored_calls), Some(made));
     assert_eq!(pair.ended(), None, "all have the same answer: none");
 }
 
@@ -165,7 +167,7 @@ fn s214_a_client_that_makes_calls_of_the_server_is_disconnected() {
     for call in [DoorCall::Creak {}, DoorCall::Slam {}] {
         let mut doors = Vec::new();
         let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
-        pair.server.set_owner(doors[0], Some(pair.id));
+        pair.server.object(doors[0]).set_owner(Some(pair.id));
         pair.forge(doors[0], &call);
         pair.steps(3);
         assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))));
@@ -178,7 +180,7 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
     for bits in [-3, 5] {
         let mut doors = Vec::new();
         let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
-        pair.server.set_owner(doors[0], Some(pair.id));
+        pair.server.object(doors[0]).set_owner(Some(pair.id));
         let channel = pair.client.session.mailbox.channel(channels::key::<Door>(true)).expect("registered");
         let max_bits = pair.client.session.link.outbox.capacity();
         let writer = pair.client.session.mailbox.write_bits(|writer| {
@@ -202,7 +204,7 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
 fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within_a_second() {
     let mut doors = Vec::new();
     let mut pair = Pair::new(|server| doors.push(server.spawn(Door::default())));
-    pair.server.set_owner(doors[0], Some(pair.id));
+    pair.server.object(doors[0]).set_owner(Some(pair.id));
     let start = pair.now;
     let ended = loop {
         // 100 calls in each of 60 ticks a second, where 60 calls a second are allowed.
@@ -237,7 +239,7 @@ fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Durati
         let (down, up) = network.connect(home, PeerId(number), link);
         let id = server.connect(Duration::ZERO);
         let door = server.spawn(Door::default());
-        server.set_owner(door, Some(id));
+        server.object(door).set_owner(Some(id));
         clients.push((client, id, door, [down, up]));
     }
     let (mut latencies, mut ended) = (Vec::new(), Vec::new());
@@ -251,14 +253,16 @@ fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Durati
         }
         for (number, (client, _, door, _)) in clients.iter_mut().enumerate() {
             let honest = !attack || number < 63;
-            if honest && tick > 100 && tick % 10 == 0 && client.is_owner(*door) {
+            if honest && tick > 100 && tick % 10 == 0 && client.object_info(*door).is_owner() {
                 made[number].push(tick);
                 client.call(*door).open(1).expect("room");
-            } else if !honest && tick >= 125 && client.is_owner(*door) {
-                let channel = client.session.mailbox.channel(channels::key::<Door>(false)).expect("registered");
+            } else if !honest && tick >= 125 && client.object_info(*door).is_owner() {
+                let channel =
+                    client.session.mailbox.channel(channels::key::<Door>(false)).expect("registered");
                 for _ in 0..100 {
                     let call = DoorCall::Knock { times: 1 };
-                    let writer = client.session.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
+                    let writer =
+                        client.session.mailbox.write_bits(|writer| inbox::write(*door, &call, writer));
                     client.session.link.exchange.outgoing.add(channel, writer.unwrap(), 8_000).ok();
                 }
             }

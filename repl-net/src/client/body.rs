@@ -15,8 +15,8 @@ use crate::body::reassembly::Part;
 use crate::body::removal::{CloseReason, read_removal};
 use crate::body::role::Proxy;
 use crate::body::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
-use repl_link::frame::sequence::Sequence;
 use crate::body::table::TableHead;
+use repl_link::frame::sequence::Sequence;
 
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 //!
 //! *Invariant:* a message that was lost is sent again only if its channel is reliable.
 
-use std::time::Duration;
-
 use repl_core::NetSerialize;
 
 use super::Client;

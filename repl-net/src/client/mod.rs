@@ -7,6 +7,7 @@
 mod body;
 mod change_feed;
 mod clock;
+mod connection_info;
 mod departed;
 mod events;
 mod interpolated;
@@ -15,6 +16,8 @@ mod lists;
 mod mentions;
 mod messages;
 mod notifies;
+mod object_handle;
+mod object_info;
 mod outcome;
 mod packets;
 mod path_table;
@@ -24,7 +27,6 @@ mod replicas;
 mod rows;
 mod slot_table;
 mod statics;
-mod tear_off;
 mod torn_off;
 mod validated_entries;
 mod view;
@@ -34,23 +36,25 @@ use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
 
+use crate::body::State;
+use crate::body::status::StatusSink;
 use crate::session::archetype::ArchetypeId;
 use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
+use events::ClientEvents;
 use repl_link::client::ClientSession;
 use repl_link::session::identity::Session;
-use crate::session::traffic::ClassTraffic;
-use crate::body::State;
-use crate::body::status::StatusSink;
-use events::ClientEvents;
 use replicas::Replicas;
 
 pub use change_feed::Change;
 pub use clock::ServerClock;
+pub use connection_info::{ClientConnectionInfo, ClientStats};
 pub use interpolated::{Interpolate, Interpolated};
+pub use object_handle::ClientObjectHandle;
+pub use object_info::ClientObjectInfo;
 pub use repl_link::client::ReceiveError;
 pub use replicas::Placed;
-pub use view::ClientStats;
+pub use statics::ClientStatics;
 
 /// A client: it has copies of the objects of a server that it may see, and keeps these copies up to date.
 ///
@@ -135,14 +139,6 @@ impl Client {
         self.session.is_connected()
     }
 
-    /// Returns whether the session has ended, or could not begin, and this client will not try again by
-    /// itself. The last [`ClientEvent::Disconnected`] has the reason. Before the first [`tick`](Self::tick),
-    /// and while the client connects or waits for its next attempt, this is `false`.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.session.is_over()
-    }
-
     /// Returns the next event, or `None` if there are no more events.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         if let Some(departed) = self.last_departed.take() {
@@ -197,13 +193,6 @@ impl Client {
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
             live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })
-    }
-
-    /// Returns how many bits have been received so far for each class and each property. The measured traffic
-    /// is empty unless [`ClientConfig::measure`] is set.
-    #[must_use]
-    pub fn traffic(&self) -> &[ClassTraffic] {
-        self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 }
 

@@ -17,10 +17,10 @@ use repl_link::session::closing::shortened;
 use repl_link::session::disconnect::DisconnectReason;
 
 use super::body::BodyError;
-use crate::body::State;
 use super::{Client, ReceiveError};
-use crate::session::events::ClientEvent;
+use crate::body::State;
 use crate::body::status::Status;
+use crate::session::events::ClientEvent;
 
 impl Client {
     /// Receives a packet from the server, applies it, and calls notifies and other callbacks.

@@ -131,8 +131,8 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// of the others follow.
     fn insert(&mut self, slots: Range<u32>, archetype: u32) -> u32;
     /// Removes an object from the column. The user can still read the removed object as
-    /// [departed](crate::Client::departed), until it is released. Returns the slot of the object that was
-    /// moved to the row of the removed object.
+    /// [departed](crate::ClientObjectInfo::departed), until it is released. Returns the slot of the object
+    /// that was moved to the row of the removed object.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Returns whether the user has placed an object under a path, and no object of the server has it.
     fn has_placed(&self, path: &str) -> bool;

@@ -25,14 +25,14 @@ use super::path_table::PathTable;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
 use super::validated_entries::ValidatedEntries;
-use repl_link::session::agreement::ChannelTerms;
-use crate::session::classes::{ClassList, assert_sole_name};
-use crate::session::traffic::Traffic;
-use crate::session::type_map::TypeMap;
 use crate::body::reassembly::Reassembly;
 use crate::body::removal::CloseReason;
 use crate::body::segment::PreviousLists;
 use crate::body::slot_set::SlotSet;
+use crate::session::classes::{ClassList, assert_sole_name};
+use crate::session::traffic::Traffic;
+use crate::session::type_map::TypeMap;
+use repl_link::session::agreement::ChannelTerms;
 
 pub use placed::Placed;
 
@@ -123,8 +123,7 @@ impl Replicas {
 
     /// Assigns a wire number to each class.
     pub(crate) fn number_classes(&mut self, messages: impl Iterator<Item = ChannelTerms>) {
-        let entries =
-            self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
+        let entries = self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
         self.classes = ClassList::new(entries, messages);
         if let Some(traffic) = &mut self.traffic {
             traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));

@@ -33,7 +33,7 @@ impl Server {
 
     /// Returns whether the session of a connection has begun and has not ended.
     pub(crate) fn is_live(&self, connection: ConnectionId) -> bool {
-        self.connections.get(connection).is_some_and(|peer| peer.handshake.is_connected())
+        self.sessions.peers.get(connection).is_some_and(|peer| peer.handshake.is_connected())
     }
 
     /// Sends the remote call in `writer` to the client that owns the object, as soon as the client has the
@@ -45,7 +45,7 @@ impl Server {
         channel: u16,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        let peer = self.connections.get_mut(owner).ok_or(SendError::NotConnected)?;
+        let peer = self.sessions.peers.get_mut(owner).ok_or(SendError::NotConnected)?;
         if !peer.handshake.is_connected() {
             return Err(SendError::NotConnected);
         }
@@ -68,7 +68,7 @@ impl Server {
     ) -> Result<(), SendError> {
         let (mut laggards, recipient) = (Vec::new(), Recipient::Viewer);
         let route = CallRoute { object, recipient, channel };
-        let live = self.connections.iter_mut().filter(|(_, peer)| peer.handshake.is_connected());
+        let live = self.sessions.peers.iter_mut().filter(|(_, peer)| peer.handshake.is_connected());
         for (id, peer) in live {
             match peer.connection.send_call(&self.world, route, writer) {
                 Err(SendError::Full) if is_reliable => laggards.push(id),
@@ -83,7 +83,7 @@ impl Server {
     /// Returns the messages that are sent to a client.
     #[cfg(test)]
     pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
-        &mut self.connections.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
+        &mut self.sessions.peers.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
     }
 
     /// Returns whether the calls of a client may still run in this tick.
@@ -92,7 +92,7 @@ impl Server {
             return true;
         }
         let per_second = self.config.call_time_per_second;
-        let peer = self.connections.get_mut(caller);
+        let peer = self.sessions.peers.get_mut(caller);
         peer.is_none_or(|peer| peer.connection.calls.time.refill(now, per_second))
     }
 
@@ -101,7 +101,7 @@ impl Server {
         let (Some(caller), Some(clock)) = (caller, self.config.call_clock) else { return run(self) };
         let start = clock();
         run(self);
-        if let Some(peer) = self.connections.get_mut(caller) {
+        if let Some(peer) = self.sessions.peers.get_mut(caller) {
             peer.connection.calls.time.spend(clock().saturating_sub(start));
         }
     }
@@ -109,7 +109,7 @@ impl Server {
     /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
     /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.connections.get_mut(connection) {
+        if let Some(peer) = self.sessions.peers.get_mut(connection) {
             peer.connection.calls.ignored = peer.connection.calls.ignored.saturating_add(1);
         }
     }

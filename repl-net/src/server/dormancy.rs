@@ -7,8 +7,8 @@ use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 
 /// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
-/// [`Client::is_asleep`](crate::Client::is_asleep) tells it that it has everything of the object and that
-/// nothing is on its way.
+/// [`ClientObjectInfo::is_asleep`](crate::ClientObjectInfo::is_asleep) tells it that it has everything of the
+/// object and that nothing is on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dormancy {
@@ -18,7 +18,7 @@ pub enum Dormancy {
     /// The object sleeps for each client that has acknowledged everything of the object.
     All,
     /// The object sleeps only for the connections for which
-    /// [`set_dormant_for`](crate::Server::set_dormant_for) allows it.
+    /// [`set_dormant_for`](crate::ObjectHandle::set_dormant_for) allows it.
     Partial,
     /// No client receives the object before it first changes. What is written before the next tick belongs
     /// to its first values, and does not count as a change. After its first change, this is the same as

@@ -63,8 +63,8 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 ///   the last comparison, which may be newer than the value that was sent before.
 /// - Values that may not be sent also count towards
 ///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
-/// - A change of any property that is sent moves the object to its [position](Server::locate) in the last
-///   comparison, even if the property with the position may not be sent.
+/// - A change of any property that is sent moves the object to its [position](crate::ClassHandle::locate) in
+///   the last comparison, even if the property with the position may not be sent.
 /// - If collections of an object grow while a client joins, the client may learn a few ticks earlier or later
 ///   that it has joined.
 pub struct External<'a, T> {
@@ -80,8 +80,9 @@ impl Server {
     /// name, or if the initial values of its objects take more than
     /// [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if the class was
     /// registered before for objects that the server owns, which [`register`](Self::register),
-    /// [`reserve`](Self::reserve), [`spawn`](Self::spawn), [`register_archetype`](Self::register_archetype),
-    /// [`register_calls`](Self::register_calls), [`set_area`](Self::set_area) and [`locate`](Self::locate) do.
+    /// [`reserve`](crate::ClassHandle::reserve), [`spawn`](Self::spawn),
+    /// [`register_archetype`](Self::register_archetype), [`register_calls`](Self::register_calls),
+    /// [`set_area`](crate::ClassHandle::set_area) and [`locate`](crate::ClassHandle::locate) do.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, HandedOver>(self.is_registration_over());
@@ -134,11 +135,11 @@ impl<T: Replicated> External<'_, T> {
         self.add(archetype, SpawnKind::Plain, live)
     }
 
-    /// Adds an object that clients know by a path, as [`Server::spawn_static`] does, if the path and a slot
-    /// are free.
+    /// Adds an object that clients know by a path, as [`Statics::spawn`](crate::Statics::spawn) does, if the
+    /// path and a slot are free.
     ///
     /// # Errors
-    /// Returns an error in the same cases as [`Server::try_spawn_static`].
+    /// Returns an error in the same cases as [`Statics::try_spawn`](crate::Statics::try_spawn).
     #[track_caller]
     pub fn try_spawn_static(&mut self, path: &str, live: &T) -> Result<ObjectRef<T>, StaticSpawnError> {
         let kind = self.server.static_kind(path)?;

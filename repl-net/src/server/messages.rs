@@ -7,7 +7,6 @@ use repl_core::NetSerialize;
 
 use super::Server;
 use super::cells::Group;
-use super::connection::Connection;
 use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 use repl_link::session::connection_id::ConnectionId;
 
@@ -51,32 +50,8 @@ impl Server {
             "messages `{}` are new, but clients have connected already: register them before the first `connect`",
             M::WIRE_NAME,
         );
-        self.mailbox.register::<M>(channel, options);
+        self.sessions.mailbox.register::<M>(channel, options);
         self
-    }
-
-    /// Queues a message to a client, which is sent in the next [`tick`](Self::tick). If the link is narrow,
-    /// messages and state share the link ([`message_percent`](crate::ServerConfig::message_percent)).
-    ///
-    /// References in a message are resolved when the message is delivered. A reference to an object that the
-    /// other side does not have at that time reads as null.
-    ///
-    /// # Errors
-    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
-    /// After [`SendError::Full`], the call can be tried again later.
-    ///
-    /// # Panics
-    /// Panics if the type is not [registered](Self::register_message).
-    #[track_caller]
-    pub fn send<M: NetSerialize + Send + Sync>(
-        &mut self,
-        connection: ConnectionId,
-        message: &M,
-    ) -> Result<(), SendError> {
-        let (channel, writer) = self.mailbox.write(message)?;
-        let peer = self.connections.get_mut(connection).ok_or(SendError::NotConnected)?;
-        let max_bits = peer.connection.link.outbox.capacity();
-        peer.connection.link.exchange.outgoing.add(channel, writer, max_bits)
     }
 
     /// Queues a message to every client whose session has begun, which is sent in the next
@@ -84,7 +59,8 @@ impl Server {
     ///
     /// Returns the connections that have no room for the message ([`SendError::Full`]), in ascending order.
     /// The message is queued for all others. To these connections, send it again in a later tick with
-    /// [`send`](Self::send), or [disconnect](Self::disconnect) them. The list is always empty if the channel
+    /// [`send`](crate::ConnectionHandle::send), or
+    /// [disconnect](crate::ConnectionHandle::disconnect) them. The list is always empty if the channel
     /// of the type is [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable).
     ///
     /// ```
@@ -94,7 +70,7 @@ impl Server {
     /// let mut server = Server::new(ServerConfig::default());
     /// server.register_message::<String>(Channel::Ordered);
     /// let full = server.send_to_all(&"the round begins".to_owned())?;
-    /// full.into_iter().for_each(|connection| server.disconnect(connection));
+    /// full.into_iter().for_each(|connection| server.connection(connection).disconnect());
     /// # Ok::<(), repl_net::SendError>(())
     /// ```
     ///
@@ -109,11 +85,11 @@ impl Server {
         &mut self,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.send_to_each(message, |_| true)
+        self.sessions.send_to_each(message, |_| true)
     }
 
-    /// Queues a message to every client in a [group](Self::join_group), as [`send_to_all`](Self::send_to_all)
-    /// does it for all clients. Costs O(connections).
+    /// Queues a message to every client in a [group](crate::ConnectionHandle::join_group), as
+    /// [`send_to_all`](Self::send_to_all) does it for all clients. Costs O(connections).
     ///
     /// # Errors
     /// Returns an error in the same cases as [`send_to_all`](Self::send_to_all).
@@ -126,32 +102,7 @@ impl Server {
         group: Group,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.send_to_each(message, |connection| connection.copies.is_member(group))
-    }
-
-    /// Queues a message to each client for which `receives` returns `true`.
-    #[track_caller]
-    fn send_to_each<M: NetSerialize + Send + Sync>(
-        &mut self,
-        message: &M,
-        receives: impl Fn(&Connection) -> bool,
-    ) -> Result<Vec<ConnectionId>, SendError> {
-        let (channel, writer) = self.mailbox.write(message)?;
-        let mut full = Vec::new();
-        for (id, peer) in self.connections.iter_mut() {
-            let connection = &mut peer.connection;
-            if !receives(connection) {
-                continue;
-            }
-            let max_bits = connection.link.outbox.capacity();
-            match connection.link.exchange.outgoing.add(channel, writer, max_bits) {
-                Err(SendError::Full) => full.push(id),
-                Err(SendError::NotConnected) | Ok(()) => {}
-                // The limits of a type are the same for all connections, so nothing was queued yet.
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(full)
+        self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))
     }
 
     /// Returns the next message of a type from any client, with its connection, in the order in which they
@@ -165,6 +116,6 @@ impl Server {
     /// Panics if the type is not [registered](Self::register_message).
     #[track_caller]
     pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<(ConnectionId, M)> {
-        self.mailbox.poll()
+        self.sessions.mailbox.poll()
     }
 }

@@ -4,15 +4,17 @@
 //! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
 mod broadcast;
-mod budgets;
 #[cfg(feature = "rayon")]
 mod by_class;
 mod calls;
 mod cells;
 mod changes;
+mod class_handle;
 mod column;
 mod comparison;
 mod connection;
+mod connection_handle;
+mod connection_info;
 mod dormancy;
 mod events;
 mod external;
@@ -22,97 +24,66 @@ mod later;
 mod messages;
 mod not_sent;
 mod object;
+mod object_handle;
+mod object_info;
 mod objects;
 mod occupant;
 mod openings;
-mod ownership;
-mod pacing;
 mod part_size;
 mod passes;
 mod paths;
 mod peer;
-mod peers;
 mod phase;
-mod poll_order;
 mod priority;
-mod rates;
 mod relevancy;
-mod rest;
 mod rows;
 mod schedule;
 mod served;
 mod sessions;
 mod shadows;
-mod sleep;
 mod source;
 mod statics;
-mod subobjects;
-mod tear_off;
 mod ticks;
 mod transmit;
-mod views;
 mod world;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::{BitWriter, HandleSet, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{BitWriter, HandleSet, ObjectRef, Replicated};
 
-use repl_link::messages::mailbox::Mailbox;
+use crate::body::role::Proxy;
 use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
-use repl_link::session::connection_id::ConnectionId;
 use crate::session::events::{ServerEvent, SpawnError};
-use repl_link::session::secret::Secret;
-use repl_link::session::tick_watch::TickWatch;
-use crate::body::role::Proxy;
 use broadcast::Broadcast;
+use connection::Connection;
 use events::ServerEvents;
 use passes::Passes;
 use peer::Peer;
-use peers::Peers;
-use poll_order::PollOrder;
+use repl_link::server::ServerSessions;
+use repl_link::session::connection_id::ConnectionId;
 use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;
 use source::Source;
-use world::{World, WorldLimits, assert_property};
+use world::{World, WorldLimits};
 
 pub use cells::area::{Area, Position};
 pub use cells::{Audience, Group, Relevancy};
+pub use class_handle::ClassHandle;
+pub use connection_handle::ConnectionHandle;
+pub use connection_info::{ConnectionInfo, ConnectionStats};
 pub use dormancy::Dormancy;
 pub use external::External;
 pub use not_sent::NotSent;
+pub use object_handle::ObjectHandle;
+pub use object_info::ObjectInfo;
 pub use priority::Viewer;
 pub use schedule::UpdateRate;
+pub use statics::Statics;
 pub use transmit::Transmit;
-
-/// The traffic and memory of a connection so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionStats {
-    /// The number of bytes of all packets that were made for the connection.
-    pub bytes_sent: u64,
-    /// The number of packets that were made for the connection.
-    pub packets_sent: u64,
-    /// The number of packets of state that count as lost.
-    pub packets_lost: u64,
-    /// The number of packets of state that are neither acknowledged nor counted as lost.
-    pub packets_in_flight: usize,
-    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
-    /// client's next tick. `round_trip` is zero before the first ack.
-    pub round_trip: Duration,
-    /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.
-    pub memory_bytes: usize,
-    /// The number of remote calls of the client that were ignored, because the client did not own their
-    /// objects, or the objects did not exist (S214).
-    pub ignored_calls: u64,
-    /// The number of objects that waited at the end of the last tick, because the budget, the link or other
-    /// limits did not let everything through.
-    pub waiting_objects: usize,
-}
 
 /// The server: it owns objects, and sends each client the state that it may see.
 ///
@@ -121,42 +92,22 @@ pub struct ConnectionStats {
 /// and passes the packets that arrive to [`receive`](Self::receive).
 pub struct Server {
     config: ServerConfig,
+    /// The sessions of the clients, with a connection for each.
+    pub(crate) sessions: ServerSessions<Connection>,
     world: World,
     classes: ClassList,
-    pub(crate) mailbox: Mailbox<ConnectionId>,
     /// Functions that run the waiting remote calls, one for each class that has remote calls.
     pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     passes: Passes,
-    connections: Peers,
-    /// The number of the next connection.
-    next_connection: u32,
-    /// The number of connections that have places: they have not ended, and have begun or may begin at any
-    /// time.
-    open: usize,
-    /// The connections that have ended, each with the time when it ended. The connection that ended first
-    /// comes first. Until an ended connection is removed, its client is told why the connection ended.
-    ended: VecDeque<(Duration, ConnectionId)>,
-    /// The time for which ended connections are kept.
-    keep_ended: Duration,
-    /// The connections of endpoints that have ended. Each endpoint takes its own in its next call.
-    ended_of_endpoints: Vec<ConnectionId>,
-    /// The connections of endpoints that were removed. Each endpoint takes its own in its next call.
-    removed: Vec<ConnectionId>,
     /// Reused memory: the pairs of a connection and an object for which [`update_cells`](Self::update_cells)
     /// decides again whether the connection sees the object.
     crossings: Vec<(ConnectionId, u32)>,
-    secret: Secret,
-    /// The latest time that the user has passed to the server.
-    now: Duration,
-    /// The order in which the packets of the connections are polled.
-    poll_order: PollOrder,
     /// The connections that have a turn in the current tick.
     served: Served,
     events: ServerEvents,
-    tick_watch: TickWatch,
 }
 
 /// How an object is spawned: plainly, as a subobject, or static with a path.
@@ -184,34 +135,23 @@ impl Server {
             max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
         };
         Self {
-            open: 0,
-            ended: VecDeque::new(),
-            keep_ended: config.timeout,
-            ended_of_endpoints: Vec::new(),
-            removed: Vec::new(),
+            sessions: ServerSessions::new(config.session_settings()),
             crossings: Vec::new(),
-            secret: Secret::from(config.secret),
-            now: Duration::ZERO,
             config,
             world,
             classes: ClassList::default(),
-            mailbox: Mailbox::default(),
             call_runners: Vec::new(),
             call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
             passes: Passes::default(),
-            connections: Peers::default(),
-            next_connection: 0,
-            poll_order: PollOrder::new(),
             served: Served::new(),
             events: ServerEvents::default(),
-            tick_watch: TickWatch::default(),
         }
     }
 
     /// Returns whether a connection was ever added. From then on, nothing more can be registered.
     pub(crate) fn is_registration_over(&self) -> bool {
-        self.next_connection > 0
+        !self.sessions.may_register()
     }
 
     /// Registers the class of an object type, if it is new. Spawning an object also registers its class, but
@@ -266,27 +206,6 @@ impl Server {
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
-    }
-
-    /// Makes room for `additional` more objects of a class, and registers the class. Spawning as many objects
-    /// then takes less time, because the objects that were spawned before are not moved in memory.
-    ///
-    /// ```
-    /// # use repl_net::{Server, ServerConfig};
-    /// # use repl_core::Replicated;
-    /// # fn begin_level<Coin: Replicated + Default>(server: &mut Server) {
-    /// server.reserve::<Coin>(10_000);
-    /// (0..10_000).for_each(|_| _ = server.spawn(Coin::default()));
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`register`](Self::register), and if the class is
-    /// [external](Self::register_external).
-    #[track_caller]
-    pub fn reserve<T: Replicated>(&mut self, additional: usize) {
-        let class = self.world.register::<T, OwnRows<T>>(self.is_registration_over());
-        self.world.reserve(class, additional);
     }
 
     /// Adds an object to the server, which clients create from an archetype. Only values that differ from the
@@ -362,9 +281,12 @@ impl Server {
                     None
                 }
             };
-            for peer in self.connections.values_mut() {
+            for peer in self.sessions.peers.values_mut() {
                 if peer.handshake.is_connected() {
-                    debug_assert!(!peer.connection.copies.uses(slot), "a slot is used again after all acks (R17)");
+                    debug_assert!(
+                        !peer.connection.copies.uses(slot),
+                        "a slot is used again after all acks (R17)"
+                    );
                     peer.connection.copies.reconsider(&mut self.world, slot);
                 }
             }
@@ -375,10 +297,10 @@ impl Server {
         Ok(reference)
     }
 
-    /// Removes an object from the server and its clients, with its [subobjects](Self::spawn_subobject). Does
-    /// nothing if the object does not exist. Costs O(connections × log objects) for each object that is
-    /// removed. The first removal after a packet of a client also looks once at each call that waits for this
-    /// client.
+    /// Removes an object from the server and its clients, with its
+    /// [subobjects](ObjectHandle::spawn_subobject). Does nothing if the object does not exist. Costs
+    /// O(connections × log objects) for each object that is removed. The first removal after a packet of a
+    /// client also looks once at each call that waits for this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
@@ -388,7 +310,7 @@ impl Server {
 
     fn despawn_one(&mut self, slot: u32) {
         let mut holders = 0;
-        for peer in self.connections.values_mut() {
+        for peer in self.sessions.peers.values_mut() {
             peer.connection.end_calls(&self.world, slot);
             holders += u32::from(peer.connection.copies.destroy(&mut self.world, slot));
         }
@@ -408,25 +330,12 @@ impl Server {
         self.world.slot_of(object).is_some()
     }
 
-    /// Marks a `push` property as changed (S124). Does nothing if the object no longer exists.
-    ///
-    /// # Panics
-    /// Panics if `property` is not the index of a property of `T`.
-    #[track_caller]
-    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
-        assert_property(property);
-        self.world.mark(object, property);
-    }
-
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if
     /// this tick has no more packets for this connection. To send the packets of all connections in one loop,
     /// use [`poll_any_transmit`](Self::poll_any_transmit), which gives clients behind the same narrow link
     /// equal shares of this link.
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
-        if !self.connections.get(connection)?.connection.link.outbox.queue.is_empty() {
-            self.connections.preload_packets_after(connection);
-        }
-        self.connections.resting_mut(connection)?.connection.link.outbox.queue.pop()
+        self.sessions.poll_transmit(connection)
     }
 
     /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number
@@ -443,25 +352,7 @@ impl Server {
 
     /// Returns the connections that have not ended.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
-        self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(id, _)| id)
-    }
-
-    /// Returns the traffic and memory of a connection so far. Returns `None` after the connection was
-    /// removed.
-    #[must_use]
-    pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
-        let connection = &self.connections.get(connection)?.connection;
-        let queue = &connection.link.outbox.queue;
-        Some(ConnectionStats {
-            bytes_sent: queue.bytes_sent,
-            packets_sent: queue.packets_sent,
-            packets_lost: connection.link.health.packets_lost,
-            packets_in_flight: connection.link.outbox.in_flight.unresolved(),
-            round_trip: connection.link.health.round_trip.smoothed(),
-            memory_bytes: connection.memory_bytes(),
-            ignored_calls: connection.calls.ignored.into(),
-            waiting_objects: connection.waiting_objects(),
-        })
+        self.sessions.ids()
     }
 
     /// Calls `change` with the state of an object, and then updates what every connection may see of the
@@ -474,10 +365,10 @@ impl Server {
                 peer.connection.copies.view().proxy(&self.world.objects[slot as usize]),
             )
         };
-        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(&view).collect();
+        let before: Vec<(HandleSet, Proxy)> = self.sessions.peers.values().map(&view).collect();
         change(&mut self.world, slot);
         self.world.view_changed.insert(slot);
-        for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
+        for (peer, (mask, proxy)) in self.sessions.peers.values_mut().zip(before) {
             peer.connection.copies.review(&mut self.world, slot, &mask);
             peer.connection.review_proxy(&self.world, slot, proxy);
         }
@@ -498,7 +389,7 @@ impl Server {
         if slots.is_empty() {
             return;
         }
-        for peer in self.connections.values_mut() {
+        for peer in self.sessions.peers.values_mut() {
             for &slot in slots {
                 peer.connection.copies.reconsider(&mut self.world, slot);
             }

@@ -7,31 +7,34 @@
 use std::fmt;
 
 /// Why nothing of an object is sent to a connection now.
-/// [`Server::why_not_sent`](crate::Server::why_not_sent) returns the first reason that applies, in this
-/// order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and [`Rate`](Self::Rate).
+/// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
+/// in this order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
+/// [`Rate`](Self::Rate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
     /// The session of the connection has not begun, or has ended.
     NotConnected,
-    /// The object, or one to which it is attached, is [hidden](crate::Server::set_visible) from the
+    /// The object, or one to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from the
     /// connection.
     Hidden,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
     /// receives it. For an object that fell asleep later, the reason is
-    /// [`NothingChanged`](Self::NothingChanged): [`is_asleep`](crate::Server::is_asleep) says that it sleeps.
+    /// [`NothingChanged`](Self::NothingChanged): [`is_asleep`](crate::ObjectInfo::is_asleep_for) says that it
+    /// sleeps.
     Asleep,
-    /// The connection is not in the [audience](crate::Server::set_audience) of the object, or of one to which
-    /// it is attached.
+    /// The connection is not in the [audience](crate::ObjectHandle::set_audience) of the object, or of one to
+    /// which it is attached.
     NotInAudience,
     /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
     NotInGroup,
-    /// The object is too far from the [viewpoints](crate::Server::set_viewpoints) of the connection.
+    /// The object is too far from the [viewpoints](crate::ConnectionHandle::set_viewpoints) of the
+    /// connection.
     OutOfSight,
-    /// The [relevancy](crate::Server::set_relevancy) lets only the owner see the object, or nobody. If the
-    /// object is attached to another one, the relevancy of the other object decides.
+    /// The [relevancy](crate::ObjectHandle::set_relevancy) lets only the owner see the object, or nobody. If
+    /// the object is attached to another one, the relevancy of the other object decides.
     Irrelevant,
-    /// The connection is [paused](crate::Server::pause).
+    /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
     /// A large opening, an update that is larger than a packet, or the removal of the object is on its way.
     /// Nothing more of the object is sent before the client has acknowledged it. Changes do not wait for the
@@ -39,14 +42,14 @@ pub enum NotSent {
     /// another one: it is a subobject whose parent is not acknowledged yet, or it has the path of an object
     /// whose removal is not.
     Unacknowledged,
-    /// The object waits for its turn, because the [budget](crate::Server::set_budget), the link or another
-    /// limit does not let everything through, or because it is not the connection's turn
+    /// The object waits for its turn, because the [budget](crate::ConnectionHandle::set_budget), the link or
+    /// another limit does not let everything through, or because it is not the connection's turn
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the
     /// object](crate::Area::slower_beyond).
     Band,
-    /// A change of the object waits for the update time of its [rate](crate::Server::set_update_rate).
+    /// A change of the object waits for the update time of its [rate](crate::ClassHandle::set_update_rate).
     Rate,
     /// The next tick sends the object. Either it was written to and was not compared yet, or its changes
     /// became due too late for this tick.

@@ -12,7 +12,6 @@ use repl_core::{ObjectRef, Replicated};
 use super::Server;
 use super::rows::OwnColumn;
 use super::world::Absence;
-use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Returns an object if it exists, is a `T`, and is owned by the server. Methods of this kind return no
@@ -24,7 +23,7 @@ impl Server {
 
     /// Returns a mutable reference to an object. The returned object is compared at its next update, even if
     /// nothing was written to it. The next update is in the next tick, unless the object has an [update
-    /// rate](Self::set_update_rate). `server[object]` also returns this reference, and panics if the object
+    /// rate](crate::UpdateRate). `server[object]` also returns this reference, and panics if the object
     /// does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
@@ -40,14 +39,15 @@ impl Server {
     }
 
     /// Returns references to the objects of all classes, in no particular order, for example for a debug
-    /// screen. [`cast`](Self::cast) returns a reference with the type of its object.
+    /// screen. [`cast`](crate::ObjectInfo::cast) returns a reference with the type of its object.
     ///
     /// ```
     /// # use repl_net::{ConnectionId, Server};
     /// fn report(server: &Server, connection: ConnectionId) {
     ///     for object in server.all_objects() {
-    ///         let class = server.class_name(object).unwrap_or_default();
-    ///         if let Some(reason) = server.why_not_sent(connection, object) {
+    ///         let info = server.object_info(object);
+    ///         let class = info.class_name().unwrap_or_default();
+    ///         if let Some(reason) = info.why_not_sent_to(connection) {
     ///             println!("{class} {object:?} is not sent, because {reason}");
     ///         }
     ///     }
@@ -55,30 +55,6 @@ impl Server {
     /// ```
     pub fn all_objects(&self) -> impl Iterator<Item = ObjectRef<()>> {
         self.world.alive.iter().map(|slot| ObjectRef::new(self.world.occupant(slot).guid(slot)))
-    }
-
-    /// Returns the name of an object's class. Returns `None` if the object does not exist.
-    #[must_use]
-    pub fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
-        let slot = self.world.slot_of(object)?;
-        Some(self.world.column_of(slot).program().layout().name())
-    }
-
-    /// Returns the reference with its object's type, if the object exists and is a `T`.
-    #[must_use]
-    pub fn cast<T: Replicated>(&self, object: ObjectRef<()>) -> Option<ObjectRef<T>> {
-        let slot = self.world.slot_of(object)?;
-        let class = self.world.occupant(slot).class;
-        object.guid().filter(|_| self.world.has_class::<T>(class)).map(ObjectRef::new)
-    }
-
-    /// Returns the objects of a class that a connection [owns](Self::set_owner), with their references, in no
-    /// particular order. Costs O(objects of the class).
-    pub fn owned_objects<T: Replicated>(
-        &self,
-        owner: ConnectionId,
-    ) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
-        self.objects::<T>().filter(move |(object, _)| self.owner(*object) == Some(owner))
     }
 
     /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular

@@ -8,20 +8,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::broadcast::Broadcast;
+use super::connection::Connection;
 use super::connection::{PassContext, PassScratch};
-use super::peer::{Peer, Preload, preloaded};
-use super::peers::PeerEntry;
-use super::rest::Rest;
+use super::peer::{Peer, Preload, preloaded, rests_until};
 use super::served::Served;
 use super::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
+use repl_link::server::peers;
+use repl_link::server::rest::Rest;
 use repl_link::session::connection_id::ConnectionId;
 use repl_link::session::disconnect::DisconnectReason;
 
 /// The number of connections whose passes one thread runs before it looks for more work.
 #[cfg(feature = "rayon")]
 const BATCH: usize = 8;
+
+/// A client and its number.
+pub(super) type PeerEntry = peers::PeerEntry<Connection>;
 
 /// The connections that end in a tick, each with the reason.
 pub(super) type Ends = Vec<(ConnectionId, DisconnectReason)>;
@@ -82,7 +86,7 @@ impl Passes {
                 ends.push((id, reason));
             }
             // Only a pass shows whether there is nothing more to do.
-            rest.set(if has_turn { peer.rests_until(config) } else { None });
+            rest.set(if has_turn { rests_until(peer, config.timeout) } else { None });
         }
         self.lock().push(scratch);
         ends

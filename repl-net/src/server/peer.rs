@@ -1,52 +1,29 @@
-//! What the server stores about one client: its handshake and its connection.
+//! The clients of the server in a tick: until when each rests, and how their memory is preloaded.
 //!
-//! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
+//! *Invariant:* preloading changes nothing.
 
 use std::time::Duration;
 
 use repl_core::__private::preload_all;
-use repl_core::ObjectRef;
+use repl_link::server::peer;
 
 use super::connection::Connection;
-use crate::session::config::ServerConfig;
-use repl_link::session::server_handshake::ServerHandshake;
-use repl_link::rate::keep_alive;
 
-/// What the server stores about one client: its session and its connection.
-pub(super) struct Peer {
-    pub(super) handshake: ServerHandshake,
-    pub(super) connection: Connection,
-    /// The object from whose position the client sees.
-    pub(super) followed: Option<ObjectRef<()>>,
+/// A client with its connection.
+pub(super) type Peer = peer::Peer<Connection>;
+
+/// Returns until when the server need not visit the client, unless something happens. `timeout` is the
+/// server's.
+pub(super) fn rests_until(peer: &Peer, timeout: Duration) -> Option<Duration> {
+    let keep_alive = peer.keep_alive(timeout);
+    let connection = peer.connection.rests_until(keep_alive)?;
+    Some(connection.min(peer.handshake.rests_until(timeout)?))
 }
 
-impl Peer {
-    /// Returns until when the server need not visit the client, unless something happens.
-    pub(super) fn rests_until(&self, config: &ServerConfig) -> Option<Duration> {
-        let keep_alive = self.keep_alive(config.timeout);
-        let connection = self.connection.rests_until(keep_alive).filter(|_| self.followed.is_none())?;
-        Some(connection.min(self.handshake.rests_until(config.timeout)?))
-    }
-
-    /// Returns the longest time that the server may be silent after the last packet (R9).
-    pub(super) fn keep_alive(&self, timeout: Duration) -> Duration {
-        let next = self.connection.link.outbox.sequence().number();
-        keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
-    }
-
-    /// Preloads what a pass reads and writes, but no memory behind pointers.
-    fn preload_pass(&self) {
-        preload_all(&self.handshake);
-        self.connection.preload_pass();
-    }
-
-    /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no
-    /// cache.
-    #[inline]
-    pub(super) fn preload_packet(&self) {
-        preload_all(&self.handshake);
-        self.connection.link.preload_packet();
-    }
+/// Preloads what a pass reads and writes, but no memory behind pointers.
+fn preload_pass(peer: &Peer) {
+    preload_all(&peer.handshake);
+    peer.connection.preload_pass();
 }
 
 /// How much of the memory of a connection is preloaded for its pass.
@@ -72,7 +49,7 @@ pub(super) fn preloaded<'p, K>(
     let mut ahead: [Option<(K, &mut Peer)>; 3] = [None, None, None];
     let mut step = move || {
         let new = peers.next();
-        new.iter().filter(|_| is_wanted).for_each(|(_, peer)| peer.preload_pass());
+        new.iter().filter(|_| is_wanted).for_each(|(_, peer)| preload_pass(peer));
         let [last, second, first] = &mut ahead;
         let next = std::mem::replace(first, std::mem::replace(second, std::mem::replace(last, new)));
         second

@@ -10,9 +10,9 @@ use super::cells::area::Position;
 use repl_link::session::connection_id::ConnectionId;
 
 /// All priorities are at least this great.
-pub(crate) const LEAST: f32 = 1e-6;
+const LEAST: f32 = 1e-6;
 /// All priorities are at most this great.
-pub(crate) const MOST: f32 = 1e6;
+const MOST: f32 = 1e6;
 
 /// The factor by which an object is more important to its owner than to others (S189).
 const FOR_OWNER: f32 = 4.0;
@@ -22,7 +22,7 @@ pub(crate) fn owner_factor(is_owner: bool) -> f32 {
     if is_owner { FOR_OWNER } else { 1.0 }
 }
 
-/// How a connection sees the world, for a [function](crate::Server::set_priority_by) that computes
+/// How a connection sees the world, for a [function](crate::ClassHandle::set_priority_by) that computes
 /// priorities.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -31,19 +31,19 @@ pub struct Viewer<'a> {
     pub connection: ConnectionId,
     /// Whether the connection owns the object.
     pub is_owner: bool,
-    /// The [viewpoints](crate::Server::set_viewpoints) of the connection.
+    /// The [viewpoints](crate::ConnectionHandle::set_viewpoints) of the connection.
     pub viewpoints: &'a [Position],
     /// The directions in which the connection looks from each of its viewpoints, as
-    /// [`Server::set_view_directions`](crate::Server::set_view_directions) has set them. There may be fewer
-    /// directions than viewpoints.
+    /// [`ConnectionHandle::set_view_directions`](crate::ConnectionHandle::set_view_directions) has set them.
+    /// There may be fewer directions than viewpoints.
     pub directions: &'a [Position],
     /// The groups of the connection, in ascending order.
     pub(super) groups: &'a [Group],
 }
 
 impl Viewer<'_> {
-    /// Returns whether the connection is in a [group](crate::Server::join_group), for example the team of the
-    /// object.
+    /// Returns whether the connection is in a [group](crate::ConnectionHandle::join_group), for example the
+    /// team of the object.
     #[must_use]
     pub fn is_in_group(&self, group: Group) -> bool {
         self.groups.binary_search(&group).is_ok()
@@ -78,6 +78,16 @@ impl Viewer<'_> {
         };
         self.viewpoints.iter().enumerate().map(factor).reduce(f32::max).unwrap_or(1.0)
     }
+}
+
+/// # Panics
+/// Panics if a priority is not from [`LEAST`] to [`MOST`].
+#[track_caller]
+pub(super) fn assert_in_range(priority: f32) {
+    assert!(
+        (LEAST..=MOST).contains(&priority),
+        "a priority is from {LEAST} to {MOST}, but {priority} was asked for"
+    );
 }
 
 /// Returns the nearest number to a priority that is from [`LEAST`] to [`MOST`].

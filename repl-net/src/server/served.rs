@@ -7,7 +7,11 @@
 //! *Invariant:* a connection that is there during a whole round has exactly one turn in it, so less than two
 //! rounds pass between two of its turns.
 
-use super::peers::Peers;
+use super::connection::Connection;
+use repl_link::server::peers;
+
+/// The clients of the server.
+type Peers = peers::Peers<Connection>;
 use repl_link::session::connection_id::ConnectionId;
 use repl_link::session::secret::Secret;
 

@@ -1,244 +1,63 @@
-//! The methods of the server that open and close connections and receive packets.
+//! How the sessions of clients begin and end, and the packets of clients.
 //!
-//! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
+//! *Invariant:* a connection has objects only during its session.
 
 use std::time::Duration;
 
 use repl_core::BitReader;
+use repl_link::frame::sequence::Sequence;
+use repl_link::server::host::{Host, Roster};
+use repl_link::server::peer::Peer;
+use repl_link::server::{Maker, ServerSessions};
+use repl_link::session::connection_id::ConnectionId;
+use repl_link::session::disconnect::DisconnectReason;
+use repl_link::session::server_handshake::ServerOutcome;
 
 use super::Server;
 use super::connection::Connection;
-use super::peer::Peer;
-use repl_link::session::closing::shortened;
-use crate::session::config::CongestionControl;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
-use repl_link::session::login::max_login_bytes;
-use repl_link::session::secret::Secret;
-use repl_link::session::server_handshake::{ServerContext, ServerOutcome, ServerHandshake, Trust};
-use repl_link::rate::allowance::Allowance;
-use repl_link::rate::congestion::Congestion;
-use repl_link::outbox::Limits;
-use repl_link::frame::sequence::Sequence;
 
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
     /// [`receive`](Self::receive) with the returned id. The server sends state after the handshake is
     /// complete. From the first call on, nothing more can be registered, even if no client has answered yet.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
-        self.connect_as(now, false, self.secret, self.trust())
+        self.connect_as(now, Maker::User, false)
     }
 
     /// Adds a connection for a client that records a replay. Conditions for replays apply to this connection
     /// (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
-        self.connect_as(now, true, self.secret, self.trust())
+        self.connect_as(now, Maker::User, true)
     }
 
-    /// Adds a connection for a client that has proved its address to an endpoint with this secret. If `waits`
-    /// is set, the connection begins only when the client has shown that it has received the welcome. Ended
-    /// connections are kept for at least the time `keep`.
-    pub(crate) fn connect_from_endpoint(
-        &mut self,
-        now: Duration,
-        secret: Secret,
-        waits: bool,
-        keep: Duration,
-    ) -> ConnectionId {
-        self.keep_ended = self.keep_ended.max(keep);
-        self.connect_as(now, false, secret, Trust::Cookie { waits })
-    }
-
-    fn trust(&self) -> Trust {
-        if self.config.validate_addresses { Trust::Unproved } else { Trust::Validated }
-    }
-
-    fn connect_as(&mut self, now: Duration, is_replay: bool, secret: Secret, trust: Trust) -> ConnectionId {
-        let now = self.now.max(now);
-        self.now = now;
+    fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
         if !self.is_registration_over() {
-            self.classes = self.world.class_list(self.mailbox.forms());
+            self.classes = self.world.class_list(self.sessions.mailbox.forms());
         }
-        let id = ConnectionId(self.next_connection);
-        self.next_connection += 1;
-        let limits = Limits {
-            mtu_bytes: self.config.mtu_bytes,
-            packets_in_flight: self.config.max_packets_in_flight,
-            bytes_in_flight: self.config.max_bytes_in_flight,
-            bytes_per_pass: self.config.max_bytes_per_tick,
-            memory_bytes: self.config.max_connection_bytes,
-        };
-        let first = Sequence::new(self.config.first_sequence);
-        let mut connection = Connection::new(id, is_replay, first, limits, self.config.message_percent, now);
-        if self.config.congestion_control == CongestionControl::Paced {
-            connection.link.outbox.congestion = Some(Box::new(Congestion::new(self.config.mtu_bytes)));
-        }
-        connection.link.outbox.set_budget(self.config.max_bytes_per_second, now);
-        if trust == Trust::Unproved {
-            connection.link.outbox.queue.allowance = Allowance::nothing();
-        }
-        let handshake = ServerHandshake::new(id, secret, trust, now);
-        self.open += usize::from(!handshake.waits());
-        self.connections.push(id, Peer { handshake, connection, followed: None });
-        id
-    }
-
-    /// Ends a connection with a client. The next [`poll_transmit`](Self::poll_transmit) returns the packet
-    /// that tells the client that the connection ends. The connection is removed one timeout after its end.
-    /// Until the connection is removed, the client is told again each time when it shows that it does not
-    /// know of the end. [`DisconnectReason`] lists the reasons that both sides report.
-    pub fn disconnect(&mut self, connection: ConnectionId) {
-        self.close(connection, DisconnectReason::Closed);
-    }
-
-    /// Ends a connection in the same way as [`disconnect`](Self::disconnect), and tells the client the
-    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
-    /// bytes, or longer than the packet limit minus 8.
-    pub fn disconnect_with(&mut self, connection: ConnectionId, text: &str) {
-        self.close(connection, DisconnectReason::ClosedWith(shortened(text)));
-    }
-
-    /// Accepts the login of a client, so that the handshake continues. The client reads the answer with
-    /// [`Client::login_answer`](crate::Client::login_answer). Returns `false` and does nothing if no login of
-    /// this connection waits for an answer.
-    ///
-    /// # Panics
-    /// Panics if the answer has more than 512 bytes, or more than
-    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) minus 64.
-    #[track_caller]
-    pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) -> bool {
-        let most = max_login_bytes(self.config.mtu_bytes);
-        assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
-        let Some(peer) = self.connections.get_mut(connection) else { return false };
-        if !peer.handshake.awaits_login() {
-            return false;
-        }
-        let queue = &mut peer.connection.link.outbox.queue;
-        if let ServerOutcome::Connected = peer.handshake.accept(answer, self.now, &self.config.terms(), queue) {
-            self.connected(connection);
-        }
-        true
-    }
-
-    /// Refuses the login of a client, and tells the client the reason, which it reports as
-    /// [`DisconnectReason::Refused`]. A reason is cut if it is longer than 255 bytes, or longer than the
-    /// packet limit minus 8. Returns `false` and does nothing if no login of this connection waits for an
-    /// answer.
-    pub fn refuse(&mut self, connection: ConnectionId, text: &str) -> bool {
-        let awaits_login = self.connections.get(connection).is_some_and(|peer| peer.handshake.awaits_login());
-        if awaits_login {
-            self.close(connection, DisconnectReason::Refused(shortened(text)));
-        }
-        awaits_login
+        let message_percent = self.config.message_percent;
+        self.sessions.connect(now, maker, |id, link| Connection::new(id, is_replay, link, message_percent))
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
-        let queue = &mut peer.connection.link.outbox.queue;
-        if let ServerOutcome::Ended(reason) = peer.handshake.end(reason, &self.config.terms(), queue) {
+        if let Some(reason) = self.sessions.close(id, reason) {
             self.closed(id, reason);
-        }
-    }
-
-    /// Removes the connections that ended so long ago that they need not be kept any more.
-    pub(super) fn remove_ended(&mut self, now: Duration) {
-        while self.ended.front().is_some_and(|(at, _)| now.saturating_sub(*at) >= self.keep_ended) {
-            self.remove_oldest_ended();
-        }
-    }
-
-    /// Removes the connection that ended first. The client of a removed connection is no longer told why the
-    /// connection ended.
-    fn remove_oldest_ended(&mut self) {
-        if let Some((_, id)) = self.ended.pop_front()
-            && let Some(peer) = self.connections.remove(id)
-            && peer.handshake.is_of_endpoint()
-        {
-            self.removed.push(id);
-        }
-    }
-
-    /// Removes an ended connection before its time. Costs O(ended connections).
-    pub(crate) fn forget(&mut self, id: ConnectionId) {
-        if let Some(at) = self.ended.iter().position(|(_, ended)| *ended == id) {
-            self.ended.remove(at);
-            self.connections.remove(id);
-            self.ended_of_endpoints.retain(|other| *other != id);
-        }
-    }
-
-    /// Ends a connection and removes it immediately. Returns the packets that tell its client the reason.
-    pub(crate) fn evict(&mut self, id: ConnectionId, reason: DisconnectReason) -> Vec<Vec<u8>> {
-        self.close(id, reason);
-        let farewells = self.handshake(id).map(|handshake| handshake.farewells(self.config.mtu_bytes));
-        let farewells = farewells.into_iter().flatten().collect();
-        self.forget(id);
-        farewells
-    }
-
-    /// Returns the number of connections that have places: all that have not ended, except those of clients
-    /// that begin only when they have shown their tokens and have not done so yet.
-    pub(crate) fn open(&self) -> usize {
-        self.open
-    }
-
-    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
-    /// are.
-    pub(crate) fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
-        self.ended_of_endpoints.extract_if(.., |id| is_own(*id)).collect()
-    }
-
-    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
-    /// are. The connections of other endpoints wait for their calls.
-    pub(crate) fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId> {
-        self.removed.extract_if(.., |id| is_own(*id)).collect()
-    }
-
-    /// Returns after how much silence the server closes a connection.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.config.timeout
-    }
-
-    /// Returns the handshake of a connection that was not removed.
-    pub(crate) fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
-        self.connections.get(id).map(|peer| &peer.handshake)
-    }
-
-    /// Returns the packet that tells the client of an ended connection why the connection ended, as the answer
-    /// to a hello with this token.
-    pub(crate) fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
-        self.handshake(id)?.closing(token, self.config.mtu_bytes)
-    }
-
-    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
-    /// belongs to the old address.
-    pub(crate) fn moved(&mut self, id: ConnectionId) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
-        if let Some(congestion) = &mut peer.connection.link.outbox.congestion {
-            **congestion = Congestion::new(self.config.mtu_bytes);
         }
     }
 
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
-        let has_place = peer.connection.copies.is_live() || !peer.handshake.waits();
-        self.open -= usize::from(has_place);
-        peer.connection.end(&mut self.world);
-        self.ended.push_back((self.now, id));
-        if peer.handshake.is_of_endpoint() {
-            self.ended_of_endpoints.push(id);
+        if let Some(peer) = self.sessions.peers.get_mut(id) {
+            peer.connection.end(&mut self.world);
         }
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
     /// Handles the start of a connection's session.
-    fn connected(&mut self, id: ConnectionId) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
-        let timeout = self.config.timeout;
-        self.open += usize::from(peer.handshake.waits());
-        peer.connection.begin(peer.handshake.binding(), &self.mailbox, timeout, &mut self.world);
+    pub(super) fn connected(&mut self, id: ConnectionId) {
+        if let Some(peer) = self.sessions.peers.get_mut(id) {
+            peer.connection.begin(&mut self.world);
+        }
         self.events.push(ServerEvent::Connected(id));
     }
 
@@ -252,46 +71,54 @@ impl Server {
     /// count.
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
-        let now = self.now.max(now);
-        self.now = now;
-        if cfg!(debug_assertions)
-            && self.connections.get(connection).is_some_and(|peer| !peer.handshake.is_ended())
-        {
-            self.tick_watch.received(now, self.config.timeout, "Server");
-        }
-        self.dispatch_packet(connection, now, bytes);
-    }
-
-    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
-    fn dispatch_packet(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
-        peer.preload_packet();
-        let Peer { handshake, connection, .. } = peer;
-        connection.link.outbox.preload_ack();
-        let context = ServerContext { terms: self.config.terms(), agreement: self.classes.agreement() };
-        let newest = connection.link.newest_received();
-        match handshake.receive(bytes, newest, now, context, &mut connection.link.outbox.queue) {
+        match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
             ServerOutcome::Nothing => {}
             ServerOutcome::Proved(sequence, reader) => {
-                self.connected(id);
-                self.hear_state(id, sequence, reader, now);
+                self.connected(connection);
+                self.hear_state(connection, sequence, reader);
             }
-            ServerOutcome::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
-            ServerOutcome::Connected => self.connected(id),
-            ServerOutcome::Login(login) => self.events.push(ServerEvent::Login(id, login)),
-            ServerOutcome::Ended(reason) => self.closed(id, reason),
+            ServerOutcome::State(sequence, reader) => self.hear_state(connection, sequence, reader),
+            ServerOutcome::Connected => self.connected(connection),
+            ServerOutcome::Login(login) => self.events.push(ServerEvent::Login(connection, login)),
+            ServerOutcome::Ended(reason) => self.closed(connection, reason),
         }
     }
 
     /// Reads a packet of state from a client.
-    fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
-        let Some(peer) = self.connections.get_mut(id) else { return };
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>) {
+        let now = self.sessions.now();
+        let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
+        let Some(peer) = peers.get_mut(id) else { return };
         let Peer { handshake, connection, .. } = peer;
         connection.link.outbox.in_flight.preload_oldest();
-        match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
+        match connection.receive(&mut self.world, mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}
             Err(reason) => self.close(id, reason),
         }
+    }
+}
+
+/// For endpoints. Programs call the functions of the same names above.
+impl Host for Server {
+    fn roster(&self) -> &impl Roster {
+        &self.sessions
+    }
+
+    fn roster_mut(&mut self) -> &mut impl Roster {
+        &mut self.sessions
+    }
+
+    fn connect(&mut self, now: Duration, maker: Maker) -> ConnectionId {
+        self.connect_as(now, maker, false)
+    }
+
+    fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
+        Self::receive(self, connection, now, bytes);
+    }
+
+    fn close(&mut self, connection: ConnectionId, reason: DisconnectReason) {
+        Self::close(self, connection, reason);
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use repl_core::ObjectRef;
 
 use super::Server;
-use crate::body::State;
 use super::passes::{Ends, PassInputs};
 use super::peer::preloaded_for_losses;
+use crate::body::State;
 use crate::session::events::ServerEvent;
 
 impl Server {
@@ -33,13 +33,11 @@ impl Server {
     /// connections. The default pool has as many threads as the processor has cores. To use another pool,
     /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
-        self.tick_watch.ticked();
-        let now = self.now.max(now);
-        self.now = now;
+        let now = self.sessions.begin_tick(now);
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
-        for peer in preloaded_for_losses(self.connections.awake_mut(now)) {
+        for peer in preloaded_for_losses(self.sessions.peers.awake_mut(now)) {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
         }
@@ -49,11 +47,11 @@ impl Server {
         self.reconsider(&woken);
         self.world.find_due();
         self.report_refusals();
-        self.served.choose(&self.connections, self.config.connections_per_tick, self.secret);
+        self.served.choose(&self.sessions.peers, self.config.connections_per_tick, self.sessions.secret());
         let ends = self.run_passes();
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
-        self.remove_ended(now);
+        self.sessions.remove_ended();
     }
 
     /// Reports the values that this tick could not send.
@@ -78,19 +76,20 @@ impl Server {
     /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
     /// end.
     fn run_passes(&mut self) -> Ends {
-        let Self { world, broadcast, classes, config, served, now, .. } = self;
+        let now = self.sessions.now();
+        let Self { world, broadcast, classes, config, served, .. } = self;
         let max_bits = config.mtu_bytes * 8 - repl_link::outbox::frame_bits::<State>();
         if config.share {
             broadcast.build(world, classes, max_bits);
-            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
-            return self.passes.run(self.connections.as_mut_slice(), inputs);
+            let inputs = PassInputs { world, broadcast, classes, config, served, now };
+            return self.passes.run(self.sessions.peers.as_mut_slice(), inputs);
         }
         let mut ends = Ends::new();
-        for peer in self.connections.as_mut_slice() {
+        for peer in self.sessions.peers.as_mut_slice() {
             if peer.peer.handshake.is_connected() {
                 broadcast.build(world, classes, max_bits);
             }
-            let inputs = PassInputs { world, broadcast, classes, config, served, now: *now };
+            let inputs = PassInputs { world, broadcast, classes, config, served, now };
             ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));
         }
         ends

@@ -4,7 +4,6 @@
 //! which they were made.
 
 use super::Server;
-use super::peer::Peer;
 use repl_link::session::connection_id::ConnectionId;
 
 /// A packet to send, with the connection on which it is sent.
@@ -39,18 +38,7 @@ impl Server {
     /// # }
     /// ```
     pub fn poll_any_transmit(&mut self) -> Option<Transmit<'_>> {
-        let connection = self.next_transmitting(|_| true)?;
+        let connection = self.sessions.next_transmitting(|_| true)?;
         self.poll_transmit(connection).map(|bytes| Transmit { connection, bytes })
-    }
-
-    /// Returns the connection to which the next packet belongs, among the connections for which `is_meant`
-    /// returns true.
-    pub(crate) fn next_transmitting(
-        &mut self,
-        is_meant: impl Fn(ConnectionId) -> bool,
-    ) -> Option<ConnectionId> {
-        let has_packets =
-            |id: ConnectionId, peer: &Peer| peer.connection.link.outbox.queue.is_ready() && is_meant(id);
-        self.poll_order.next(self.world.frame, &self.connections, has_packets)
     }
 }

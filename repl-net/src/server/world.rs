@@ -32,11 +32,11 @@ use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use super::shadows::Shadows;
 use super::source::Source;
-use repl_link::session::agreement::ChannelTerms;
+use crate::body::slot_set::{SlotSet, slots_of};
 use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::events::CompareError;
 use crate::session::type_map::TypeMap;
-use crate::body::slot_set::{SlotSet, slots_of};
+use repl_link::session::agreement::ChannelTerms;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
@@ -178,8 +178,7 @@ impl World {
     }
 
     pub(crate) fn class_list(&self, messages: impl Iterator<Item = ChannelTerms>) -> ClassList {
-        let entries =
-            self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
+        let entries = self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
         ClassList::new(entries, messages)
     }
 

@@ -6,8 +6,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use repl_link::session::login::{Concealed, max_login_bytes};
 use repl_link::frame::packet::MTU_BYTES;
+use repl_link::outbox::Limits;
+use repl_link::server::ServerSettings;
+use repl_link::session::login::{Concealed, max_login_bytes};
 use repl_link::session::terms::{Capacity, ClientTerms, ServerTerms};
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
@@ -36,8 +38,9 @@ pub enum Login {
     Open,
     /// The server reports the login of each such client with
     /// [`ServerEvent::Login`](crate::ServerEvent::Login). The application answers with
-    /// [`Server::accept`](crate::Server::accept) or [`Server::refuse`](crate::Server::refuse). Before that,
-    /// the client receives no state.
+    /// [`ConnectionHandle::accept`](crate::ConnectionHandle::accept) or
+    /// [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). Before that, the client receives no
+    /// state.
     Ask,
 }
 
@@ -105,8 +108,9 @@ pub struct ServerConfig {
     pub max_bytes_per_tick: usize,
     /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick does
     /// not use is lost, except the bytes of one packet.
-    /// [`Server::set_budget`](crate::Server::set_budget) sets another limit for one connection. What waits is
-    /// sent in the order of its [priority](crate::Server::set_priority). By default there is no limit.
+    /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
+    /// connection. What waits is sent in the order of its [priority](crate::ClassHandle::set_priority). By
+    /// default there is no limit.
     pub max_bytes_per_second: usize,
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits
@@ -347,6 +351,25 @@ impl fmt::Debug for ClientConfig {
 const LEAST_CONNECTION_BYTES: usize = 65_536;
 
 impl ServerConfig {
+    /// Returns the settings of the sessions.
+    pub(crate) fn session_settings(&self) -> ServerSettings {
+        ServerSettings {
+            terms: self.terms(),
+            limits: Limits {
+                mtu_bytes: self.mtu_bytes,
+                packets_in_flight: self.max_packets_in_flight,
+                bytes_in_flight: self.max_bytes_in_flight,
+                bytes_per_pass: self.max_bytes_per_tick,
+                memory_bytes: self.max_connection_bytes,
+            },
+            bytes_per_second: self.max_bytes_per_second,
+            is_paced: self.congestion_control == CongestionControl::Paced,
+            validates_addresses: self.validate_addresses,
+            secret: self.secret,
+            first_sequence: self.first_sequence,
+        }
+    }
+
     /// Returns what the handshakes need to know.
     pub(crate) fn terms(&self) -> ServerTerms {
         let Self { mtu_bytes, max_objects, max_object_bytes, timeout, login_timeout, .. } = *self;
@@ -384,7 +407,8 @@ impl ServerConfig {
 impl ClientConfig {
     /// Returns what the handshakes need to know.
     pub(crate) fn terms(&self) -> ClientTerms<'_> {
-        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, reconnects, first_sequence, .. } = *self;
+        let Self { mtu_bytes, max_objects, max_object_bytes, timeout, reconnects, first_sequence, .. } =
+            *self;
         let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
         ClientTerms { capacity, timeout, login: &self.login, reconnects, first_sequence }
     }

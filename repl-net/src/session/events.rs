@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use repl_core::{ObjectRef, WriteError};
 
+use crate::body::removal::CloseReason;
 use repl_link::session::connection_id::ConnectionId;
 use repl_link::session::disconnect::DisconnectReason;
 use repl_link::session::login::Concealed;
-use crate::body::removal::CloseReason;
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
 /// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.
@@ -25,12 +25,12 @@ pub struct SpawnError {
     pub max_objects: usize,
 }
 
-/// The error of a spawn of a static object ([`Server::try_spawn_static`](crate::Server::try_spawn_static)).
+/// The error of a spawn of a static object ([`Statics::try_spawn`](crate::Statics::try_spawn)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StaticSpawnError {
     /// Every slot is taken. Destroyed static objects take slots until their paths are
-    /// [forgotten](crate::Server::forget_destroyed_paths).
+    /// [forgotten](crate::Statics::forget_destroyed).
     #[error(transparent)]
     NoSlot(#[from] SpawnError),
     /// The path is empty, or longer than 255 bytes, or too long for a packet. Use a shorter path.
@@ -70,9 +70,9 @@ pub enum ServerEvent {
     /// server validates addresses. The server sends state from the next tick on.
     Connected(ConnectionId),
     /// A client shows its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
-    /// [`Ask`](crate::Login::Ask). Answer with [`Server::accept`](crate::Server::accept) or
-    /// [`Server::refuse`](crate::Server::refuse). The login has at most 512 bytes, and anyone may have
-    /// written them. `Debug` prints only their number, because they may contain a password.
+    /// [`Ask`](crate::Login::Ask). Answer with [`ConnectionHandle::accept`](crate::ConnectionHandle::accept)
+    /// or [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). The login has at most 512 bytes, and
+    /// anyone may have written them. `Debug` prints only their number, because they may contain a password.
     Login(ConnectionId, Vec<u8>),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
@@ -142,7 +142,8 @@ pub enum ClientEvent {
     /// The session ended, or an attempt to begin one failed. All objects of the client keep their last state
     /// until another session begins. After some reasons the client tries again by itself, and each attempt
     /// that fails is reported too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
-    /// [`Client::is_over`](crate::Client::is_over) tells whether this end is for good.
+    /// [`ClientConnectionInfo::is_over`](crate::ClientConnectionInfo::is_over) tells whether this end is for
+    /// good.
     Disconnected(DisconnectReason),
     /// An object was created. The object can be read already. A static object that this client has placed is
     /// [`Bound`](Self::Bound) in place of this.
@@ -152,15 +153,15 @@ pub enum ClientEvent {
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// This client became the owner of an existing object or stopped being its owner, or its role for the
-    /// object changed. See [`Client::is_owner`](crate::Client::is_owner) and
-    /// [`Client::role`](crate::Client::role). A new object causes no event of this kind.
+    /// object changed. See [`ClientObjectInfo::is_owner`](crate::ClientObjectInfo::is_owner) and
+    /// [`ClientObjectInfo::role`](crate::ClientObjectInfo::role). A new object causes no event of this kind.
     RoleChanged(ObjectRef<()>),
     /// The server has torn the object off: this client keeps it, has the role
     /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it (S210). See
-    /// [`Client::is_torn_off`](crate::Client::is_torn_off).
+    /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff(ObjectRef<()>),
     /// The static object with this path has arrived, and is the object that this client has
-    /// [placed](crate::Client::place_static) under the path (S199). The object has the values of the server
+    /// [placed](crate::ClientStatics::place) under the path (S199). The object has the values of the server
     /// already, and its callbacks have run as for a new object.
     Bound(ObjectRef<()>, Arc<str>),
     /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
@@ -169,13 +170,13 @@ pub enum ClientEvent {
     Unbound(ObjectRef<()>, Arc<str>),
     /// The object of the last event [`Spawned`](Self::Spawned) is static, and this client has placed no
     /// object of its class under this path. The client has the object as it has any other. To bind it, call
-    /// [`place_static`](crate::Client::place_static).
+    /// [`place_static`](crate::ClientStatics::place).
     UnknownPath(ObjectRef<()>, Arc<str>),
     /// The server has destroyed the static object with this path, under which this client has placed an
-    /// object (S212). The client keeps its object until [`remove_placed`](crate::Client::remove_placed): hide
+    /// object (S212). The client keeps its object until [`remove_placed`](crate::ClientStatics::remove): hide
     /// it or remove it. If the object was bound, an event [`Unbound`](Self::Unbound) comes before this event.
     PathDestroyed(Arc<str>),
-    /// An object was removed. Until the next event is polled, [`Client::departed`](crate::Client::departed)
-    /// returns its last state.
+    /// An object was removed. Until the next event is polled,
+    /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
     Despawned(ObjectRef<()>, CloseReason),
 }

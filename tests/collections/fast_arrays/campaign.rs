@@ -170,7 +170,7 @@ impl Run {
     fn leave(&mut self) {
         let peers: Vec<PeerId> = self.seats.keys().copied().collect();
         let Some(seat) = self.rng.pick(&peers).and_then(|peer| self.seats.remove(peer)) else { return };
-        self.server.disconnect(seat.connection);
+        self.server.connection(seat.connection).disconnect();
         self.hidden.remove(&seat.connection);
         self.updates += seat.listener.updates;
     }
@@ -227,7 +227,7 @@ impl Run {
             }
             4..8 => {
                 let owner = self.rng.chance(0.8).then_some(connection);
-                self.server.set_owner(object, owner);
+                self.server.object(object).set_owner(owner);
             }
             _ => {
                 let hidden = self.hidden.get_mut(&connection).expect("a connection");
@@ -236,7 +236,7 @@ impl Run {
                 if !was_hidden {
                     hidden.push(number);
                 }
-                self.server.set_visible(connection, object, was_hidden);
+                self.server.object(object).set_visible(connection, was_hidden);
             }
         }
     }
@@ -336,7 +336,7 @@ impl Run {
                 match (self.server.get(object).filter(|_| is_seen), found) {
                     (None, None) => None,
                     (Some(live), Some(bag)) => {
-                        let is_owner = self.server.owner(object) == Some(connection);
+                        let is_owner = self.server.object_info(object).owner() == Some(connection);
                         let difference = differing(live, bag, is_owner, &seat.client)?;
                         Some(format!("{connection:?} object {number}: {difference}"))
                     }
@@ -351,7 +351,8 @@ impl Run {
     }
 
     fn packets_in_flight(&self) -> usize {
-        let stats = self.seats.values().filter_map(|seat| self.server.stats(seat.connection));
+        let stats =
+            self.seats.values().filter_map(|seat| self.server.connection_info(seat.connection).stats());
         stats.map(|stats| stats.packets_in_flight).sum()
     }
 

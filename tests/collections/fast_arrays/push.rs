@@ -82,7 +82,7 @@ fn s126_other_push_properties_wait_for_their_mark_beside_a_fast_array() {
     room.server[desk].pens.push(1);
     room.settle();
     assert_eq!((seen(&room, desk).height, seen(&room, desk).pens.len()), (0, 1));
-    room.server.mark_dirty(desk, property::<Desk>("height"));
+    room.server.object(desk).mark_dirty(property::<Desk>("height"));
     room.settle();
     assert_eq!(seen(&room, desk).height, 4);
 }
@@ -90,11 +90,11 @@ fn s126_other_push_properties_wait_for_their_mark_beside_a_fast_array() {
 #[test]
 fn s45_s129_a_push_array_written_to_while_it_is_off_is_sent_when_it_is_on() {
     let (mut room, desk) = desk();
-    room.server.set_custom_active(desk, property::<Desk>("secret"), false);
+    room.server.object(desk).set_custom_active(property::<Desk>("secret"), false);
     room.server[desk].secret.push(9);
     room.settle();
     assert!(seen(&room, desk).secret.is_empty());
-    room.server.set_custom_active(desk, property::<Desk>("secret"), true);
+    room.server.object(desk).set_custom_active(property::<Desk>("secret"), true);
     room.settle();
     assert_eq!(seen(&room, desk).secret, [9]);
 }

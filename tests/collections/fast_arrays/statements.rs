@@ -46,12 +46,12 @@ pub(crate) fn assert_same(room: &Room, guest: usize, bag: ObjectRef<Bag>) {
 #[test]
 fn s47_w19_an_array_switched_off_is_not_sent() {
     let (mut room, shop) = shop(1);
-    room.server.set_custom_active(shop, property::<Shop>("stock"), false);
+    room.server.object(shop).set_custom_active(property::<Shop>("stock"), false);
     room.server[shop].stock.extend([1, 2, 3]);
     room.settle();
     assert!(seen(&room, 0, shop).stock.is_empty());
     room.server[shop].stock.remove(1);
-    room.server.set_custom_active(shop, property::<Shop>("stock"), true);
+    room.server.object(shop).set_custom_active(property::<Shop>("stock"), true);
     room.settle();
     assert_eq!(seen(&room, 0, shop).stock, [1, 3]);
 }
@@ -60,11 +60,11 @@ fn s47_w19_an_array_switched_off_is_not_sent() {
 fn s48_an_owner_gets_all_that_it_missed() {
     let (mut room, shop) = shop(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    room.server.set_owner(shop, Some(one));
+    room.server.object(shop).set_owner(Some(one));
     room.server[shop].till.extend([1, 2, 3, 4]);
     room.settle();
     assert_eq!((&seen(&room, 0, shop).till[..], seen(&room, 1, shop).till.len()), (&[1, 2, 3, 4][..], 0));
-    room.server.set_owner(shop, Some(other));
+    room.server.object(shop).set_owner(Some(other));
     room.settle();
     room.server[shop].till.remove(0);
     room.server[shop].till[0] = 20;
@@ -72,7 +72,7 @@ fn s48_an_owner_gets_all_that_it_missed() {
     room.settle();
     assert_eq!(seen(&room, 0, shop).till, [1, 2, 3, 4], "what it saw stays");
     assert_eq!(by_id(list(&seen(&room, 1, shop).till)), [(2, 20), (3, 3), (4, 4), (5, 5)]);
-    room.server.set_owner(shop, Some(one));
+    room.server.object(shop).set_owner(Some(one));
     room.settle();
     assert_eq!(by_id(list(&seen(&room, 0, shop).till)), [(2, 20), (3, 3), (4, 4), (5, 5)]);
 }
@@ -90,11 +90,11 @@ fn s39_the_dynamic_condition_of_an_array_is_obeyed() {
     let (mut room, safe) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Safe::default()));
     let coins = property::<Safe>("coins");
-    room.server.set_dynamic_condition(safe, coins, Condition::OwnerOnly);
+    room.server.object(safe).set_dynamic_condition(coins, Condition::OwnerOnly);
     room.server[safe].coins.extend([1, 2]);
     room.settle();
     assert!(room.client().get(safe).is_some_and(|safe| safe.coins.is_empty()));
-    room.server.set_dynamic_condition(safe, coins, Condition::None);
+    room.server.object(safe).set_dynamic_condition(coins, Condition::None);
     room.settle();
     assert_eq!(room.client().get(safe).map(|safe| &safe.coins[..]), Some(&[1, 2][..]));
 }
@@ -401,7 +401,7 @@ fn r05_items_whose_removal_was_lost_go_in_the_end() {
 fn s204_a_client_that_reconnects_starts_without_objects() {
     let (mut room, bag) = room_with(0..5);
     let id = room.guests[0].id;
-    room.server.disconnect(id);
+    room.server.connection(id).disconnect();
     drop(collect(&mut room.server, id));
     room.guests.clear();
     room.server[bag].items.remove(1);

@@ -249,11 +249,11 @@ fn s184_a_reference_in_an_item_heals_and_tells_of_a_change() {
     let (mut room, bag) = room_with([10]);
     let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
     let id = room.guests[0].id;
-    room.server.set_visible(id, other, false);
+    room.server.object(other).set_visible(id, false);
     room.server[bag].items[0].target = other;
     room.settle();
     assert_eq!(told(), Vec::<String>::new(), "null before and after");
-    room.server.set_visible(id, other, true);
+    room.server.object(other).set_visible(id, true);
     room.settle();
     let healed = [
         "removes [] of 1, 1 to 1",
@@ -264,7 +264,7 @@ fn s184_a_reference_in_an_item_heals_and_tells_of_a_change() {
     ];
     assert_eq!(told(), healed);
     assert_eq!(room.client().get(bag).expect("the client has it").items[0].target, other);
-    room.server.set_visible(id, other, false);
+    room.server.object(other).set_visible(id, false);
     room.settle();
     assert_eq!(told(), healed);
     assert_eq!(room.client().get(bag).expect("the client has it").items[0].target, ObjectRef::NULL);
@@ -275,14 +275,14 @@ fn s184_an_item_that_goes_takes_its_references_along() {
     let (mut room, bag) = room_with([10, 11]);
     let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
     let id = room.guests[0].id;
-    room.server.set_visible(id, other, false);
+    room.server.object(other).set_visible(id, false);
     room.server[bag].items[0].target = other;
     room.settle();
     room.server[bag].items.remove(0);
     room.settle();
     calls();
     let notified = room.client().get(bag).expect("the client has it").notified;
-    room.server.set_visible(id, other, true);
+    room.server.object(other).set_visible(id, true);
     room.settle();
     assert_eq!(told(), Vec::<String>::new());
     assert_eq!(room.client().get(bag).expect("the client has it").notified, notified);

@@ -50,7 +50,7 @@ fn s43_who_is_open_already_gets_nothing_of_initial_only() {
     let shown: Vec<u8> = (0..4).map(|guest| seen(&room, guest, object).initial_only).collect();
     assert_eq!(shown, [0, 5, 6, 7]);
     // The client does not get the value even if the owner changes, or if the object is opened again.
-    room.server.set_owner(object, Some(room.guests[0].id));
+    room.server.object(object).set_owner(Some(room.guests[0].id));
     room.settle();
     assert_eq!(seen(&room, 0, object).initial_only, 0);
 }
@@ -63,7 +63,7 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
     // The value changes and changes back while no client may see it. So the new owner lacks nothing.
     room.server[object].owner_only = 0;
     room.settle();
-    room.server.set_owner(object, Some(room.guests[1].id));
+    room.server.object(object).set_owner(Some(room.guests[1].id));
     room.settle();
     assert_eq!(seen(&room, 1, object).owner_only, 0);
     assert_eq!(room.updates::<Every>(0, "owner_only"), 0);
@@ -73,13 +73,13 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
 fn s41_setting_the_same_view_again_changes_nothing() {
     let (mut room, object) = room(2);
     let owner = Some(room.guests[0].id);
-    room.server.set_owner(object, owner);
+    room.server.object(object).set_owner(owner);
     room.server[object].set_all(1);
     room.settle();
-    room.server.set_owner(object, owner);
-    room.server.set_remote_role(object, Role::SimulatedProxy);
-    room.server.set_replicates_physics(object, false);
-    room.server.set_dynamic_condition(object, property::<Every>("dynamic"), Condition::None);
+    room.server.object(object).set_owner(owner);
+    room.server.object(object).set_remote_role(Role::SimulatedProxy);
+    room.server.object(object).set_replicates_physics(false);
+    room.server.object(object).set_dynamic_condition(property::<Every>("dynamic"), Condition::None);
     assert!(room.tick().iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
 }
 
@@ -88,7 +88,7 @@ fn s44_an_object_with_a_new_owner_and_new_values_is_once_in_a_packet() {
     let (mut room, object) = room(2);
     for round in 1..=40 {
         let owner = [None, Some(room.guests[0].id), Some(room.guests[1].id)][usize::from(round % 3)];
-        room.server.set_owner(object, owner);
+        room.server.object(object).set_owner(owner);
         room.server[object].set_all(round);
         room.step();
     }
@@ -106,13 +106,13 @@ fn s42_a_new_owner_gets_the_current_value_once() {
     room.settle();
     assert_eq!(room.updates::<Every>(0, "owner_only"), 0);
     let owner = room.guests[0].id;
-    room.server.set_owner(object, Some(owner));
+    room.server.object(object).set_owner(Some(owner));
     room.settle();
     assert_eq!((seen(&room, 0, object).owner_only, room.updates::<Every>(0, "owner_only")), (5, 1));
     assert_eq!(seen(&room, 1, object).owner_only, 0);
-    room.server.set_owner(object, None);
+    room.server.object(object).set_owner(None);
     room.settle();
-    room.server.set_owner(object, Some(owner));
+    room.server.object(object).set_owner(Some(owner));
     room.settle();
     assert_eq!(room.updates::<Every>(0, "owner_only"), 1, "it has that value already");
 }
@@ -121,14 +121,14 @@ fn s42_a_new_owner_gets_the_current_value_once() {
 fn s42_a_loss_while_inactive_is_made_good_when_active_again() {
     let (mut room, object) = room(1);
     let owner = room.guests[0].id;
-    room.server.set_owner(object, Some(owner));
+    room.server.object(object).set_owner(Some(owner));
     room.settle();
     room.server[object].owner_only = 7;
     room.tick_one();
-    room.server.set_owner(object, None);
+    room.server.object(object).set_owner(None);
     room.settle();
     assert_eq!(seen(&room, 0, object).owner_only, 0, "the lost value is not sent to whom may not see it");
-    room.server.set_owner(object, Some(owner));
+    room.server.object(object).set_owner(Some(owner));
     room.settle();
     assert_eq!(seen(&room, 0, object).owner_only, 7);
 }
@@ -136,8 +136,10 @@ fn s42_a_loss_while_inactive_is_made_good_when_active_again() {
 #[test]
 fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slot_costly() {
     let settings: [fn(&mut Server, ConnectionId, ObjectRef<Every>); 2] = [
-        |server, id, object| server.set_owner(object, Some(id)),
-        |server, id, object| server.set_custom_active_for(id, object, property::<Every>("custom"), false),
+        |server, id, object| _ = server.object(object).set_owner(Some(id)),
+        |server, id, object| {
+            server.object(object).set_custom_active_for(id, property::<Every>("custom"), false);
+        },
     ];
     for set in settings {
         let (mut room, _) = room(0);
@@ -165,7 +167,8 @@ fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slo
         });
         assert!(all_are_sent);
         // Openings that are shared with other clients take less memory until they are acknowledged.
-        let memory_bytes = |guest: usize| room.server.stats(room.guests[guest].id).unwrap().memory_bytes;
+        let memory_bytes =
+            |guest: usize| room.server.connection_info(room.guests[guest].id).stats().unwrap().memory_bytes;
         assert_eq!(memory_bytes(0), memory_bytes(1));
     }
 }
@@ -179,7 +182,7 @@ fn s86_objects_in_a_view_of_their_own_that_change_in_every_tick_starve_no_others
     let (mut room, objects) =
         Room::furnished(config, register, 1, |server| [0; 400].map(|_| server.spawn(Every::default())));
     let owner = room.guests[0].id;
-    objects.iter().for_each(|&object| room.server.set_owner(object, Some(owner)));
+    objects.iter().for_each(|&object| _ = room.server.object(object).set_owner(Some(owner)));
     room.settle();
     for value in 1..=200 {
         objects.iter().for_each(|&object| room.server[object].owner_only = value);
@@ -192,7 +195,7 @@ fn s86_objects_in_a_view_of_their_own_that_change_in_every_tick_starve_no_others
 #[test]
 fn s44_if_filtering_leaves_nothing_nothing_is_written() {
     let (mut room, object) = room(2);
-    room.server.set_owner(object, Some(room.guests[0].id));
+    room.server.object(object).set_owner(Some(room.guests[0].id));
     room.settle();
     room.server[object].owner_only = 1;
     let packets = room.tick();
@@ -211,10 +214,12 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
     // One client sees the objects in the default view, the other in a view of its own.
     let second = room.guests[1].id;
     for object in objects {
-        room.server.set_custom_active_for(second, object, property::<Every>("custom"), false);
+        room.server.object(object).set_custom_active_for(second, property::<Every>("custom"), false);
     }
     room.settle();
-    let sent = |room: &Room, guest: usize| room.server.stats(room.guests[guest].id).unwrap().packets_sent;
+    let sent = |room: &Room, guest: usize| {
+        room.server.connection_info(room.guests[guest].id).stats().unwrap().packets_sent
+    };
     let before = [sent(&room, 0), sent(&room, 1)];
     for round in 1..=60 {
         for object in objects {
@@ -250,20 +255,20 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
 fn s45_custom_switched_off_is_not_compared_and_a_difference_goes_to_all_when_on_again() {
     let (mut room, object) = room(2);
     let custom = property::<Every>("custom");
-    room.server.set_custom_active(object, custom, false);
+    room.server.object(object).set_custom_active(custom, false);
     room.server[object].custom = 4;
     room.settle();
     room.enter();
     room.settle();
     assert_eq!([0, 1, 2].map(|guest| seen(&room, guest, object).custom), [0; 3]);
-    room.server.set_custom_active(object, custom, true);
+    room.server.object(object).set_custom_active(custom, true);
     room.settle();
     assert_eq!([0, 1, 2].map(|guest| seen(&room, guest, object).custom), [4; 3]);
-    room.server.set_custom_active(object, custom, false);
+    room.server.object(object).set_custom_active(custom, false);
     room.server[object].custom = 9;
     room.step();
     room.server[object].custom = 4;
-    room.server.set_custom_active(object, custom, true);
+    room.server.object(object).set_custom_active(custom, true);
     assert!(
         room.tick().iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES),
         "no difference, nothing sent"
@@ -274,16 +279,16 @@ fn s45_custom_switched_off_is_not_compared_and_a_difference_goes_to_all_when_on_
 fn s45_custom_can_be_switched_for_one_connection() {
     let (mut room, object) = Room::measuring(|| room(2));
     let (custom, first) = (property::<Every>("custom"), room.guests[0].id);
-    room.server.set_custom_active_for(first, object, custom, false);
+    room.server.object(object).set_custom_active_for(first, custom, false);
     room.server[object].custom = 4;
     room.settle();
     assert_eq!([0, 1].map(|guest| seen(&room, guest, object).custom), [0, 4]);
-    room.server.set_custom_active_for(first, object, custom, true);
+    room.server.object(object).set_custom_active_for(first, custom, true);
     room.settle();
     assert_eq!((seen(&room, 0, object).custom, room.updates::<Every>(0, "custom")), (4, 1));
-    room.server.set_custom_active_for(first, object, custom, false);
+    room.server.object(object).set_custom_active_for(first, custom, false);
     room.settle();
-    room.server.set_custom_active_for(first, object, custom, true);
+    room.server.object(object).set_custom_active_for(first, custom, true);
     room.settle();
     assert_eq!(room.updates::<Every>(0, "custom"), 1, "it lacked nothing");
 }
@@ -294,7 +299,7 @@ fn s45_custom_can_be_switched_for_one_connection() {
 )]
 fn a_custom_switch_of_another_condition_is_refused() {
     let (mut room, object) = room(0);
-    room.server.set_custom_active(object, property::<Every>("owner_only"), false);
+    room.server.object(object).set_custom_active(property::<Every>("owner_only"), false);
 }
 
 #[test]
@@ -304,7 +309,7 @@ fn a_custom_switch_of_another_condition_is_refused() {
 fn a_custom_switch_for_one_connection_is_refused_too() {
     let (mut room, object) = room(1);
     let id = room.guests[0].id;
-    room.server.set_custom_active_for(id, object, property::<Every>("none"), false);
+    room.server.object(object).set_custom_active_for(id, property::<Every>("none"), false);
 }
 
 #[test]
@@ -313,5 +318,5 @@ fn a_custom_switch_for_one_connection_is_refused_too() {
 )]
 fn a_dynamic_condition_of_another_property_is_refused() {
     let (mut room, object) = room(0);
-    room.server.set_dynamic_condition(object, property::<Every>("custom"), Condition::OwnerOnly);
+    room.server.object(object).set_dynamic_condition(property::<Every>("custom"), Condition::OwnerOnly);
 }

@@ -54,7 +54,7 @@ fn s42_a_collection_larger_than_a_packet_arrives_whole_when_it_comes_into_view()
         room.settle();
         assert_eq!(len(&room, vault), 0, "nobody owns it");
         let owner = room.guests[0].id;
-        room.server.set_owner(vault, Some(owner));
+        room.server.object(vault).set_owner(Some(owner));
         room.settle();
         assert_same(&room, vault);
     }
@@ -66,13 +66,13 @@ fn s42_waiting_changes_that_are_hidden_are_sent_when_visible_again() {
         let config = ServerConfig { max_bytes_per_tick: 1_500, ..ServerConfig::default() };
         let (mut room, vault) = room(config);
         let owner = room.guests[0].id;
-        room.server.set_owner(vault, Some(owner));
+        room.server.object(vault).set_owner(Some(owner));
         room.settle();
         fill(&mut room.server[vault], 5_000);
         (0..3).for_each(|_| _ = room.step());
         assert!((1..5_000).contains(&len(&room, vault)), "a part has arrived, the rest waits");
-        room.server.set_owner(vault, None);
-        room.server.set_owner(vault, Some(owner));
+        room.server.object(vault).set_owner(None);
+        room.server.object(vault).set_owner(Some(owner));
         room.settle();
         assert_same(&room, vault);
     }

@@ -179,10 +179,10 @@ fn spectators(role: Role, physics: bool) -> (Room, ObjectRef<Every>, [View; 3]) 
         client.register::<Every>();
     });
     let object = room.server.spawn(Every::of([1; 17]));
-    room.server.set_remote_role(object, role);
-    room.server.set_replicates_physics(object, physics);
+    room.server.object(object).set_remote_role(role);
+    room.server.object(object).set_replicates_physics(physics);
     let owner = room.enter();
-    room.server.set_owner(object, Some(owner));
+    room.server.object(object).set_owner(Some(owner));
     room.enter();
     room.enter_replay();
     let simulated = |is_owner: bool| match role {

@@ -139,9 +139,9 @@ fn s43_a_change_of_owner_takes_nothing_from_an_opening_and_reveals_nothing() {
             let mut room = room(config);
             let owner = room.guests[0].id;
             let object = room.server.spawn(ship(elements));
-            room.server.set_owner(object, Some(owner));
+            room.server.object(object).set_owner(Some(owner));
             (0..=ticks).for_each(|_| _ = room.step());
-            room.server.set_owner(object, None);
+            room.server.object(object).set_owner(None);
             room.server[object].secrets.push(SECRET.to_owned());
             for _ in 0..300 {
                 room.acknowledge();
@@ -165,10 +165,10 @@ fn s43_a_condition_that_is_set_meanwhile_takes_nothing_from_an_opening() {
             let mut room = room(config);
             let object = room.server.spawn(ship(elements));
             if before {
-                room.server.set_dynamic_condition(object, signals, condition);
+                room.server.object(object).set_dynamic_condition(signals, condition);
             }
             (0..2).for_each(|_| _ = room.step());
-            room.server.set_dynamic_condition(object, signals, condition);
+            room.server.object(object).set_dynamic_condition(signals, condition);
             room.settle();
             let shown = room.client().get(object).expect("it is there");
             assert_eq!(lens(shown), [elements as usize; 6], "{condition:?}, {before}");
@@ -206,7 +206,9 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_brings_what_it_owes() {
     let config = ServerConfig { max_bytes_per_tick: 1_000, ..ServerConfig::default() };
     let mut room = room(config);
     let objects: Vec<_> = (0..4).map(|_| room.server.spawn(ship(3))).collect();
-    let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
+    let lost = |room: &Room| {
+        room.server.connection_info(room.guests[0].id).stats().map_or(0, |stats| stats.packets_lost)
+    };
     let (before, mut sent) = (lost(&room), 0);
     for _ in 0..4 {
         let packets = room.tick_one();
@@ -243,10 +245,10 @@ fn s43_what_an_opening_owes_is_not_sent_after_it_is_hidden() {
             let mut room = Room::new(config, |client| _ = client.register::<Library>());
             let library = Library { books: (0..600).map(|book| format!("{SECRET} {book}")).collect() };
             let library = room.server.spawn(library);
-            room.server.set_dynamic_condition(library, books, initial);
+            room.server.object(library).set_dynamic_condition(books, initial);
             room.enter();
             (0..ticks).for_each(|_| _ = room.step());
-            room.server.set_dynamic_condition(library, books, Condition::Never);
+            room.server.object(library).set_dynamic_condition(books, Condition::Never);
             for _ in 0..60 {
                 room.acknowledge();
                 let packets = room.tick_one();
@@ -254,7 +256,7 @@ fn s43_what_an_opening_owes_is_not_sent_after_it_is_hidden() {
                 room.deliver(0, &packets);
             }
             // Who may see the books again lacks most of them.
-            room.server.set_dynamic_condition(library, books, Condition::None);
+            room.server.object(library).set_dynamic_condition(books, Condition::None);
             room.settle();
             assert_eq!(room.client()[library].books.len(), 600, "{initial:?}, {ticks} ticks");
         }
@@ -273,11 +275,11 @@ fn s43_later_changes_are_not_sent_with_what_an_opening_owes() {
     let steps = (0..600).map(|step| format!("step number {step}")).collect();
     let plan = room.server.spawn(Plan { steps });
     let owner = room.enter();
-    room.server.set_owner(plan, Some(owner));
+    room.server.object(plan).set_owner(Some(owner));
     (0..5).for_each(|_| _ = room.step());
     let len = room.client()[plan].steps.len();
     assert!((1..600).contains(&len), "{len} steps have arrived, the rest waits");
-    room.server.set_owner(plan, None);
+    room.server.object(plan).set_owner(None);
     for tick in 0..200 {
         room.server[plan].steps.push(format!("{SECRET} {tick}"));
         room.acknowledge();
@@ -287,7 +289,7 @@ fn s43_later_changes_are_not_sent_with_what_an_opening_owes() {
     }
     room.settle();
     assert_eq!(room.client()[plan].steps.len(), 600);
-    room.server.set_owner(plan, Some(owner));
+    room.server.object(plan).set_owner(Some(owner));
     room.settle();
     assert_eq!(room.client()[plan].steps.len(), 800, "the owner gets what it missed");
 }

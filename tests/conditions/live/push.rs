@@ -47,12 +47,12 @@ fn codes(room: &Room, trap: ObjectRef<Trap>) -> Vec<u32> {
 fn s45_a_marked_push_property_that_was_off_arrives_when_it_is_switched_on() {
     let (mut room, trap) = room(2);
     let property = property::<Trap>("armed");
-    room.server.set_custom_active(trap, property, false);
+    room.server.object(trap).set_custom_active(property, false);
     room.server[trap].armed = 4;
-    room.server.mark_dirty(trap, property);
+    room.server.object(trap).mark_dirty(property);
     room.settle();
     assert_eq!(armed(&room, trap), [0, 0]);
-    room.server.set_custom_active(trap, property, true);
+    room.server.object(trap).set_custom_active(property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4, 4]);
     assert_eq!(room.guests[0].client.get(trap).unwrap().told, [(0, 4)], "told once, with the old value");
@@ -62,15 +62,15 @@ fn s45_a_marked_push_property_that_was_off_arrives_when_it_is_switched_on() {
 fn s45_switching_on_compares_a_push_property_that_nobody_marked() {
     let (mut room, trap) = room(1);
     let property = property::<Trap>("armed");
-    room.server.set_custom_active(trap, property, false);
+    room.server.object(trap).set_custom_active(property, false);
     room.server[trap].armed = 4;
     room.settle();
-    room.server.set_custom_active(trap, property, true);
+    room.server.object(trap).set_custom_active(property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4]);
     // The switch was already on. Switching the property on again marks nothing (S126).
     room.server[trap].armed = 5;
-    room.server.set_custom_active(trap, property, true);
+    room.server.object(trap).set_custom_active(property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4]);
 }
@@ -79,12 +79,12 @@ fn s45_switching_on_compares_a_push_property_that_nobody_marked() {
 fn s68_a_connection_that_ends_while_an_object_is_to_come_back_opens_and_compares_nothing() {
     let (mut room, trap) = room(2);
     let first = room.guests[0].id;
-    room.server.set_visible(first, trap, false);
+    room.server.object(trap).set_visible(first, false);
     room.tick();
     // The object is opened again after its closing is acknowledged, but no ack arrives.
-    room.server.set_visible(first, trap, true);
+    room.server.object(trap).set_visible(first, true);
     room.server[trap].place = 5;
-    room.server.disconnect(first);
+    room.server.connection(first).disconnect();
     room.guests.remove(0);
     room.settle();
     assert_eq!(room.client()[trap].place, 0, "nobody marked it");
@@ -102,13 +102,13 @@ fn s45_a_marked_push_property_outlives_a_dynamic_condition_that_is_never() {
             (4, Condition::ReplayOnly),
             (5, Condition::Never),
         ] {
-            room.server.set_dynamic_condition(trap, property, condition);
+            room.server.object(trap).set_dynamic_condition(property, condition);
             room.server[trap].code = value;
-            room.server.mark_dirty(trap, property);
+            room.server.object(trap).mark_dirty(property);
             room.settle();
         }
         assert_eq!(codes(&room, trap), [0, 0], "never, or for others");
-        room.server.set_dynamic_condition(trap, property, last);
+        room.server.object(trap).set_dynamic_condition(property, last);
         room.settle();
         assert_eq!(codes(&room, trap), [5, 5], "{last:?}");
     }
@@ -118,15 +118,15 @@ fn s45_a_marked_push_property_outlives_a_dynamic_condition_that_is_never() {
 fn s45_a_dynamic_push_property_is_compared_when_it_is_no_longer_never() {
     let (mut room, trap) = room(1);
     let property = property::<Trap>("code");
-    room.server.set_dynamic_condition(trap, property, Condition::Never);
+    room.server.object(trap).set_dynamic_condition(property, Condition::Never);
     room.server[trap].code = 6;
     room.settle();
-    room.server.set_dynamic_condition(trap, property, Condition::None);
+    room.server.object(trap).set_dynamic_condition(property, Condition::None);
     room.settle();
     assert_eq!(codes(&room, trap), [6]);
     // A change from one condition to another never switched the property off, so it marks nothing (S126).
     room.server[trap].code = 7;
-    room.server.set_dynamic_condition(trap, property, Condition::SkipReplay);
+    room.server.object(trap).set_dynamic_condition(property, Condition::SkipReplay);
     room.settle();
     assert_eq!(codes(&room, trap), [6]);
 }
@@ -135,18 +135,18 @@ fn s45_a_dynamic_push_property_is_compared_when_it_is_no_longer_never() {
 fn s45_who_joins_while_a_push_property_is_off_gets_it_with_the_others() {
     let (mut room, trap) = room(1);
     let (custom, dynamic) = (property::<Trap>("armed"), property::<Trap>("code"));
-    room.server.set_custom_active(trap, custom, false);
-    room.server.set_dynamic_condition(trap, dynamic, Condition::Never);
+    room.server.object(trap).set_custom_active(custom, false);
+    room.server.object(trap).set_dynamic_condition(dynamic, Condition::Never);
     (room.server[trap].armed, room.server[trap].code) = (8, 9);
-    room.server.mark_dirty(trap, custom);
-    room.server.mark_dirty(trap, dynamic);
+    room.server.object(trap).mark_dirty(custom);
+    room.server.object(trap).mark_dirty(dynamic);
     room.enter();
     room.settle();
     assert_eq!((armed(&room, trap), codes(&room, trap)), (vec![0, 0], vec![0, 0]));
     room.server.objects_mut::<Trap>().for_each(drop);
     room.settle();
-    room.server.set_custom_active(trap, custom, true);
-    room.server.set_dynamic_condition(trap, dynamic, Condition::None);
+    room.server.object(trap).set_custom_active(custom, true);
+    room.server.object(trap).set_dynamic_condition(dynamic, Condition::None);
     room.settle();
     assert_eq!((armed(&room, trap), codes(&room, trap)), (vec![8; 2], vec![9; 2]));
 }
@@ -155,14 +155,14 @@ fn s45_who_joins_while_a_push_property_is_off_gets_it_with_the_others() {
 fn a_switch_of_one_push_property_leaves_the_marks_of_others() {
     let (mut room, trap) = room(1);
     let (custom, always) = (property::<Trap>("armed"), property::<Trap>("place"));
-    room.server.set_custom_active(trap, custom, false);
+    room.server.object(trap).set_custom_active(custom, false);
     (room.server[trap].armed, room.server[trap].place) = (1, 2);
-    room.server.mark_dirty(trap, custom);
-    room.server.mark_dirty(trap, always);
+    room.server.object(trap).mark_dirty(custom);
+    room.server.object(trap).mark_dirty(always);
     room.settle();
     assert_eq!(room.client()[trap].place, 2);
     room.server[trap].place = 3;
-    room.server.set_custom_active(trap, custom, true);
+    room.server.object(trap).set_custom_active(custom, true);
     room.settle();
     assert_eq!((room.client()[trap].armed, room.client()[trap].place), (1, 2), "unmarked (S126)");
 }
@@ -171,12 +171,12 @@ fn a_switch_of_one_push_property_leaves_the_marks_of_others() {
 fn a_switch_for_one_connection_loses_no_mark() {
     let (mut room, trap) = room(2);
     let (property, first) = (property::<Trap>("armed"), room.guests[0].id);
-    room.server.set_custom_active_for(first, trap, property, false);
+    room.server.object(trap).set_custom_active_for(first, property, false);
     room.server[trap].armed = 4;
-    room.server.mark_dirty(trap, property);
+    room.server.object(trap).mark_dirty(property);
     room.settle();
     assert_eq!(armed(&room, trap), [0, 4]);
-    room.server.set_custom_active_for(first, trap, property, true);
+    room.server.object(trap).set_custom_active_for(first, property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4, 4]);
 }
@@ -198,7 +198,7 @@ fn a_push_property_that_had_no_room_arrives_when_there_is_some() {
         server.spawn(Crate { label: "x".repeat(600), cargo: vec![] })
     });
     room.server[object].cargo = vec![7; 800];
-    room.server.mark_dirty(object, property::<Crate>("cargo"));
+    room.server.object(object).mark_dirty(property::<Crate>("cargo"));
     room.settle();
     assert_eq!(room.client()[object].cargo.len(), 0, "both together are too large");
     room.server[object].label.clear();

@@ -37,10 +37,10 @@ fn r16_no_packet_contains_hidden_values() {
         if tick % 7 == 0 {
             let owner = [None, Some(0), Some(1), Some(2)][tick / 7 % 4];
             let owner = owner.map(|guest: usize| room.guests[guest].id);
-            room.server.set_owner(spies[tick / 7 % 3], owner);
+            room.server.object(spies[tick / 7 % 3]).set_owner(owner);
         }
         room.acknowledge();
-        let owners = spies.iter().map(|&spy| room.server.owner(spy)).collect::<Vec<_>>();
+        let owners = spies.iter().map(|&spy| room.server.object_info(spy).owner()).collect::<Vec<_>>();
         for (guest, packets) in room.tick().into_iter().enumerate() {
             let bytes: Vec<u8> = packets.concat();
             let owns = |owner: &Option<ConnectionId>| *owner == Some(room.guests[guest].id);
@@ -63,7 +63,7 @@ fn r16_no_packet_contains_hidden_values() {
     for guest in &room.guests {
         for &spy in &spies {
             let (shown, truth) = (guest.client.get(spy).unwrap(), &room.server[spy]);
-            let is_owner = room.server.owner(spy) == Some(guest.id);
+            let is_owner = room.server.object_info(spy).owner() == Some(guest.id);
             assert_eq!(shown.place, truth.place);
             assert_eq!(
                 if is_owner { &shown.orders } else { &shown.rumours },
@@ -80,12 +80,12 @@ fn r16_a_resend_is_filtered_by_the_conditions_of_its_own_moment() {
     };
     let (mut room, spy) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Spy::default()));
-    room.server.set_owner(spy, Some(room.guests[0].id));
+    room.server.object(spy).set_owner(Some(room.guests[0].id));
     room.settle();
     room.server[spy].orders = "orders-canary".into();
     room.server[spy].place = [1.0; 3];
     assert!(leaks(&room.tick_one().concat(), b"orders-canary"));
-    room.server.set_owner(spy, None);
+    room.server.object(spy).set_owner(None);
     for _ in 0..60 {
         room.acknowledge();
         let packets = room.tick_one();
@@ -114,12 +114,12 @@ fn r15_the_fragments_of_an_opening_are_given_up_when_what_goes_with_openings_alo
         let (mut room, dossier) = Room::furnished(config, register, 0, |server| {
             server.spawn(Dossier { pages: "canary-of-a-page ".repeat(1_000), title: 7 })
         });
-        room.server.set_dynamic_condition(dossier, pages, initial);
+        room.server.object(dossier).set_dynamic_condition(pages, initial);
         room.enter();
         (0..4).for_each(|_| _ = room.step());
         assert!(leaks(&room.tick_one().concat(), b"canary-of-a-page"), "under way");
         // A client that has the object sees the value neither before nor after the change.
-        room.server.set_dynamic_condition(dossier, pages, Condition::Never);
+        room.server.object(dossier).set_dynamic_condition(pages, Condition::Never);
         for _ in 0..60 {
             room.acknowledge();
             let packets = room.tick_one();

@@ -86,14 +86,14 @@ fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
         // This client joins while the switch is on. The server keeps the encoded opening for the next client.
         room.enter();
         room.settle();
-        room.server.set_custom_active(agent, plan(), false);
+        room.server.object(agent).set_custom_active(plan(), false);
         room.enter();
         room.enter_replay();
         let owner = room.enter();
-        room.server.set_owner(agent, Some(owner));
+        room.server.object(agent).set_owner(Some(owner));
         settle_without(&mut room, SECRET);
         assert_eq!(plans(&room, agent), [SECRET, SECRET, "", "", ""], "the last begin as the archetype");
-        room.server.set_custom_active(agent, plan(), true);
+        room.server.object(agent).set_custom_active(plan(), true);
         room.settle();
         assert_eq!(plans(&room, agent), [SECRET; 5]);
         assert_eq!(room.updates::<Agent>(0, "plan"), 1, "it had the value already");
@@ -105,13 +105,13 @@ fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
 fn r16_values_switched_off_before_the_tick_are_not_sent() {
     let (mut room, agent) = room(2);
     room.server[agent].plan = SECRET.into();
-    room.server.set_custom_active(agent, plan(), false);
+    room.server.object(agent).set_custom_active(plan(), false);
     settle_without(&mut room, SECRET);
     // The switch is switched on and off again in one tick.
-    room.server.set_custom_active(agent, plan(), true);
-    room.server.set_custom_active(agent, plan(), false);
+    room.server.object(agent).set_custom_active(plan(), true);
+    room.server.object(agent).set_custom_active(plan(), false);
     settle_without(&mut room, SECRET);
-    room.server.set_custom_active(agent, plan(), true);
+    room.server.object(agent).set_custom_active(plan(), true);
     room.settle();
     assert_eq!(plans(&room, agent), [SECRET; 2]);
 }
@@ -123,10 +123,10 @@ fn r16_lost_values_are_not_sent_again_while_off() {
     let packets = room.tick();
     assert!(holds(&packets[0], SECRET) && holds(&packets[1], SECRET));
     room.deliver(1, &packets[1]);
-    room.server.set_custom_active(agent, plan(), false);
+    room.server.object(agent).set_custom_active(plan(), false);
     settle_without(&mut room, SECRET);
     assert_eq!(plans(&room, agent), ["", SECRET]);
-    room.server.set_custom_active(agent, plan(), true);
+    room.server.object(agent).set_custom_active(plan(), true);
     room.settle();
     assert_eq!(plans(&room, agent), [SECRET; 2]);
     assert_eq!([0, 1].map(|guest| room.updates::<Agent>(guest, "plan")), [1, 1]);
@@ -142,10 +142,10 @@ fn r16_an_opening_that_was_lost_is_sent_again_without_what_is_off() {
     room.acknowledge();
     let packets = room.tick();
     assert!(holds(&packets[1], SECRET), "the opening, which is lost");
-    room.server.set_custom_active(agent, plan(), false);
+    room.server.object(agent).set_custom_active(plan(), false);
     settle_without(&mut room, SECRET);
     assert_eq!(plans(&room, agent), [SECRET, ""]);
-    room.server.set_custom_active(agent, plan(), true);
+    room.server.object(agent).set_custom_active(plan(), true);
     room.settle();
     assert_eq!(plans(&room, agent), [SECRET; 2]);
 }
@@ -161,12 +161,12 @@ fn r16_waiting_changes_are_not_sent_while_off() {
     }
     room.step();
     for &other in others.iter().chain([&agent]) {
-        room.server.set_custom_active(other, plan(), false);
+        room.server.object(other).set_custom_active(plan(), false);
     }
     settle_without(&mut room, SECRET);
     let lacking = |room: &Room| others.iter().filter(|&&other| room.client()[other].plan.is_empty()).count();
     assert!(lacking(&room) > 20, "most had no room: {}", lacking(&room));
-    others.iter().for_each(|&other| room.server.set_custom_active(other, plan(), true));
+    others.iter().for_each(|&other| _ = room.server.object(other).set_custom_active(plan(), true));
     room.settle();
     assert_eq!(lacking(&room), 0);
 }
@@ -183,12 +183,12 @@ fn r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
     // Most of the objects wait already to be sent.
     all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
     room.step();
-    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));
+    all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), false));
     settle_without(&mut room, SECRET);
     let lacking = |room: &Room| all.iter().filter(|&&agent| room.client()[agent].plan.is_empty()).count();
     assert!(lacking(&room) > 100, "most had no room: {}", lacking(&room));
     assert!(all.iter().all(|&agent| room.client()[agent].place == 7));
-    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), true));
+    all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), true));
     room.settle();
     assert_eq!(lacking(&room), 0);
 }
@@ -210,11 +210,11 @@ fn r16_lost_values_that_are_switched_off_are_sent_when_switched_on() {
     room.wait(Duration::from_secs(1));
     // All packets are declared lost, and little of their content is sent again.
     room.tick();
-    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));
+    all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), false));
     settle_without(&mut room, SECRET);
     let lacking = |room: &Room| all.iter().filter(|&&agent| room.client()[agent].plan.is_empty()).count();
     assert_eq!(lacking(&room), all.len());
-    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), true));
+    all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), true));
     room.settle();
     assert_eq!(lacking(&room), 0);
 }
@@ -234,9 +234,9 @@ fn r15_fragments_under_way_are_given_up_when_their_property_is_switched_off() {
         }
         (0..3).for_each(|_| _ = room.step());
         assert_ne!(plans(&room, agent).last(), Some(&room.server[agent].plan.as_str()), "under way");
-        room.server.set_custom_active(agent, plan(), false);
+        room.server.object(agent).set_custom_active(plan(), false);
         settle_without(&mut room, SECRET);
-        room.server.set_custom_active(agent, plan(), true);
+        room.server.object(agent).set_custom_active(plan(), true);
         room.settle();
         let truth = room.server[agent].plan.as_str();
         assert!(plans(&room, agent).iter().all(|plan| *plan == truth));
@@ -252,13 +252,13 @@ fn s45_when_switched_on_again_each_client_gets_missing_values_once() {
     let packets = room.tick();
     // The packets to the first client are lost. The other clients receive their packets.
     (1..3).for_each(|guest| room.deliver(guest, &packets[guest]));
-    room.server.set_custom_active(agent, plan(), false);
+    room.server.object(agent).set_custom_active(plan(), false);
     room.server[agent].plan = "third".into();
     room.enter();
     room.settle();
     assert_eq!(plans(&room, agent), ["first", "second", "second", ""]);
     room.server[agent].plan = "second".into();
-    room.server.set_custom_active(agent, plan(), true);
+    room.server.object(agent).set_custom_active(plan(), true);
     room.settle();
     assert_eq!(plans(&room, agent), ["second"; 4]);
     let told = |guest: usize| {
@@ -277,9 +277,9 @@ fn s45_a_value_goes_out_while_both_switches_are_on() {
         // Covers every change of one of the three switches, from every state of the others.
         let for_object = round / 4 % 2 == 0;
         let for_one = [round % 3 > 0, round % 5 > 1];
-        room.server.set_custom_active(agent, talk(), for_object);
+        room.server.object(agent).set_custom_active(talk(), for_object);
         for guest in 0..2 {
-            room.server.set_custom_active_for(ids[guest], agent, talk(), for_one[guest]);
+            room.server.object(agent).set_custom_active_for(ids[guest], talk(), for_one[guest]);
         }
         room.server[agent].talk = round.to_string();
         room.settle();
@@ -304,7 +304,7 @@ fn properties_that_start_off_reach_no_client_until_they_are_switched_on_for_it()
     settle_without(&mut room, RUMOUR);
     assert_eq!(talks(&room, agent), [""; 3]);
     let second = room.guests[1].id;
-    room.server.set_custom_active_for(second, agent, talk(), true);
+    room.server.object(agent).set_custom_active_for(second, talk(), true);
     room.acknowledge();
     let packets = room.tick();
     assert_eq!([0, 1, 2].map(|guest| holds(&packets[guest], RUMOUR)), [false, true, false]);
@@ -313,7 +313,7 @@ fn properties_that_start_off_reach_no_client_until_they_are_switched_on_for_it()
     // For a client that joins later, a client that reconnects, and a respawned object, the property starts
     // off again.
     room.enter();
-    room.server.disconnect(second);
+    room.server.connection(second).disconnect();
     room.guests.remove(1);
     room.settle();
     room.server.despawn(agent);
@@ -327,11 +327,11 @@ fn properties_that_start_off_can_be_switched_on_before_the_hello() {
     let (mut room, agent) = Room::measuring(|| room(1));
     room.server[agent].talk = RUMOUR.into();
     let second = room.enter();
-    room.server.set_custom_active_for(second, agent, talk(), true);
+    room.server.object(agent).set_custom_active_for(second, talk(), true);
     room.settle();
     assert_eq!(talks(&room, agent), ["", RUMOUR]);
     assert_eq!(room.updates::<Agent>(1, "talk"), 1, "with the opening");
-    room.server.set_custom_active_for(second, agent, talk(), false);
+    room.server.object(agent).set_custom_active_for(second, talk(), false);
     room.server[agent].talk = "another".into();
     room.settle();
     assert_eq!(talks(&room, agent), ["", RUMOUR]);
@@ -348,13 +348,13 @@ fn a_hidden_object_is_shown_again_without_properties_that_were_switched_off() {
     let id = room.guests[0].id;
     room.server[agent].plan = SECRET.into();
     room.settle();
-    room.server.set_visible(id, agent, false);
+    room.server.object(agent).set_visible(id, false);
     room.settle();
-    room.server.set_custom_active(agent, plan(), false);
-    room.server.set_visible(id, agent, true);
+    room.server.object(agent).set_custom_active(plan(), false);
+    room.server.object(agent).set_visible(id, true);
     settle_without(&mut room, SECRET);
     assert_eq!(plans(&room, agent), [""]);
-    room.server.set_custom_active(agent, plan(), true);
+    room.server.object(agent).set_custom_active(plan(), true);
     room.settle();
     assert_eq!(plans(&room, agent), [SECRET]);
 }
@@ -363,8 +363,8 @@ fn a_hidden_object_is_shown_again_without_properties_that_were_switched_off() {
 fn r18_switches_for_one_connection_end_with_their_object() {
     let (mut room, agent) = room(1);
     let id = room.guests[0].id;
-    room.server.set_custom_active_for(id, agent, plan(), false);
-    room.server.set_custom_active_for(id, agent, talk(), true);
+    room.server.object(agent).set_custom_active_for(id, plan(), false);
+    room.server.object(agent).set_custom_active_for(id, talk(), true);
     room.settle();
     room.server.despawn(agent);
     room.settle();
@@ -406,14 +406,13 @@ fn wander(share: bool, loss: usize) -> Vec<Vec<Packets>> {
         match next(8) {
             0 => {
                 for_object[at][which] = next(2) == 0;
-                room.server.set_custom_active(agent, property, for_object[at][which]);
+                room.server.object(agent).set_custom_active(property, for_object[at][which]);
             }
             1 | 2 => {
                 let guest = next(room.guests.len());
                 for_one[guest][at][which] = next(2) == 0;
-                room.server.set_custom_active_for(
+                room.server.object(agent).set_custom_active_for(
                     room.guests[guest].id,
-                    agent,
                     property,
                     for_one[guest][at][which],
                 );
@@ -443,8 +442,8 @@ fn wander(share: bool, loss: usize) -> Vec<Vec<Packets>> {
     }
     assert!(found > 100, "those that may be seen are found");
     for &agent in &agents {
-        room.server.set_custom_active(agent, plan(), true);
-        room.server.set_custom_active(agent, talk(), true);
+        room.server.object(agent).set_custom_active(plan(), true);
+        room.server.object(agent).set_custom_active(talk(), true);
     }
     room.settle();
     for (guest, on) in room.guests.iter().zip(&for_one) {

@@ -49,9 +49,9 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
     for owner in [None, Some(0), Some(1), Some(2), Some(0), None] {
         for role in [Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority, Role::None] {
             for physics in [false, true] {
-                room.server.set_owner(object, owner.map(|guest| ids[guest]));
-                room.server.set_remote_role(object, role);
-                room.server.set_replicates_physics(object, physics);
+                room.server.object(object).set_owner(owner.map(|guest| ids[guest]));
+                room.server.object(object).set_remote_role(role);
+                room.server.object(object).set_replicates_physics(physics);
                 value += 1;
                 room.server[object].set_all(value);
                 let before = [0, 1, 2].map(|guest| seen(&room, guest, object).values());
@@ -97,9 +97,9 @@ fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     assert_eq!((updated.none, updated.initial_only, updated.initial_or_owner), (3, 2, 1));
     // The object is hidden and shown again, so it is opened again.
     let id = room.guests[0].id;
-    room.server.set_visible(id, late, false);
+    room.server.object(late).set_visible(id, false);
     room.settle();
-    room.server.set_visible(id, late, true);
+    room.server.object(late).set_visible(id, true);
     room.settle();
     let again = seen(&room, 0, late);
     assert_eq!((again.none, again.initial_only, again.initial_or_owner), (3, 3, 3));
@@ -119,7 +119,7 @@ fn s37_never_is_never_sent() {
 fn s34_a_dynamic_condition_is_any_other_at_run_time() {
     let (mut room, object) = room(2);
     let dynamic = property::<Every>("dynamic");
-    room.server.set_owner(object, Some(room.guests[0].id));
+    room.server.object(object).set_owner(Some(room.guests[0].id));
     let mut shown = [0, 0];
     for (condition, reaches) in [
         (Condition::OwnerOnly, [true, false]),
@@ -129,7 +129,7 @@ fn s34_a_dynamic_condition_is_any_other_at_run_time() {
         (Condition::ReplayOnly, [false, false]),
         (Condition::SkipReplay, [true, true]),
     ] {
-        room.server.set_dynamic_condition(object, dynamic, condition);
+        room.server.object(object).set_dynamic_condition(dynamic, condition);
         let value = room.server[object].dynamic + 1;
         room.server[object].dynamic = value;
         room.settle();
@@ -146,8 +146,8 @@ fn s204_only_its_owner_sees_an_autonomous_proxy() {
     room.settle();
     assert_eq!((seen(&room, 0, object).autonomous_only, seen(&room, 0, object).simulated_only), (1, 0));
     assert_eq!((seen(&room, 1, object).autonomous_only, seen(&room, 1, object).simulated_only), (0, 1));
-    assert_eq!(room.server.owner(object), Some(room.guests[0].id));
-    room.server.set_owner(object, Some(room.guests[1].id));
+    assert_eq!(room.server.object_info(object).owner(), Some(room.guests[0].id));
+    room.server.object(object).set_owner(Some(room.guests[1].id));
     room.server[object].autonomous_only = 2;
     room.server[object].simulated_only = 2;
     room.settle();
@@ -164,7 +164,7 @@ fn s205_the_remote_role_decides_who_simulates() {
         (3, Role::SimulatedProxy, true),
         (4, Role::None, false),
     ] {
-        room.server.set_remote_role(object, role);
+        room.server.object(object).set_remote_role(role);
         room.server[object].simulated_only = value;
         room.settle();
         let shown = seen(&room, 0, object).simulated_only;

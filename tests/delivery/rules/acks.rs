@@ -36,7 +36,7 @@ fn r06_at_most_1024_packets_are_unresolved() {
 /// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
 /// bytes in flight if nothing was acked or declared lost.
 fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
-    let now = room.server.stats(room.guests[0].id).expect("it is connected");
+    let now = room.server.connection_info(room.guests[0].id).stats().expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
 }
 
@@ -53,7 +53,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
     {
         let spawn = |server: &mut Server| (0..100).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
         let (mut room, all) = Room::furnished(with(packets, bytes), things, 1, spawn);
-        let before = room.server.stats(room.guests[0].id).expect("it is connected");
+        let before = room.server.connection_info(room.guests[0].id).stats().expect("it is connected");
         for round in 1..=20_u32 {
             for (at, &object) in all.iter().enumerate() {
                 room.server[object].a = round;
@@ -62,7 +62,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
             }
             let hidden = all[round as usize];
             let id = room.guests[0].id;
-            room.server.set_visible(id, hidden, round % 2 == 0);
+            room.server.object(hidden).set_visible(id, round % 2 == 0);
             room.tick_one();
             room.now -= TICK - Duration::from_micros(5);
             let (in_flight, in_bytes) = sent_since(&room, before);
@@ -72,7 +72,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
         }
         for &object in &all {
             let id = room.guests[0].id;
-            room.server.set_visible(id, object, true);
+            room.server.object(object).set_visible(id, true);
         }
         room.settle();
         for &object in &all {
@@ -186,7 +186,8 @@ fn r06_packets_are_sent_until_the_memory_has_no_room_for_one_more() {
         room.now -= TICK - Duration::from_micros(5);
         if room.in_flight(0) > packets {
             packets = room.in_flight(0);
-            most = room.server.stats(room.guests[0].id).map_or(0, |stats| stats.memory_bytes);
+            most =
+                room.server.connection_info(room.guests[0].id).stats().map_or(0, |stats| stats.memory_bytes);
         }
     }
     assert!((5..1_000).contains(&packets), "{packets} packets");
@@ -486,13 +487,13 @@ fn r20_a_client_reads_packets_of_at_most_its_mtu() {
     room.deliver(0, &welcome);
     room.settle();
     let client = &mut room.guests[0].client;
-    let bytes_received = client.stats().bytes_received;
-    let instance = client.server_instance().expect("it is connected");
+    let bytes_received = client.connection_info().stats().bytes_received;
+    let instance = client.connection_info().server_instance().expect("it is connected");
     let binding = 1_000 ^ instance ^ crate::forge::token(&welcome[0]);
     assert_eq!(client.receive(room.now, &closes(100, binding, 1_201)), Err(ReceiveError::Damaged));
-    assert_eq!(client.stats().bytes_received, bytes_received);
+    assert_eq!(client.connection_info().stats().bytes_received, bytes_received);
     assert_eq!(client.receive(room.now, &closes(100, binding, 1_200)), Ok(()));
-    assert_eq!(client.stats().bytes_received, bytes_received + 1_200);
+    assert_eq!(client.connection_info().stats().bytes_received, bytes_received + 1_200);
     assert_eq!(copy(&room, one).a, 0);
 }
 

@@ -54,11 +54,11 @@ fn step(room: &mut Room) -> bool {
     room.acknowledge();
     let packets = room.tick();
     room.deliver(1, &packets[1]);
-    room.server.stats(room.guests[0].id).is_some() && room.server.connections().count() == 2
+    room.server.connection_info(room.guests[0].id).stats().is_some() && room.server.connections().count() == 2
 }
 
 fn memory_bytes(room: &Room, guest: usize) -> usize {
-    room.server.stats(room.guests[guest].id).map_or(0, |stats| stats.memory_bytes)
+    room.server.connection_info(room.guests[guest].id).stats().map_or(0, |stats| stats.memory_bytes)
 }
 
 /// Makes changes that add new elements in each tick: to arrays, collections and maps.
@@ -193,7 +193,7 @@ fn r17_an_end_is_waited_for_eight_round_trips_where_these_are_longer_than_timeou
         room.deliver(0, &packets);
         room.acknowledge();
     }
-    let round_trip = room.server.stats(room.guests[0].id).map(|stats| stats.round_trip);
+    let round_trip = room.server.connection_info(room.guests[0].id).stats().map(|stats| stats.round_trip);
     assert!(round_trip > Some(TIMEOUT * 5 / 8), "{round_trip:?}");
     room.server.despawn(other);
     let start = room.now;
@@ -245,7 +245,7 @@ fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_
         room.acknowledge();
         let packets = room.tick();
         room.deliver(1, &packets[1]);
-        let Some(stats) = room.server.stats(id) else { break };
+        let Some(stats) = room.server.connection_info(id).stats() else { break };
         assert!(stats.memory_bytes <= limit, "{} bytes in tick {tick}", stats.memory_bytes);
         assert!(room.now - start < TIMEOUT * 6, "it is still connected");
         // Closings are sent again in the tick in which a packet with them is declared lost, and in no other.

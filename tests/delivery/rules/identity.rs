@@ -93,7 +93,7 @@ fn r17_a_connection_that_ends_holds_no_slot() {
     let (mut room, one) =
         Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
     room.server.despawn(one);
-    room.server.disconnect(room.guests[1].id);
+    room.server.connection(room.guests[1].id).disconnect();
     let packets = room.tick();
     room.deliver(0, &packets[0]);
     room.acknowledge();
@@ -163,11 +163,11 @@ fn s198_server_and_client_name_an_object_alike() {
 fn r18_a_hidden_object_is_shown_again_under_its_own_guid() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
-    room.server.set_visible(id, one, false);
+    room.server.object(one).set_visible(id, false);
     room.settle();
     assert!(!room.client().contains(one));
     room.server[one].a = 9;
-    room.server.set_visible(id, one, true);
+    room.server.object(one).set_visible(id, true);
     room.settle();
     assert_eq!(copy(&room, one).a, 9);
     let mut events = Vec::new();
@@ -186,7 +186,7 @@ fn r18_a_hidden_object_is_shown_again_under_its_own_guid() {
 fn r18_destroyed_outweighs_out_of_sight() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
-    room.server.set_visible(id, one, false);
+    room.server.object(one).set_visible(id, false);
     room.tick_one();
     room.server.despawn(one);
     room.settle();
@@ -202,9 +202,9 @@ fn r18_destroyed_outweighs_out_of_sight() {
 fn r18_an_object_hidden_and_shown_before_the_ack_of_its_close_is_opened_again() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
-    room.server.set_visible(id, one, false);
+    room.server.object(one).set_visible(id, false);
     let close = room.tick_one();
-    room.server.set_visible(id, one, true);
+    room.server.object(one).set_visible(id, true);
     room.server[one].a = 3;
     let early = room.tick_one();
     room.deliver(0, &early);
@@ -218,13 +218,13 @@ fn r18_an_object_hidden_shown_and_hidden_before_the_ack_of_its_close_stays_close
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
     for visible in [false, true, false] {
-        room.server.set_visible(id, one, visible);
+        room.server.object(one).set_visible(id, visible);
         let packets = room.tick_one();
         room.deliver(0, &packets);
     }
     room.settle();
     assert!(!room.client().contains(one));
-    room.server.set_visible(id, one, true);
+    room.server.object(one).set_visible(id, true);
     room.settle();
     assert!(room.client().contains(one));
 }
@@ -243,7 +243,7 @@ fn open_with_late_ack(room: &mut Room, one: ObjectRef<Thing>, other: ObjectRef<T
         room.deliver(0, &packets);
     }
     room.settle();
-    room.server.set_visible(room.guests[0].id, one, false);
+    room.server.object(one).set_visible(room.guests[0].id, false);
     room.settle();
     assert!(!room.client().contains(one));
     late_ack
@@ -252,7 +252,7 @@ fn open_with_late_ack(room: &mut Room, one: ObjectRef<Thing>, other: ObjectRef<T
 /// Shows a hidden object again. Asserts that the late ack of an earlier opening does not count for the
 /// present one.
 fn assert_late_ack_does_not_count(room: &mut Room, one: ObjectRef<Thing>, late_ack: &[Vec<u8>]) {
-    room.server.set_visible(room.guests[0].id, one, true);
+    room.server.object(one).set_visible(room.guests[0].id, true);
     assert_eq!(room.tick_one().len(), 1, "the present opening, which is lost");
     room.hear(0, late_ack);
     room.server[one].a = 9;
@@ -267,9 +267,9 @@ fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
     let (mut room, one, other) = two_things();
     let id = room.guests[0].id;
     // The client has had the object before, so its opening is not shared with other clients.
-    room.server.set_visible(id, one, false);
+    room.server.object(one).set_visible(id, false);
     room.settle();
-    room.server.set_visible(id, one, true);
+    room.server.object(one).set_visible(id, true);
     let late_ack = open_with_late_ack(&mut room, one, other);
     assert_late_ack_does_not_count(&mut room, one, &late_ack);
 }
@@ -298,7 +298,7 @@ fn r18_an_object_hidden_before_the_hello_does_not_hide_the_next_object_in_its_sl
     let mut room = Room::new(ServerConfig::default(), things);
     let old = room.server.spawn(thing(0));
     let id = room.enter();
-    room.server.set_visible(id, old, false);
+    room.server.object(old).set_visible(id, false);
     room.server.despawn(old);
     room.tick_one();
     let next = room.server.spawn(thing(1));

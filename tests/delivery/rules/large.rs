@@ -165,13 +165,13 @@ fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
         furnish,
     );
     let owner = room.guests[0].id;
-    room.server.set_owner(vault, Some(owner));
+    room.server.object(vault).set_owner(Some(owner));
     room.settle();
     room.server[vault].secret = "top-secret-canary".repeat(100);
     let packets = room.tick_one();
     assert!(packets.iter().any(|packet| leaks(packet, b"top-secret-canary")), "the owner may see it");
     room.deliver(0, &packets[1..]);
-    room.server.set_owner(vault, None);
+    room.server.object(vault).set_owner(None);
     room.server[vault].open = true;
     for _ in 0..100 {
         room.acknowledge();
@@ -181,7 +181,7 @@ fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
     }
     let seen = room.client().get(vault).unwrap();
     assert!(seen.secret.is_empty() && seen.open);
-    room.server.set_owner(vault, Some(owner));
+    room.server.object(vault).set_owner(Some(owner));
     room.settle();
     assert_eq!(room.client().get(vault).unwrap().secret.len(), 1_700, "the owner again, it gets all of it");
 }
@@ -195,15 +195,15 @@ fn r15_abandoned_fragments_do_not_fill_the_client() {
     let (mut room, vaults) = Room::furnished(small_packets(), register, 1, furnish);
     let owner = room.guests[0].id;
     for &vault in &vaults {
-        room.server.set_owner(vault, Some(owner));
+        room.server.object(vault).set_owner(Some(owner));
         room.server[vault].secret = "s".repeat(4_000);
         let packets = room.tick_one();
         room.deliver(0, &packets[1..]);
-        room.server.set_owner(vault, None);
+        room.server.object(vault).set_owner(None);
         room.acknowledge();
     }
     for &vault in &vaults {
-        room.server.set_owner(vault, Some(owner));
+        room.server.object(vault).set_owner(Some(owner));
     }
     room.settle();
     assert!(vaults.iter().all(|&vault| room.client().get(vault).unwrap().secret.len() == 4_000));
@@ -343,7 +343,7 @@ fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let spy = room.server.spawn(Spy { number: 1, ..Spy::default() });
     // This object has a higher slot than the spy, so it is sent before the spy when objects take turns.
     let filler = room.server.spawn(Filler { number: 1 });
-    room.server.set_owner(spy, Some(id));
+    room.server.object(spy).set_owner(Some(id));
     drop(room.tick_one());
     room.server[filler].number = 2;
     room.server[spy].story = "s".repeat(3_000);
@@ -358,7 +358,7 @@ fn unsent_blob() -> (Room, ObjectRef<Spy>) {
 #[test]
 fn r15_a_blob_is_abandoned_at_a_flip_whatever_was_lost_before() {
     let (mut room, spy) = unsent_blob();
-    room.server.set_owner(spy, None);
+    room.server.object(spy).set_owner(None);
     for _ in 0..300 {
         room.acknowledge();
         let packets = room.tick_one();

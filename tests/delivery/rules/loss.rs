@@ -140,14 +140,14 @@ fn r03_a_resend_has_the_values_that_were_compared_not_the_live_ones() {
     let spawn = |server: &mut Server| server.spawn(Pushed::default());
     let (mut room, one) = Room::furnished(ServerConfig::default(), pushed, 1, spawn);
     room.server[one].pushed = 1;
-    room.server.mark_dirty(one, property::<Pushed>("pushed"));
+    room.server.object(one).mark_dirty(property::<Pushed>("pushed"));
     room.tick_one();
     // The value is not marked, so no comparison has seen it yet.
     room.server[one].pushed = 2;
     room.settle();
     let value = |room: &Room| room.client().get(one).map(|object| object.pushed);
     assert_eq!(value(&room), Some(1), "the lost value was sent again, as compared");
-    room.server.mark_dirty(one, property::<Pushed>("pushed"));
+    room.server.object(one).mark_dirty(property::<Pushed>("pushed"));
     room.settle();
     assert_eq!(value(&room), Some(2));
 }
@@ -231,7 +231,7 @@ fn r04_a_late_ack_of_a_packet_held_for_lost_changes_nothing() {
     for _ in 0..60 {
         room.tick_one();
     }
-    let lost = room.server.stats(room.guests[0].id).unwrap().packets_lost;
+    let lost = room.server.connection_info(room.guests[0].id).stats().unwrap().packets_lost;
     assert!(lost >= 1);
     room.hear(0, &ack);
     room.settle();

@@ -140,9 +140,9 @@ fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
             // The client has had the object before, so its opening is not shared with other clients.
             room.settle();
             let id = room.guests[0].id;
-            room.server.set_visible(id, bag, false);
+            room.server.object(bag).set_visible(id, false);
             room.settle();
-            room.server.set_visible(id, bag, true);
+            room.server.object(bag).set_visible(id, true);
         }
         let opening = room.tick_one();
         room.deliver(0, &opening);

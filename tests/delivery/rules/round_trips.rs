@@ -95,7 +95,8 @@ fn r09_any_round_trip_up_to_30_s_converges_and_falls_silent() {
         let before = slow.packets;
         slow.run(round_trip + Duration::from_secs(5));
         assert_eq!(slow.packets, before, "at a round trip of {seconds} s it never falls silent");
-        let stats = slow.room.server.stats(slow.room.guests[0].id).expect("it is connected");
+        let stats =
+            slow.room.server.connection_info(slow.room.guests[0].id).stats().expect("it is connected");
         assert!(stats.round_trip.abs_diff(round_trip) <= TICK * 4, "{:?} for {seconds} s", stats.round_trip);
     }
 }

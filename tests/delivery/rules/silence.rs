@@ -63,7 +63,7 @@ fn r26_a_hello_that_nobody_follows_is_answered_with_three_times_its_bytes_at_mos
         assert!(bytes <= 3 * copies * hello.len(), "{bytes} bytes for {copies} hellos of {}", hello.len());
     }
     let id = room.guests[0].id;
-    assert_eq!(room.server.stats(id).map(|stats| stats.round_trip), Some(Duration::ZERO));
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.round_trip), Some(Duration::ZERO));
 }
 
 #[test]

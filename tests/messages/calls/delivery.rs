@@ -31,7 +31,7 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
         register(&mut client);
         let id = server.connect(Duration::ZERO);
         let hero = server.spawn(Hero { health: 1, ..Hero::default() });
-        server.set_owner(hero, Some(id));
+        server.object(hero).set_owner(Some(id));
         let (mut now, mut sent) = (Duration::ZERO, 0_u16);
         loop {
             while let Some(delivery) = network.deliver(now) {
@@ -50,7 +50,7 @@ fn s215_reliable_calls_run_once_and_in_order_and_unreliable_ones_at_most_once() 
                 network.send(now, home, away, packet);
             }
             now += TICK;
-            if sent < 300 && client.is_owner(hero) {
+            if sent < 300 && client.object_info(hero).is_owner() {
                 sent += 1;
                 client.call(hero).fire(sent).unwrap();
                 client.call(hero).wave((sent % 250) as u8).unwrap();

@@ -152,7 +152,7 @@ fn room_with(config: ServerConfig, guests: usize) -> (Room, Vec<ObjectRef<Hero>>
         (0..guests).map(|_| server.spawn(Hero { health: 100, ..Hero::default() })).collect::<Vec<_>>()
     });
     for (guest, &hero) in room.guests.iter().zip(&heroes) {
-        room.server.set_owner(hero, Some(guest.id));
+        room.server.object(hero).set_owner(Some(guest.id));
     }
     room.settle();
     (room, heroes)
@@ -161,7 +161,7 @@ fn room_with(config: ServerConfig, guests: usize) -> (Room, Vec<ObjectRef<Hero>>
 /// Spawns one more hero, which the first guest owns.
 fn spawn_for_first(room: &mut Room) -> ObjectRef<Hero> {
     let hero = room.server.spawn(Hero::default());
-    room.server.set_owner(hero, Some(room.guests[0].id));
+    room.server.object(hero).set_owner(Some(room.guests[0].id));
     hero
 }
 

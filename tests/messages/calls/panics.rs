@@ -48,7 +48,7 @@ fn room(guests: usize) -> (Room, Vec<ObjectRef<Sailor>>) {
     let (mut room, sailors): (_, Vec<_>) =
         Room::furnished(ServerConfig::default(), register, guests, furnish);
     for (&sailor, guest) in sailors.iter().zip(&room.guests) {
-        room.server.set_owner(sailor, Some(guest.id));
+        room.server.object(sailor).set_owner(Some(guest.id));
     }
     room.settle();
     (room, sailors)

@@ -72,9 +72,9 @@ fn the_body_of_a_polled_call_runs_if_the_program_asks_for_it() {
 fn s213_a_polled_call_runs_only_if_its_caller_still_owns_the_object() {
     type Event = fn(&mut Server, ConnectionId, ObjectRef<Hero>);
     let events: [Event; 3] = [
-        |server, _, hero| server.set_owner(hero, None),
-        |server, _, hero| server.tear_off(hero),
-        |server, caller, _| server.disconnect(caller),
+        |server, _, hero| _ = server.object(hero).set_owner(None),
+        |server, _, hero| _ = server.object(hero).tear_off(),
+        |server, caller, _| server.connection(caller).disconnect(),
     ];
     for (at, event) in events.into_iter().enumerate() {
         let (mut room, heroes) = room(1);

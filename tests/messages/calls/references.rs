@@ -12,7 +12,7 @@ fn s223_a_reference_whose_object_is_not_there_is_null() {
     let (mut room, heroes) = room(1);
     let (id, hero) = (room.guests[0].id, heroes[0]);
     let hidden = room.server.spawn(Hero::default());
-    room.server.set_visible(id, hidden, false);
+    room.server.object(hidden).set_visible(id, false);
     room.server.call(hero).look(hidden).unwrap();
     room.server.call(hero).look(hero).unwrap();
     room.settle();
@@ -24,7 +24,7 @@ fn s223_a_call_that_waits_for_its_reference_holds_later_calls_of_its_object() {
     let (mut room, heroes) = room(1);
     let (id, hero) = (room.guests[0].id, heroes[0]);
     let leader = room.server.spawn(Hero::default());
-    room.server.set_visible(id, leader, false);
+    room.server.object(leader).set_visible(id, false);
     room.server.call(hero).follow(leader).unwrap();
     room.server.call(hero).hit(2).unwrap();
     room.server.call(hero).blink(1).unwrap();
@@ -32,7 +32,7 @@ fn s223_a_call_that_waits_for_its_reference_holds_later_calls_of_its_object() {
         room.step();
     }
     assert_eq!(ran_on(&room, 0, hero), ["blink 1"], "unreliable calls do not wait");
-    room.server.set_visible(id, leader, true);
+    room.server.object(leader).set_visible(id, true);
     room.settle();
     assert_eq!(ran_on(&room, 0, hero), ["blink 1", "follow leader", "hit 2"]);
 }
@@ -64,7 +64,7 @@ fn waiting_room(is_known: bool) -> (Room, ObjectRef<Hero>, ObjectRef<Hero>) {
     if is_known {
         room.settle();
     }
-    room.server.set_visible(room.guests[0].id, leader, false);
+    room.server.object(leader).set_visible(room.guests[0].id, false);
     room.settle();
     room.server.call(heroes[0]).follow(leader).unwrap();
     room.server.call(heroes[0]).hit(2).unwrap();
@@ -93,12 +93,12 @@ fn s223_a_call_does_not_wait_for_an_object_that_was_torn_off_and_removed() {
     let (mut room, heroes) = room(1);
     let leader = room.server.spawn(Hero::default());
     room.settle();
-    room.server.tear_off(leader);
+    room.server.object(leader).tear_off();
     room.settle();
     room.server.call(heroes[0]).follow(leader).unwrap();
     (0..3).for_each(|_| _ = room.step());
     assert_eq!(ran_on(&room, 0, heroes[0]), ["follow leader"], "it is there as long as the client keeps it");
-    assert!(room.guests[0].client.remove_torn_off(leader));
+    assert!(room.guests[0].client.object(leader).remove_torn_off());
     room.server.call(heroes[0]).follow(leader).unwrap();
     (0..3).for_each(|_| _ = room.step());
     assert_eq!(ran_on(&room, 0, heroes[0]), ["follow leader", "follow nobody"]);
@@ -113,7 +113,7 @@ fn s223_a_call_waits_for_an_object_that_may_come_again() {
             room.step();
         }
         assert_eq!(ran_on(&room, 0, hero), [""; 0], "known before: {is_known}");
-        room.server.set_visible(room.guests[0].id, leader, true);
+        room.server.object(leader).set_visible(room.guests[0].id, true);
         room.settle();
         assert_eq!(ran_on(&room, 0, hero), ["follow leader", "hit 2"]);
     }
@@ -151,7 +151,7 @@ fn s223_how_long_a_call_waits_is_configured() {
         let (mut room, heroes) =
             room_with_clients(ClientConfig { max_call_wait: longest, ..Default::default() });
         let hidden = room.server.spawn(Hero::default());
-        room.server.set_visible(room.guests[0].id, hidden, false);
+        room.server.object(hidden).set_visible(room.guests[0].id, false);
         room.server.call(heroes[0]).follow(hidden).unwrap();
         let start = room.now;
         while room.now + Duration::from_millis(100) < start + longest {
@@ -175,7 +175,7 @@ fn room_with_clients(config: ClientConfig) -> (Room, [ObjectRef<Hero>; 1]) {
     let mut client = Client::new(config, Session::for_tests(1));
     register(&mut client);
     room.guests[0].client = client;
-    room.server.set_owner(hero, Some(id));
+    room.server.object(hero).set_owner(Some(id));
     room.settle();
     (room, [hero])
 }
@@ -207,5 +207,5 @@ fn r22_a_call_for_an_object_that_the_client_never_gets_is_dropped() {
     room.server.call(heroes[0]).hit(2).unwrap();
     room.settle();
     assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 2"]);
-    assert_eq!(room.server.stats(id).map(|stats| stats.packets_in_flight), Some(0));
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.packets_in_flight), Some(0));
 }

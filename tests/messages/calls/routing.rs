@@ -55,11 +55,11 @@ fn s214_a_call_that_arrives_after_its_owner_changed_is_ignored_and_counted() {
     let (id, hero) = (room.guests[0].id, heroes[0]);
     room.guests[0].client.call(hero).fire(1).unwrap();
     let packets = room.replies(0);
-    room.server.set_owner(hero, None);
+    room.server.object(hero).set_owner(None);
     room.hear(0, &packets);
     room.settle();
     assert_eq!(ran_on_server(&room, hero), [""; 0]);
-    assert_eq!(room.server.stats(id).map(|stats| stats.ignored_calls), Some(1));
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.ignored_calls), Some(1));
     // The client learns that it is not the owner any more.
     assert_eq!(room.guests[0].client.call(hero).fire(1), Err(CallError::NotOwner));
     assert_eq!(room.closed(0), None);
@@ -72,7 +72,7 @@ fn s214_a_call_on_an_object_that_is_gone_is_ignored_and_counted() {
     room.guests[0].client.call(heroes[0]).fire(1).unwrap();
     room.server.despawn(heroes[0]);
     room.settle();
-    assert_eq!(room.server.stats(id).map(|stats| stats.ignored_calls), Some(1));
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.ignored_calls), Some(1));
     assert_eq!(room.closed(0), None);
 }
 
@@ -106,7 +106,7 @@ fn s221_the_server_itself_is_not_validated() {
 fn s218_a_multicast_goes_only_to_clients_that_have_the_object() {
     let (mut room, heroes) = room(3);
     let (id, hero) = (room.guests[2].id, heroes[0]);
-    room.server.set_visible(id, hero, false);
+    room.server.object(hero).set_visible(id, false);
     room.settle();
     room.server.call(hero).announce(1).unwrap();
     room.server.call(hero).explode(2).unwrap();
@@ -114,7 +114,7 @@ fn s218_a_multicast_goes_only_to_clients_that_have_the_object() {
     assert_eq!(ran_on(&room, 1, hero), ["announce 1", "explode 2"]);
     assert!(room.guests[2].client.get(hero).is_none());
     // It is not kept for later either.
-    room.server.set_visible(id, hero, true);
+    room.server.object(hero).set_visible(id, true);
     room.settle();
     assert_eq!(ran_on(&room, 2, hero), [""; 0]);
 }
@@ -168,7 +168,7 @@ fn a_poll_for_calls_that_are_not_registered_says_what_to_register() {
 fn s210_calls_for_clients_on_an_object_that_was_torn_off_are_refused() {
     let (mut room, heroes) = room(1);
     assert_eq!(room.server.call(heroes[0]).hit(1), Ok(()));
-    room.server.tear_off(heroes[0]);
+    room.server.object(heroes[0]).tear_off();
     assert_eq!(room.server.call(heroes[0]).hit(2), Err(CallError::Gone));
     assert_eq!(room.server.call(heroes[0]).blink(3), Err(CallError::Gone));
     assert_eq!(room.server.call(heroes[0]).jump(4), Ok(()), "the object lives on at the server");

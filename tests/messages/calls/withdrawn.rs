@@ -104,107 +104,107 @@ const WAYS: [Way; 14] = [
         owns: true,
         still_sees: false,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_visible(stage.id, stage.spy, false),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_visible(stage.id, false),
     },
     Way {
         name: "seen by nobody",
         owns: true,
         still_sees: false,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_relevancy(stage.spy, Relevancy::Nobody),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_relevancy(Relevancy::Nobody),
     },
     Way {
         name: "left the group",
         owns: false,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.join_group(stage.id, GROUP);
-            stage.room.server.set_relevancy(stage.spy, Relevancy::Group(GROUP));
+            stage.room.server.connection(stage.id).join_group(GROUP);
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::Group(GROUP));
         },
-        lose: |stage| stage.room.server.leave_group(stage.id, GROUP),
+        lose: |stage| _ = stage.room.server.connection(stage.id).leave_group(GROUP),
     },
     Way {
         name: "left the group of the audience",
         owns: true,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.join_group(stage.id, GROUP);
-            stage.room.server.set_audience(stage.spy, Audience::Group(GROUP));
+            stage.room.server.connection(stage.id).join_group(GROUP);
+            stage.room.server.object(stage.spy).set_audience(Audience::Group(GROUP));
         },
-        lose: |stage| stage.room.server.leave_group(stage.id, GROUP),
+        lose: |stage| _ = stage.room.server.connection(stage.id).leave_group(GROUP),
     },
     Way {
         name: "left the audience",
         owns: true,
         still_sees: false,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_audience(stage.spy, Audience::NotOwner),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_audience(Audience::NotOwner),
     },
     Way {
         name: "no owner",
         owns: true,
         still_sees: true,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_owner(stage.spy, None),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_owner(None),
     },
     Way {
         name: "another owner",
         owns: true,
         still_sees: true,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_owner(stage.spy, Some(stage.other_id)),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_owner(Some(stage.other_id)),
     },
     Way {
         name: "another owner of what only its owner sees",
         owns: true,
         still_sees: false,
-        prepare: |stage| stage.room.server.set_relevancy(stage.spy, Relevancy::OwnerOnly),
-        lose: |stage| stage.room.server.set_owner(stage.spy, Some(stage.other_id)),
+        prepare: |stage| _ = stage.room.server.object(stage.spy).set_relevancy(Relevancy::OwnerOnly),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_owner(Some(stage.other_id)),
     },
     Way {
         name: "another owner of the owner",
         owns: false,
         still_sees: true,
         prepare: |stage| {
-            stage.room.server.set_owner(stage.carrier, Some(stage.id));
-            stage.room.server.set_owner_object(stage.spy, stage.carrier);
+            stage.room.server.object(stage.carrier).set_owner(Some(stage.id));
+            stage.room.server.object(stage.spy).set_owner_object(stage.carrier);
         },
-        lose: |stage| stage.room.server.set_owner(stage.carrier, Some(stage.other_id)),
+        lose: |stage| _ = stage.room.server.object(stage.carrier).set_owner(Some(stage.other_id)),
     },
     Way {
         name: "out of its area",
         owns: false,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.set_viewpoints(stage.id, &[[0.0; 3]]);
-            stage.room.server.set_relevancy(stage.spy, Relevancy::Located);
+            stage.room.server.connection(stage.id).set_viewpoints(&[[0.0; 3]]);
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::Located);
         },
-        lose: |stage| stage.room.server.set_viewpoints(stage.id, &[[1_000.0; 3]]),
+        lose: |stage| _ = stage.room.server.connection(stage.id).set_viewpoints(&[[1_000.0; 3]]),
     },
     Way {
         name: "carrier hidden",
         owns: true,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.set_relevancy(stage.spy, Relevancy::attached_to(stage.carrier));
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::attached_to(stage.carrier));
         },
-        lose: |stage| stage.room.server.set_visible(stage.id, stage.carrier, false),
+        lose: |stage| _ = stage.room.server.object(stage.carrier).set_visible(stage.id, false),
     },
     Way {
         name: "carrier seen by nobody",
         owns: true,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.set_relevancy(stage.spy, Relevancy::attached_to(stage.carrier));
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::attached_to(stage.carrier));
         },
-        lose: |stage| stage.room.server.set_relevancy(stage.carrier, Relevancy::Nobody),
+        lose: |stage| _ = stage.room.server.object(stage.carrier).set_relevancy(Relevancy::Nobody),
     },
     Way {
         name: "carrier despawned",
         owns: false,
         still_sees: false,
         prepare: |stage| {
-            stage.room.server.set_relevancy(stage.spy, Relevancy::attached_to(stage.carrier));
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::attached_to(stage.carrier));
         },
         lose: |stage| stage.room.server.despawn(stage.carrier),
     },
@@ -213,7 +213,7 @@ const WAYS: [Way; 14] = [
         owns: true,
         still_sees: false,
         prepare: |_| {},
-        lose: |stage| stage.room.server.set_dormancy(stage.spy, Dormancy::Initial),
+        lose: |stage| _ = stage.room.server.object(stage.spy).set_dormancy(Dormancy::Initial),
     },
 ];
 
@@ -228,21 +228,23 @@ impl Stage {
 
     fn with(config: ServerConfig, way: &Way) -> Self {
         let (room, [spy, carrier, other]) = Room::furnished(config, register, 2, |server| {
-            server.register_calls::<Spy>().set_area::<Spy>(Area::within(100.0));
+            server.register_calls::<Spy>().class::<Spy>().set_area(Area::within(100.0));
             std::array::from_fn(|_| server.spawn(Spy::default()))
         });
         let [id, other_id] = [0, 1].map(|guest| room.guests[guest].id);
         let mut stage = Self { room, id, other_id, spy, carrier, other };
         let server = &mut stage.room.server;
-        [spy, carrier, other].into_iter().for_each(|spy| server.set_relevancy(spy, Relevancy::Always));
-        server.set_owner(other, Some(id));
+        [spy, carrier, other]
+            .into_iter()
+            .for_each(|spy| _ = server.object(spy).set_relevancy(Relevancy::Always));
+        server.object(other).set_owner(Some(id));
         stage.prepare(way);
         stage.room.settle();
         stage
     }
 
     fn prepare(&mut self, way: &Way) {
-        self.room.server.set_owner(self.spy, way.owns.then_some(self.id));
+        self.room.server.object(self.spy).set_owner(way.owns.then_some(self.id));
         (way.prepare)(self);
     }
 
@@ -283,7 +285,7 @@ impl Stage {
         let client = &self.room.guests[0].client;
         assert_eq!(client[self.other].heard, numbers, "{context}");
         assert!(client.is_connected(), "{context}");
-        let stats = self.room.server.stats(self.id).expect("a connection");
+        let stats = self.room.server.connection_info(self.id).stats().expect("a connection");
         assert_eq!(stats.packets_in_flight, 0, "{context}");
     }
 }
@@ -396,7 +398,7 @@ fn r22_a_call_that_waits_for_its_object_is_dropped_when_its_client_loses_the_rig
         let mut stage = Stage::new(way);
         // The client has not acknowledged this spy.
         stage.spy = stage.room.server.spawn(Spy::default());
-        stage.room.server.set_relevancy(stage.spy, Relevancy::Always);
+        stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
         stage.prepare(way);
         stage.count(1);
         stage.call(kind, bytes);
@@ -503,8 +505,8 @@ fn r22_a_slot_that_is_used_again_does_not_bring_withdrawn_calls_back() {
         }
     };
     assert_eq!(new.guid().map(|guid| guid.slot()), stage.spy.guid().map(|guid| guid.slot()));
-    stage.room.server.set_relevancy(new, Relevancy::Always);
-    stage.room.server.set_owner(new, Some(stage.id));
+    stage.room.server.object(new).set_relevancy(Relevancy::Always);
+    stage.room.server.object(new).set_owner(Some(stage.id));
     stage.count(1);
     stage.check("a new object", &[1]);
     assert!(stage.room.client()[new].heard.is_empty());
@@ -518,21 +520,21 @@ fn r22_s210_a_call_before_the_tear_off_arrives_before_its_client_is_told() {
             if lost == 2 {
                 // The client has not acknowledged this spy, so the call waits.
                 stage.spy = stage.room.server.spawn(Spy::default());
-                stage.room.server.set_relevancy(stage.spy, Relevancy::Always);
+                stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
                 stage.prepare(&WAYS[0]);
             }
             stage.call(kind, 0);
             if lost == 1 {
                 drop(stage.tick());
             }
-            stage.room.server.tear_off(stage.spy);
+            stage.room.server.object(stage.spy).tear_off();
             for _ in 0..200 {
                 stage.room.step();
-                if stage.room.client().is_torn_off(stage.spy) {
+                if stage.room.client().object_info(stage.spy).is_torn_off() {
                     break;
                 }
             }
-            assert!(stage.room.client().is_torn_off(stage.spy), "{kind:?}, {lost}");
+            assert!(stage.room.client().object_info(stage.spy).is_torn_off(), "{kind:?}, {lost}");
             stage.room.step();
             assert_eq!(stage.room.client()[stage.spy].heard, [SECRET], "{kind:?}, {lost}");
         }
@@ -546,17 +548,17 @@ fn r22_s210_who_owned_an_object_when_it_was_torn_off_gets_its_calls_whoever_owns
         if waits {
             // The client has not acknowledged this spy, so the call waits.
             stage.spy = stage.room.server.spawn(Spy::default());
-            stage.room.server.set_relevancy(stage.spy, Relevancy::Always);
+            stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
         }
         stage.prepare(&WAYS[0]);
         stage.call(Kind::Whisper, 0);
         drop(stage.tick());
-        stage.room.server.tear_off(stage.spy);
-        stage.room.server.set_owner(stage.spy, Some(stage.other_id));
+        stage.room.server.object(stage.spy).tear_off();
+        stage.room.server.object(stage.spy).set_owner(Some(stage.other_id));
         for _ in 0..200 {
             stage.room.step();
         }
-        assert!(stage.room.client().is_torn_off(stage.spy), "waits: {waits}");
+        assert!(stage.room.client().object_info(stage.spy).is_torn_off(), "waits: {waits}");
         assert_eq!(stage.room.client()[stage.spy].heard, [SECRET], "waits: {waits}");
         let of_other = stage.room.guests[1].client.get(stage.spy).map(|spy| spy.heard.len());
         assert!(of_other.is_none_or(|heard| heard == 0), "waits: {waits}");
@@ -569,7 +571,7 @@ fn r22_s210_an_object_that_is_hidden_while_it_is_torn_off_takes_its_calls_along(
         let mut stage = Stage::new(&WAYS[0]);
         stage.call(kind, 0);
         drop(stage.tick());
-        stage.room.server.tear_off(stage.spy);
+        stage.room.server.object(stage.spy).tear_off();
         drop(stage.tick());
         (WAYS[0].lose)(&mut stage);
         stage.count(1);
@@ -591,7 +593,7 @@ fn r22_a_client_that_loses_and_regains_the_right_in_a_tick_gets_the_call_once() 
     let mut stage = Stage::new(&WAYS[6]);
     stage.call(Kind::Whisper, 0);
     (WAYS[6].lose)(&mut stage);
-    stage.room.server.set_owner(stage.spy, Some(stage.id));
+    stage.room.server.object(stage.spy).set_owner(Some(stage.id));
     stage.room.settle();
     assert_eq!(stage.room.client()[stage.spy].heard, [SECRET]);
     assert_eq!(stage.room.guests[1].client[stage.spy].heard, []);
@@ -610,7 +612,7 @@ fn r20_many_withdrawn_calls_leave_room_for_others_when_their_marks_have_arrived(
             (WAYS[0].lose)(&mut stage);
             stage.count(round);
             stage.check("many calls", &(0..=round).collect::<Vec<_>>());
-            stage.room.server.set_visible(stage.id, stage.spy, true);
+            stage.room.server.object(stage.spy).set_visible(stage.id, true);
             stage.room.settle();
         }
     }

@@ -97,7 +97,7 @@ fn r25_two_clients_behind_one_nat_do_not_mix() {
     let mut ids = world.server.connections();
     let one = ids.find(|&id| world.endpoint.address(id) == Some(PeerId(1))).expect("the first");
     drop(ids);
-    world.server.disconnect(one);
+    world.server.connection(one).disconnect();
     world.run(Duration::from_secs(1));
     assert_eq!(world.guests[0].end, Some(DisconnectReason::Closed));
     assert!(world.is_current(1) && world.guests[1].end.is_none());
@@ -221,9 +221,11 @@ fn r25_who_knows_a_session_that_has_no_token_yet_cannot_take_it_away() {
     world.run(Duration::from_secs(1));
     assert_eq!(world.endpoint.address(id), Some(PeerId(1)));
     assert_eq!(world.guests[1].end, Some(DisconnectReason::Taken));
-    assert!(world.server.accept(id, b"you are number 4"));
+    assert!(world.server.connection(id).accept(b"you are number 4"));
     world.run(Duration::from_secs(2));
-    assert!(world.is_current(0) && world.guests[0].client.login_answer() == b"you are number 4");
+    assert!(
+        world.is_current(0) && world.guests[0].client.connection_info().login_answer() == b"you are number 4"
+    );
     assert_eq!((world.connected(), logins(&world)), (vec![id], vec![id]));
 }
 
@@ -234,7 +236,7 @@ fn r25_a_client_whose_address_changes_while_its_login_is_decided_joins_from_the_
         world.rebind(0, 2);
         world.run_until(|world| logins(world).len() == 2);
         let again = logins(&world)[1];
-        assert!(again != id && world.server.accept(again, b""));
+        assert!(again != id && world.server.connection(again).accept(b""));
         world.run_until(|world| world.sees(0));
         assert_eq!(world.endpoint.address(again), Some(PeerId(2)));
         // The one that the client has left ends by itself.

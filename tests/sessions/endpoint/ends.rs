@@ -31,7 +31,7 @@ fn a_reason_of_the_server_arrives_under_loss() {
     for seed in 0..40 {
         let mut world = joined(seed);
         let id = world.connected()[0];
-        world.server.disconnect_with(id, "the match is over");
+        world.server.connection(id).disconnect_with("the match is over");
         longest = longest.max(world.run_until(|world| world.guests[0].end.is_some()));
         let reason = DisconnectReason::ClosedWith("the match is over".to_owned());
         assert_eq!(world.guests[0].end, Some(reason.clone()), "with the seed {seed}");
@@ -61,7 +61,7 @@ fn a_disconnect_without_a_reason_is_closed_on_both_sides() {
         let mut world = joined(5);
         let id = world.connected()[0];
         if by_server {
-            world.server.disconnect(id);
+            world.server.connection(id).disconnect();
         } else {
             world.guests[0].client.disconnect();
         }
@@ -75,7 +75,7 @@ fn a_disconnect_without_a_reason_is_closed_on_both_sides() {
 fn a_long_reason_is_cut_to_255_bytes_between_characters() {
     let mut world = joined(1);
     let id = world.connected()[0];
-    world.server.disconnect_with(id, &"ö".repeat(300));
+    world.server.connection(id).disconnect_with(&"ö".repeat(300));
     let expected = DisconnectReason::ClosedWith("ö".repeat(127));
     world.run_until(|world| world.guests[0].end.is_some());
     assert_eq!(world.guests[0].end, Some(expected.clone()));
@@ -88,7 +88,7 @@ fn an_ended_connection_does_not_chatter() {
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
-    world.server.disconnect(id);
+    world.server.connection(id).disconnect();
     world.guests[0].client.disconnect();
     let before = world.network.total().sent;
     world.run(Duration::from_secs(15));
@@ -154,11 +154,11 @@ fn a_connection_that_has_ended_is_forgotten_when_no_cookie_of_its_time_is_right(
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
-    world.server.disconnect(id);
+    world.server.connection(id).disconnect();
     world.run(Duration::from_secs(19));
-    assert!(world.server.stats(id).is_some() && world.endpoint.address(id).is_some());
+    assert!(world.server.connection_info(id).stats().is_some() && world.endpoint.address(id).is_some());
     world.run(Duration::from_secs(2));
-    assert!(world.server.stats(id).is_none() && world.endpoint.address(id).is_none());
+    assert!(world.server.connection_info(id).stats().is_none() && world.endpoint.address(id).is_none());
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_hello_of_an_ended_session_is_answered_with_its_end_and_begins_nothing() {
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
-    world.server.disconnect_with(id, "enough");
+    world.server.connection(id).disconnect_with("enough");
     world.run(Duration::from_secs(1));
     world.guests.clear();
     let (events, now) = (world.events.len(), world.now);
@@ -195,7 +195,7 @@ fn a_closing_that_is_lost_comes_again_with_the_next_packet_of_the_other_side() {
         let (link, ..) = links.into_iter().find(|(_, sender, _)| *sender == from).expect("a link");
         world.network.lose_next(link, 1);
         if by_server {
-            world.server.disconnect(world.connected()[0]);
+            world.server.connection(world.connected()[0]).disconnect();
         } else {
             world.guests[0].client.disconnect();
         }
@@ -228,7 +228,7 @@ fn r26_a_long_reason_is_no_answer_to_a_short_hello_from_elsewhere() {
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
-    world.server.disconnect_with(id, &"long ".repeat(50));
+    world.server.connection(id).disconnect_with(&"long ".repeat(50));
     world.run(Duration::from_secs(1));
     let (now, elsewhere) = (world.now, PeerId(9));
     world.endpoint.receive(&mut world.server, now, elsewhere, &short_hello(70, None));
@@ -251,7 +251,7 @@ fn r25_a_client_of_an_ended_session_takes_no_address_from_another() {
     let (one, two) = (*id_at(1).expect("the first"), *id_at(2).expect("the second"));
     // The first client is at the address of the second when its connection is closed.
     world.rebind(0, 2);
-    world.server.disconnect_with(one, "enough");
+    world.server.connection(one).disconnect_with("enough");
     while world.guests[0].end.is_none() {
         world.step();
         assert_eq!(world.endpoint.address(two), Some(PeerId(2)));

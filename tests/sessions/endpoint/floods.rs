@@ -108,7 +108,7 @@ impl Scene {
         }
         while self.logins.front().is_some_and(|(since, _)| self.now - *since >= DECISION) {
             let (_, id) = self.logins.pop_front().expect("it is there");
-            self.server.accept(id, &[]);
+            self.server.connection(id).accept(&[]);
         }
     }
 }

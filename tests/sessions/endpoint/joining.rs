@@ -44,9 +44,9 @@ fn a_client_of_another_server_knows_that_from_the_number_in_the_welcome() {
     let instance = |seed: u64| {
         let mut world = World::new(seed, LinkConditions::perfect());
         world.enter(1, 7);
-        assert_eq!(world.guests[0].client.server_instance(), None);
+        assert_eq!(world.guests[0].client.connection_info().server_instance(), None);
         world.run_until(|world| world.sees(0));
-        world.guests[0].client.server_instance().expect("it is in the welcome")
+        world.guests[0].client.connection_info().server_instance().expect("it is in the welcome")
     };
     assert_eq!(instance(1), instance(1));
     assert_ne!(instance(1), instance(2), "a server with another secret");

@@ -44,11 +44,11 @@ fn r21_a_client_is_accepted_with_an_answer_and_sees_nothing_before() {
         assert_eq!(logins(&world).len(), 1, "it is reported once");
         assert!(!world.guests[0].client.is_connected() && !world.sees(0));
         assert_eq!(world.connected(), []);
-        assert!(world.server.accept(id, b"you are number 4"));
-        assert!(!world.server.accept(id, b"again"), "there is nothing to answer");
-        assert!(!world.server.refuse(id, "again"));
+        assert!(world.server.connection(id).accept(b"you are number 4"));
+        assert!(!world.server.connection(id).accept(b"again"), "there is nothing to answer");
+        assert!(!world.server.connection(id).refuse("again"));
         world.run_until(|world| world.sees(0));
-        assert_eq!(world.guests[0].client.login_answer(), b"you are number 4");
+        assert_eq!(world.guests[0].client.connection_info().login_answer(), b"you are number 4");
         assert_eq!(world.connected(), [id]);
         world.run(Duration::from_secs(6));
         assert!(world.is_current(0), "with the seed {seed}");
@@ -61,16 +61,16 @@ fn s204_an_owner_may_be_set_before_its_login_is_accepted_and_stays_after_its_end
     world.enter_with(1, 70, with_login(b"Ada"));
     world.run_until(|world| !logins(world).is_empty());
     let (id, ship) = (logins(&world)[0].0, world.ship);
-    world.server.set_owner(ship, Some(id));
-    world.server.accept(id, b"");
+    world.server.object(ship).set_owner(Some(id));
+    world.server.connection(id).accept(b"");
     world.run_until(|world| world.sees(0));
-    assert!(world.guests[0].client.is_owner(ship));
-    world.server.disconnect(id);
+    assert!(world.guests[0].client.object_info(ship).is_owner());
+    world.server.connection(id).disconnect();
     world.run_until(|world| world.guests[0].end.is_some());
     world.run(Duration::from_secs(30));
-    assert_eq!(world.server.stats(id), None, "the connection is removed");
-    assert_eq!(world.server.owner(ship), Some(id));
-    assert_eq!(world.server.owned_objects::<Ship>(id).count(), 1);
+    assert_eq!(world.server.connection_info(id).stats(), None, "the connection is removed");
+    assert_eq!(world.server.object_info(ship).owner(), Some(id));
+    assert_eq!(world.server.connection_info(id).owned_objects::<Ship>().count(), 1);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_client_is_refused_with_a_text_under_loss() {
         world.enter_with(1, 70, with_login(b"Eve"));
         world.run_until(|world| !logins(world).is_empty());
         let id = logins(&world)[0].0;
-        assert!(world.server.refuse(id, "unknown player"));
+        assert!(world.server.connection(id).refuse("unknown player"));
         world.run_until(|world| world.guests[0].end.is_some());
         let reason = DisconnectReason::Refused("unknown player".to_owned());
         assert_eq!(world.guests[0].end, Some(reason.clone()), "with the seed {seed}");
@@ -102,7 +102,7 @@ fn a_login_that_nobody_answers_ends_at_its_time_on_both_sides() {
         let id = logins(&world)[0].0;
         assert_eq!(world.guests[0].end, Some(DisconnectReason::LoginTimeout));
         assert_eq!(world.disconnected(), [(id, DisconnectReason::LoginTimeout)]);
-        assert!(!world.server.accept(id, b""));
+        assert!(!world.server.connection(id).accept(b""));
     }
 }
 
@@ -160,7 +160,7 @@ fn r21_logins_work_without_an_endpoint_too() {
                 Some(ServerEvent::Login(from, login)) => {
                     assert_eq!((from, login), (id, b"Ada".to_vec()));
                     assert!(!client.is_connected());
-                    assert!(server.accept(id, b"welcome"));
+                    assert!(server.connection(id).accept(b"welcome"));
                 }
                 Some(ServerEvent::Disconnected(..)) => panic!("the client is honest"),
                 _ => {}
@@ -171,7 +171,7 @@ fn r21_logins_work_without_an_endpoint_too() {
             }
         }
         assert!(client.contains(ship));
-        assert_eq!(client.login_answer(), b"welcome");
+        assert_eq!(client.connection_info().login_answer(), b"welcome");
     }
 }
 
@@ -192,7 +192,7 @@ fn a_login_that_is_too_long_for_its_packets_is_refused_at_once() {
 fn an_answer_that_is_too_long_is_refused_at_once() {
     let mut server = Server::new(asking());
     let id = server.connect(Duration::ZERO);
-    server.accept(id, &[0; 513]);
+    server.connection(id).accept(&[0; 513]);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn r26_an_address_has_at_most_four_newcomers_and_one_that_waits_for_its_login_st
     for _ in 0..20 {
         place.step(&mut settled);
         decide(&mut place, &mut logins);
-        logins.drain(..).for_each(|id| assert!(place.server.accept(id, &[])));
+        logins.drain(..).for_each(|id| assert!(place.server.connection(id).accept(&[])));
     }
     assert!(settled.is_connected());
     for session in 80..100 {
@@ -161,7 +161,7 @@ fn r25_a_client_that_is_replaced_tries_once_more() {
     // Both have the same address, so each replaces the other until one of them gives up.
     assert_eq!(all_ends[0], [DisconnectReason::Replaced, DisconnectReason::Replaced]);
     assert_eq!(all_ends[1], [DisconnectReason::Replaced]);
-    assert!(clients[0].is_over() && clients[1].is_connected());
+    assert!(clients[0].connection_info().is_over() && clients[1].is_connected());
 }
 
 #[test]
@@ -206,7 +206,11 @@ fn r26_newcomers_that_have_ended_cost_the_packets_of_their_address_nothing() {
     let decide = |place: &mut Place, accepts: bool| {
         while let Some(event) = place.server.poll_event() {
             if let ServerEvent::Login(id, _) = event {
-                assert!(if accepts { place.server.accept(id, &[]) } else { place.server.refuse(id, "no") });
+                assert!(if accepts {
+                    place.server.connection(id).accept(&[])
+                } else {
+                    place.server.connection(id).refuse("no")
+                });
             }
         }
     };

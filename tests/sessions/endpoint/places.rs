@@ -195,7 +195,7 @@ fn r26_half_open_connections_do_not_make_the_server_forget_why_others_ended() {
         let mut inn = Inn::new(limits);
         let mut honest = inn.settled(host(1, 1));
         let id = *inn.begun.first().expect("it has begun");
-        inn.server.disconnect_with(id, "good night");
+        inn.server.connection(id).disconnect_with("good night");
         // The packet that says so is lost.
         while inn.endpoint.poll_transmit(&mut inn.server).is_some() {}
         for port in 1..200 {
@@ -237,7 +237,7 @@ fn r26_an_endpoint_forgets_no_ended_connection_of_another_one_or_of_none() {
     let mut inn = Inn::new(few());
     let mut other = Endpoint::<u8>::new(few(), 99);
     let own = inn.server.connect(inn.now);
-    inn.server.disconnect(own);
+    inn.server.connection(own).disconnect();
     let mut guest = client(5);
     for _ in 0..20 {
         inn.now += TICK;
@@ -251,13 +251,16 @@ fn r26_an_endpoint_forgets_no_ended_connection_of_another_one_or_of_none() {
     }
     inn.note_events();
     let of_other = *inn.begun.first().expect("it has begun");
-    inn.server.disconnect(of_other);
+    inn.server.connection(of_other).disconnect();
     for place in 0..4 {
         inn.settled(host(1 + place, 1));
         inn.note_events();
         let id = *inn.begun.last().expect("it has begun");
-        inn.server.disconnect(id);
+        inn.server.connection(id).disconnect();
         (10..20).for_each(|port| _ = inn.half_open(host(9, port)));
     }
-    assert!(inn.server.stats(own).is_some() && inn.server.stats(of_other).is_some());
+    assert!(
+        inn.server.connection_info(own).stats().is_some()
+            && inn.server.connection_info(of_other).stats().is_some()
+    );
 }

@@ -43,20 +43,24 @@ fn a_client_finds_a_restarted_server_within_seconds() {
 #[test]
 fn a_client_says_whether_it_tries_again_and_which_server_it_had_last() {
     let mut world = world_with(2, 8);
-    let instance = world.guests[0].client.server_instance();
+    let instance = world.guests[0].client.connection_info().server_instance();
     assert!(instance.is_some());
     world.restart(99);
     world.run_until(|world| world.guests.iter().all(|guest| guest.end.is_some()));
     for guest in &world.guests {
-        assert!(!guest.client.is_over(), "it tries again");
-        assert_eq!(guest.client.server_instance(), instance, "no other server has accepted it yet");
+        assert!(!guest.client.connection_info().is_over(), "it tries again");
+        assert_eq!(
+            guest.client.connection_info().server_instance(),
+            instance,
+            "no other server has accepted it yet"
+        );
     }
     world.run_until(|world| world.guests.iter().all(|guest| has_ship(world, &guest.client)));
-    assert_ne!(world.guests[0].client.server_instance(), instance);
+    assert_ne!(world.guests[0].client.connection_info().server_instance(), instance);
     let connection = *world.connected().last().unwrap();
-    world.server.disconnect_with(connection, "bye");
+    world.server.connection(connection).disconnect_with("bye");
     world.run(Duration::from_secs(1));
-    let over: Vec<_> = world.guests.iter().map(|guest| guest.client.is_over()).collect();
+    let over: Vec<_> = world.guests.iter().map(|guest| guest.client.connection_info().is_over()).collect();
     assert_eq!(over.iter().filter(|&&over| over).count(), 1, "the server has sent one away for good");
 }
 
@@ -227,7 +231,7 @@ fn r25_late_packets_of_a_server_before_a_restart_are_no_packets_of_the_next_serv
 #[test]
 fn what_a_client_counts_as_lost_goes_on_in_the_next_session() {
     let mut world = world_with(1, 9);
-    let lost = |world: &World| world.guests[0].client.stats().packets_lost;
+    let lost = |world: &World| world.guests[0].client.connection_info().stats().packets_lost;
     world.run(Duration::from_secs(20));
     let before = lost(&world);
     assert!(before > 0, "the link loses packets");

@@ -27,7 +27,7 @@ fn join(round_trip: Duration, login: Login) -> Duration {
         decided = world.events.len();
         for event in logins {
             if let ServerEvent::Login(id, _) = event {
-                assert!(world.server.accept(id, &[]));
+                assert!(world.server.connection(id).accept(&[]));
             }
         }
     }

@@ -49,7 +49,7 @@ impl Visitor {
 
     fn hero(&self) -> Option<ObjectRef<Hero>> {
         let mut heroes = self.client.objects::<Hero>().map(|(hero, _)| hero);
-        heroes.find(|&hero| self.client.is_owner(hero))
+        heroes.find(|&hero| self.client.object_info(hero).is_owner())
     }
 
     /// Ticks the client, and returns its packets.

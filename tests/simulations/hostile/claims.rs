@@ -145,7 +145,10 @@ fn s210_an_object_that_was_torn_off_does_not_open_again() {
         let mut client = client();
         let closing = state(1, SESSION, |writer| close(reason, writer));
         client.receive(Duration::ZERO, &closing).unwrap();
-        let torn_off = client.objects::<Pebble>().filter(|(object, _)| client.is_torn_off(*object)).count();
+        let torn_off = client
+            .objects::<Pebble>()
+            .filter(|(object, _)| client.object_info(*object).is_torn_off())
+            .count();
         assert_eq!(torn_off, usize::from(reason == 2));
         let expected = shown(&client);
         let result = client.receive(Duration::ZERO, &state(2, SESSION, |writer| reopen(generation, writer)));

@@ -47,7 +47,7 @@ fn crowds(crowds: usize, is_seen: bool) -> (Room, Vec<ObjectRef<Crowd>>, ObjectR
     });
     let other = room.server.spawn(Crowd::default());
     let id = room.guests[0].id;
-    room.server.set_visible(id, other, is_seen);
+    room.server.object(other).set_visible(id, is_seen);
     room.settle();
     (room, objects, other)
 }
@@ -88,7 +88,7 @@ fn an_object_that_appears_or_disappears_costs_nothing_for_objects_that_refer_to_
     room.settle();
     let id = room.guests[0].id;
     for is_seen in [true, false, true, false] {
-        room.server.set_visible(id, other, is_seen);
+        room.server.object(other).set_visible(id, is_seen);
         let packets = room.tick_one();
         let [packet] = &packets[..] else { panic!("one packet") };
         let client = &mut room.guests[0].client;

@@ -119,7 +119,7 @@ const PATH: &str = "stage/actor";
 
 fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>();
-    client.place_static(PATH, placed_actor());
+    client.statics().place(PATH, placed_actor());
 }
 
 /// Returns the object that clients have under [`PATH`] before the server's arrives.

@@ -146,7 +146,7 @@ fn r20_a_part_takes_memory_for_what_arrived_and_not_for_what_it_claims() {
         assert!(most < 4_096, "{most} bytes for a part of 32 bytes");
     }
     assert_eq!(forger.closed(), None);
-    let memory = forger.server.stats(forger.id).map(|stats| stats.memory_bytes);
+    let memory = forger.server.connection_info(forger.id).stats().map(|stats| stats.memory_bytes);
     assert!(memory < Some(8_192), "{memory:?}");
 }
 
@@ -160,7 +160,7 @@ fn r20_unfinished_messages_and_their_bytes_are_limited() {
     let mut forger = Forger::new();
     let reason = (0..64 * 8).find_map(|at| {
         forger.part(UNORDERED, 1 + at / 60, [LARGEST, 8_192], 1 + at % 60);
-        let memory = forger.server.stats(forger.id).map_or(0, |stats| stats.memory_bytes);
+        let memory = forger.server.connection_info(forger.id).stats().map_or(0, |stats| stats.memory_bytes);
         assert!(memory < (256 << 10) + 16_384, "{memory}");
         forger.closed()
     });

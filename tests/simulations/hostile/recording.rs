@@ -57,11 +57,13 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
                 // The actor under the path comes and goes.
                 15 => match room.server.find_static::<Actor>(PATH) {
                     Some(actor) => room.server.despawn(actor),
-                    None => _ = room.server.spawn_static(PATH, Actor { score: 8, ..super::placed_actor() }),
+                    None => {
+                        _ = room.server.statics().spawn(PATH, Actor { score: 8, ..super::placed_actor() })
+                    }
                 },
                 16 => {
                     let actor = room.server.find_static::<Actor>(PATH).unwrap_or_default();
-                    room.server.set_visible(id, actor, numbers.below(3) > 0);
+                    room.server.object(actor).set_visible(id, numbers.below(3) > 0);
                 }
                 11 if actors.len() > 1 => room.server.despawn(actors.swap_remove(at)),
                 what => {

@@ -149,7 +149,7 @@ fn s199_a_path_that_was_named_is_known_after_the_object_was_out_of_sight() {
     assert_eq!(client.find_static::<Pebble>("a"), None);
     receive(&mut client, 3, |writer| open(7, 0, None, writer)).unwrap();
     let pebble = client.find_static::<Pebble>("a").expect("its path is known");
-    assert_eq!((client[pebble].weight, client.path(pebble)), (9, Some("a")));
+    assert_eq!((client[pebble].weight, client.object_info(pebble).path()), (9, Some("a")));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn s212_closings_with_paths_end_only_what_they_name() {
     assert_eq!(told(&mut client, 3, 5, PATH).len(), 1);
     assert_eq!(client.objects::<Pebble>().count(), 0);
     assert_eq!(client.placed::<Actor>(PATH), Some(&placed_actor()));
-    assert_eq!(client.place_static("b", Pebble { weight: 1 }), Placed::Waiting);
+    assert_eq!(client.statics().place("b", Pebble { weight: 1 }), Placed::Waiting);
     receive(&mut client, 4, |writer| open(7, 0, Some((1, b"b")), writer)).unwrap();
     assert_eq!(client.placed::<Pebble>("b").map(|pebble| pebble.weight), Some(9));
     told(&mut client, 5, 8, "b");

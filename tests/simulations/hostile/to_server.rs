@@ -148,7 +148,7 @@ fn a_client_that_hears_nothing_and_lies_about_it_costs_no_more() {
         assert_eq!(most, 0, "damaged bytes cost nothing");
     }
     assert_eq!(server.connections().count(), 1);
-    assert!(server.stats(id).unwrap().packets_in_flight <= 1_024);
+    assert!(server.connection_info(id).stats().unwrap().packets_in_flight <= 1_024);
 }
 
 /// Returns a packet of a client that acks `last` and `more` packets before it, and contains nothing else.
@@ -192,7 +192,8 @@ fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
         (server, id, newest)
     };
     let (of_client, token) = (1_000, token());
-    let in_flight = |server: &Server, id| server.stats(id).map(|stats| stats.packets_in_flight);
+    let in_flight =
+        |server: &Server, id| server.connection_info(id).stats().map(|stats| stats.packets_in_flight);
     let (mut server, id, newest) = prepared();
     let before = in_flight(&server, id).expect("a connection");
     assert!(before >= 3);

@@ -209,8 +209,9 @@ fn r26_a_link_is_used_at_once_after_half_a_minute_with_nothing_to_send() {
             alone.run(Duration::from_secs(30), false);
             let (start, mut heard) = (alone.linked.clock.now(), 0);
             let id = alone.linked.guests[0].id;
-            (0..BYTES / 1_125)
-                .for_each(|_| alone.linked.server.send(id, &Bulk(vec![7; 1_125])).expect("room for 90 kB"));
+            (0..BYTES / 1_125).for_each(|_| {
+                alone.linked.server.connection(id).send(&Bulk(vec![7; 1_125])).expect("room for 90 kB")
+            });
             while heard < BYTES {
                 heard += alone.tick(false);
             }

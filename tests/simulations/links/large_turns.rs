@@ -36,7 +36,7 @@ fn wait_of_another(
     client.register::<Banner>();
     linked.connect(client, link, link);
     (0..HZ).for_each(|_| linked.tick());
-    linked.server.set_budget(linked.guests[0].id, budget);
+    linked.server.connection(linked.guests[0].id).set_budget(budget);
     for tick in 0..20 * HZ {
         banners.iter().for_each(|&banner| linked.server[banner].text = text(tick, bytes));
         if tick == HZ {

@@ -73,7 +73,7 @@ impl Bottleneck {
         }
         for guest in &mut self.linked.guests {
             if matches!(self.load, Load::Messages | Load::Both) {
-                while self.linked.server.send(guest.id, &Bulk(vec![7; 800])).is_ok() {}
+                while self.linked.server.connection(guest.id).send(&Bulk(vec![7; 800])).is_ok() {}
             }
             if matches!(self.load, Load::Up | Load::BothWays) {
                 while guest.client.send(&Bulk(vec![7; 800])).is_ok() {}

@@ -72,7 +72,7 @@ impl Pair {
     }
 
     fn connect(&mut self) {
-        while self.linked.server.send(self.connection, &Input(0)).is_err() {
+        while self.linked.server.connection(self.connection).send(&Input(0)).is_err() {
             self.linked.tick();
         }
     }
@@ -89,8 +89,12 @@ impl Pair {
     /// Sends as many messages of each kind as the connection takes.
     fn flood(&mut self, bytes: usize, has_chat: bool, has_news: bool) {
         let text = "x".repeat(bytes);
-        while has_chat && self.linked.server.send(self.connection, &Chat(0, text.clone())).is_ok() {}
-        while has_news && self.linked.server.send(self.connection, &News(0, text.clone())).is_ok() {}
+        while has_chat && self.linked.server.connection(self.connection).send(&Chat(0, text.clone())).is_ok()
+        {
+        }
+        while has_news && self.linked.server.connection(self.connection).send(&News(0, text.clone())).is_ok()
+        {
+        }
     }
 
     fn hear(&mut self) {
@@ -211,7 +215,7 @@ fn r26_a_late_join_over_a_mobile_link_delays_neither_inputs_nor_chat() {
             pair.client().send(&Input(number)).unwrap();
             inputs.sent.insert(number, now);
             if number % 6 == 0 {
-                pair.linked.server.send(pair.connection, &Chat(number, "hello".into())).unwrap();
+                pair.linked.server.connection(pair.connection).send(&Chat(number, "hello".into())).unwrap();
                 chats.sent.insert(number, now);
             }
             pair.linked.tick();

@@ -137,7 +137,7 @@ fn quiet_memory(connections_per_tick: usize) -> Vec<usize> {
         room.acknowledge();
     }
     (0..1_000).for_each(|_| _ = room.step());
-    let stats = |guest: &Guest| room.server.stats(guest.id).expect("it is connected");
+    let stats = |guest: &Guest| room.server.connection_info(guest.id).stats().expect("it is connected");
     room.guests.iter().map(|guest| stats(guest).memory_bytes).collect()
 }
 

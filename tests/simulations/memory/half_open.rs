@@ -61,7 +61,7 @@ fn r26_a_hello_that_proves_nothing_keeps_a_kilobyte_at_most_and_is_sent_no_state
                     *sent += packet.len();
                     assert_eq!(packet[4] & 1, 1, "a control packet");
                 }
-                let memory_bytes = server.stats(id).map_or(0, |stats| stats.memory_bytes);
+                let memory_bytes = server.connection_info(id).stats().map_or(0, |stats| stats.memory_bytes);
                 assert!(memory_bytes as isize <= HELLO_KEEPS_BYTES, "{memory_bytes} bytes");
             }
             let each = (crate::allocator::held() - before) / ids.len() as isize;

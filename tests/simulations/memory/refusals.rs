@@ -21,7 +21,7 @@ struct Cart {
 fn a_value_that_is_refused_again_and_again_takes_no_more_memory() {
     let mut server = Server::new(ServerConfig::default());
     let rate = UpdateRate::every(Duration::from_secs(3_600));
-    server.register_external::<Cart>().set_update_rate::<Cart>(rate);
+    server.register_external::<Cart>().class::<Cart>().set_update_rate(rate);
     let mut cart = Cart::default();
     let object = server.external().spawn(&cart);
     server.tick(Duration::ZERO);

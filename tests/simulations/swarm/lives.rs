@@ -154,7 +154,7 @@ impl World {
             8 => Dormancy::Awake,
             9 => Dormancy::Initial,
             10 => {
-                self.server.wake(object);
+                self.server.object(object).wake();
                 match self.things[uid as usize].dormancy {
                     Dormancy::Initial => Dormancy::All,
                     other => other,
@@ -165,7 +165,7 @@ impl World {
         self.set_dormancy(uid, dormancy, tick);
         if let Some(connection) = self.any_connection() {
             let may_sleep = self.lives.chance(0.7);
-            self.server.set_dormant_for(connection, object, may_sleep);
+            self.server.object(object).set_dormant_for(connection, may_sleep);
             let chosen = &mut self.views.get_mut(&connection).expect("a view").chosen;
             if may_sleep {
                 chosen.insert(uid)
@@ -198,10 +198,10 @@ impl World {
             let Some(connection) = self.any_connection() else { return };
             let groups = &mut self.views.get_mut(&connection).expect("a view").groups;
             if groups.remove(&group) {
-                self.server.leave_group(connection, Group(group));
+                self.server.connection(connection).leave_group(Group(group));
             } else {
                 groups.insert(group);
-                self.server.join_group(connection, Group(group));
+                self.server.connection(connection).join_group(Group(group));
             }
             return self.refresh(tick);
         }
@@ -226,23 +226,23 @@ impl World {
             && let Some(connection) = self.any_connection()
         {
             match self.lives.chance(0.4) {
-                true => self.server.pause(connection),
-                false => self.server.resume(connection),
+                true => _ = self.server.connection(connection).pause(),
+                false => _ = self.server.connection(connection).resume(),
             }
         }
         if self.lives.chance(lives.budgets)
             && let (Some(connection), Some((_, object))) = (self.any_connection(), self.any_object())
         {
             let budgets = [2_000, 20_000, usize::MAX];
-            self.server.set_budget(connection, *self.lives.pick(&budgets).expect("budgets"));
-            self.server.set_object_priority(object, Some(1.0 + self.lives.below(9) as f32));
+            self.server.connection(connection).set_budget(*self.lives.pick(&budgets).expect("budgets"));
+            self.server.object(object).set_priority(Some(1.0 + self.lives.below(9) as f32));
         }
         if self.lives.chance(lives.rates)
             && let Some((uid, object)) = self.any_object()
             && !Self::UNRATED.contains(&self.things[uid as usize].kind)
         {
             let rate = UpdateRate::per_second([2.0, 10.0, 25.0][self.lives.below(3) as usize]);
-            self.server.set_object_update_rate(object, Some(rate));
+            self.server.object(object).set_update_rate(Some(rate));
             self.things[uid as usize].is_rated = true;
         }
     }
@@ -251,8 +251,8 @@ impl World {
     pub(crate) fn calm(&mut self) {
         let connections: BTreeSet<ConnectionId> = self.views.keys().copied().collect();
         for connection in connections {
-            self.server.resume(connection);
-            self.server.set_budget(connection, usize::MAX);
+            self.server.connection(connection).resume();
+            self.server.connection(connection).set_budget(usize::MAX);
         }
     }
 }

@@ -229,7 +229,7 @@ impl Run {
         let now = self.clock.now();
         for seat in self.seats.values_mut() {
             seat.watch = Watch::new(now, seat.taken_by_bursts(&self.network));
-            let stats = self.world.server.stats(seat.connection);
+            let stats = self.world.server.connection_info(seat.connection).stats();
             seat.measured = stats.map_or(Duration::ZERO, |stats| stats.round_trip);
         }
     }
@@ -238,12 +238,12 @@ impl Run {
     /// should sleep and do not, and what is not at rest.
     fn unrest(&self) -> Option<(&Seat, String)> {
         let seats = self.seats.values().filter_map(|seat| {
-            let stats = self.world.server.stats(seat.connection)?;
+            let stats = self.world.server.connection_info(seat.connection).stats()?;
             // The client has objects, but none of its acks has arrived. The client counts as one with a
             // packet in flight, even if there is none: the server may not be allowed to send more to the
             // client's address (R26).
             let is_unheard = !seat.has_acked && seat.witness.present().next().is_some();
-            let of_client = seat.client.stats().packets_in_flight;
+            let of_client = seat.client.connection_info().stats().packets_in_flight;
             let packets = stats.packets_in_flight + of_client + usize::from(is_unheard);
             let in_flight = (packets > 0).then(|| format!("{packets} packets in flight"));
             let restless = || seat.witness.restless(&seat.client, &self.world, seat.connection);
@@ -336,7 +336,7 @@ impl Run {
                 self.network.send(self.clock.now(), peer, SERVER, packet);
             }
         } else {
-            self.world.server.disconnect(seat.connection);
+            self.world.server.connection(seat.connection).disconnect();
         }
         // The disconnect packet may be lost. Then the server closes the connection after its timeout.
         self.world.views.remove(&seat.connection);
@@ -561,7 +561,8 @@ impl Run {
                 }
                 sent.push((SERVER, peer, packet));
             }
-            let stats = self.world.server.stats(connection).expect("a connection of the server");
+            let stats =
+                self.world.server.connection_info(connection).stats().expect("a connection of the server");
             // While nothing waits, the server sends again what it counts as lost, so a packet is in flight.
             let is_resolved = stats.packets_in_flight == 0 && !self.plan.may_wait();
             if is_resolved || stats.packets_lost == 0 {

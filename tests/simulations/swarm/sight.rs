@@ -140,7 +140,7 @@ impl World {
         } else {
             view.hidden.insert(uid)
         };
-        self.server.set_visible(connection, self.object(uid), visible);
+        self.server.object(self.object(uid)).set_visible(connection, visible);
     }
 
     /// Sets which connections see an object. Those that see a subobject are those that see its parent.
@@ -156,7 +156,7 @@ impl World {
             Relevance::AttachedTo(other) => Relevancy::AttachedTo(self.object(other)),
             Relevance::Nobody => Relevancy::Nobody,
         };
-        self.server.set_relevancy(self.object(uid), relevancy);
+        self.server.object(self.object(uid)).set_relevancy(relevancy);
         let thing = &mut self.things[uid as usize];
         thing.relevance = relevance;
         // The position of the last comparison counts immediately.
@@ -172,7 +172,7 @@ impl World {
 
     pub(crate) fn set_viewpoints(&mut self, connection: ConnectionId, points: Vec<[f32; 2]>, tick: u64) {
         let positions: Vec<Position> = points.iter().map(|[x, y]| [*x, *y, 5.0]).collect();
-        self.server.set_viewpoints(connection, &positions);
+        self.server.connection(connection).set_viewpoints(&positions);
         let before = &mut self.views.get_mut(&connection).expect("a connection that was drawn").viewpoints;
         let mut pairs = before.iter().zip(&points);
         let is_near =
@@ -184,14 +184,14 @@ impl World {
     }
 
     pub(crate) fn set_dormancy(&mut self, uid: u32, dormancy: Dormancy, tick: u64) {
-        self.server.set_dormancy(self.object(uid), dormancy);
+        self.server.object(self.object(uid)).set_dormancy(dormancy);
         self.things[uid as usize].dormancy = dormancy;
         self.refresh(tick);
     }
 
     /// Tears an object off, with its subobjects. What is attached to it is left to its owner.
     pub(crate) fn tear_off(&mut self, uid: u32, tick: u64) {
-        self.server.tear_off(self.object(uid));
+        self.server.object(self.object(uid)).tear_off();
         let mut torn_off = self.with_subobjects(uid);
         torn_off.retain(|uid| self.things[*uid as usize].torn_off.is_none());
         for &uid in &torn_off {
@@ -236,7 +236,8 @@ impl World {
         for uid in self.existing().collect::<Vec<_>>() {
             let object = self.object(uid);
             let thing = &mut self.things[uid as usize];
-            if thing.dormancy == Dormancy::Initial && self.server.dormancy(object) != Some(Dormancy::Initial)
+            if thing.dormancy == Dormancy::Initial
+                && self.server.object_info(object).dormancy() != Some(Dormancy::Initial)
             {
                 let calls = &self.kinds[thing.kind].calls;
                 let may_change_later =

@@ -32,21 +32,19 @@ impl Calls {
             starts_off: T::STARTS_OFF,
             conditions: T::CONDITIONS,
             mark: |server, guid, property| {
-                server.mark_dirty(ObjectRef::<T>::new(guid), PropertyIndex::new(property));
+                server.object(ObjectRef::<T>::new(guid)).mark_dirty(PropertyIndex::new(property));
             },
             for_all: |server, guid, property, on| {
-                server.set_custom_active(ObjectRef::<T>::new(guid), PropertyIndex::new(property), on);
+                server.object(ObjectRef::<T>::new(guid)).set_custom_active(PropertyIndex::new(property), on);
             },
             for_one: |server, connection, guid, property, on| {
                 let (object, property) = (ObjectRef::<T>::new(guid), PropertyIndex::new(property));
-                server.set_custom_active_for(connection, object, property, on);
+                server.object(object).set_custom_active_for(connection, property, on);
             },
             dynamic: |server, guid, property, condition| {
-                server.set_dynamic_condition(
-                    ObjectRef::<T>::new(guid),
-                    PropertyIndex::new(property),
-                    condition,
-                );
+                server
+                    .object(ObjectRef::<T>::new(guid))
+                    .set_dynamic_condition(PropertyIndex::new(property), condition);
             },
         }
     }

@@ -151,10 +151,10 @@ impl Talks {
             _ => client.send(&Effect(number, bytes)),
         });
         self.down.speak(plan, &mut self.rng, |kind, number, bytes| match kind {
-            0 => server.send(id, &Chat(number, bytes)),
-            1 => server.send(id, &Score(number, bytes)),
-            2 => server.send(id, &Input(number, bytes)),
-            _ => server.send(id, &Effect(number, bytes)),
+            0 => server.connection(id).send(&Chat(number, bytes)),
+            1 => server.connection(id).send(&Score(number, bytes)),
+            2 => server.connection(id).send(&Input(number, bytes)),
+            _ => server.connection(id).send(&Effect(number, bytes)),
         });
     }
 

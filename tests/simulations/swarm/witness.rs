@@ -114,8 +114,11 @@ impl Witness {
         let (guid, object) = (thing.guid, world.object(uid));
         let torn_off = thing.torn_off.as_ref().expect("the server has torn it off");
         assert!(torn_off.keeps.contains(&connection), "{guid:?} is kept by a client that did not see it");
-        assert!(client.is_torn_off(object) && !client.is_owner(object), "{guid:?}");
-        assert_eq!(client.role(object), Some(Role::Authority), "{guid:?}");
+        assert!(
+            client.object_info(object).is_torn_off() && !client.object_info(object).is_owner(),
+            "{guid:?}"
+        );
+        assert_eq!(client.object_info(object).role(), Some(Role::Authority), "{guid:?}");
         let kind = &world.kinds[thing.kind];
         let leaves = (kind.replica)(client, guid).expect("an object that is torn off is there");
         for (path, entries) in thing.ledger.entries() {
@@ -213,7 +216,7 @@ impl Witness {
                 role => role,
             };
             let object = ObjectRef::<()>::new(guid);
-            let known = (client.is_owner(object), client.role(object));
+            let known = (client.object_info(object).is_owner(), client.object_info(object).role());
             if known != (is_owner, Some(role)) {
                 return Some(format!("{guid:?}: owner and role {known:?}, not {is_owner} and {role:?}"));
             }
@@ -229,7 +232,8 @@ impl Witness {
                 return Some(format!("{guid:?}: torn off {is_kept}"));
             }
         }
-        let lost = self.kept.keys().find(|guid| !client.is_torn_off(ObjectRef::<()>::new(**guid)));
+        let lost =
+            self.kept.keys().find(|guid| !client.object_info(ObjectRef::<()>::new(**guid)).is_torn_off());
         assert!(lost.is_none(), "{lost:?} was torn off, and is not kept");
         let gone = self.present.values().find(|sight| !world.is_alive(sight.uid))?;
         Some(format!("object {} is gone", gone.uid))
@@ -245,7 +249,10 @@ impl Witness {
     ) -> Option<String> {
         self.present.iter().find_map(|(guid, sight)| {
             let (object, may_sleep) = (world.object(sight.uid), world.may_sleep(connection, sight.uid));
-            let asleep = (client.is_asleep(object), world.server.is_asleep(connection, object));
+            let asleep = (
+                client.object_info(object).is_asleep(),
+                world.server.object_info(object).is_asleep_for(connection),
+            );
             let is_as_expected = asleep == (may_sleep, may_sleep);
             (!is_as_expected).then(|| format!("{guid:?}: asleep {asleep:?}, not {may_sleep}"))
         })
@@ -255,7 +262,9 @@ impl Witness {
     pub(crate) fn check_sleepers(&self, client: &Client, world: &World, connection: ConnectionId) {
         for &uid in &world.alive {
             let object = world.object(uid);
-            if world.server.is_asleep(connection, object) && !world.things[uid as usize].is_rated {
+            if world.server.object_info(object).is_asleep_for(connection)
+                && !world.things[uid as usize].is_rated
+            {
                 assert!(self.has(world, uid), "{object:?} sleeps for a client that does not have it");
                 let difference = difference_of_values(client, world, connection, uid);
                 assert_eq!(difference, None, "it sleeps through a change");

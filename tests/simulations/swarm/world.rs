@@ -96,7 +96,7 @@ fn kind<T: Creature>() -> Kind {
                 }
             }
             if let Some(parent) = parent {
-                return server.spawn_subobject(parent, object).expect("the parent exists").erase();
+                return server.object(parent).spawn_subobject(object).expect("the parent exists").erase();
             }
             // Other classes than actors have only the default archetype.
             let archetype = (&archetype as &dyn Any).downcast_ref().copied().unwrap_or_default();
@@ -253,7 +253,7 @@ impl World {
         if plan.has_birds() {
             let area = Area::within(RADIUS);
             let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7).near_within(NEAR_RADIUS);
-            server.set_area::<Bird>(if plan.lives.has_bands { bands } else { area });
+            server.class::<Bird>().set_area(if plan.lives.has_bands { bands } else { area });
         }
         if plan.whispers.is_some() {
             Whispers::register_on_server(&mut server, plan.has_birds());
@@ -349,7 +349,7 @@ impl World {
         };
         let is_initial = self.lives.chance(plan.lives.initial);
         let dormancy = if is_initial { Dormancy::Initial } else { Dormancy::Awake };
-        self.server.set_dormancy(reference, dormancy);
+        self.server.object(reference).set_dormancy(dormancy);
         self.things.push(Thing {
             guid,
             kind,
@@ -399,11 +399,11 @@ impl World {
         self.things[uid as usize].owned_by = above;
         match above {
             Some(above) => {
-                self.server.set_owner_object(object, owner_object);
+                self.server.object(object).set_owner_object(owner_object);
                 self.give(uid, self.things[above as usize].owner);
             }
             None => {
-                self.server.set_owner(object, owner);
+                self.server.object(object).set_owner(owner);
                 self.give(uid, owner);
             }
         }
@@ -519,11 +519,11 @@ impl World {
             2 => {
                 let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
                 thing.role = *rng.pick(&roles).expect("roles");
-                server.set_remote_role(object, thing.role);
+                server.object(object).set_remote_role(thing.role);
             }
             3 => {
                 thing.physics = !thing.physics;
-                server.set_replicates_physics(object, thing.physics);
+                server.object(object).set_replicates_physics(thing.physics);
             }
             4 if has_custom => thing.switches.flip_for_all(&calls, server, thing.guid, rng),
             5 if has_custom => {

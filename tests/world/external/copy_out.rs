@@ -39,7 +39,7 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     let mut component = Door { glow: 5, ..Door::default() };
     let client = &mut room.guests[0].client;
     for change in client.changes::<Door>() {
-        assert!(client.copy_changed(&change, &mut component));
+        assert!(change.copy_to(client, &mut component));
     }
     assert_eq!(component, Door { angle: 3, glow: 5, ..oak() });
 
@@ -51,7 +51,7 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     let client = &mut room.guests[0].client;
     let changes: Vec<_> = client.changes::<Door>().collect();
     assert_eq!(changes.len(), 1);
-    assert!(client.copy_changed(&changes[0], &mut component));
+    assert!(changes[0].copy_to(client, &mut component));
     assert_eq!((component.angle, component.label.as_str(), component.glow), (4, "ours", 5));
     assert_eq!(component.keys, client[door].keys);
     assert_eq!(component.marks, client[door].marks);
@@ -62,7 +62,7 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     room.settle();
     let client = &mut room.guests[0].client;
     for change in client.changes::<Door>() {
-        client.copy_changed(&change, &mut component);
+        change.copy_to(client, &mut component);
     }
     assert_eq!(component.keys.len(), 2);
     for (at, key) in component.keys.iter().enumerate() {
@@ -83,18 +83,18 @@ fn a_property_that_a_reference_waited_for_is_copied_when_it_heals() {
     let (mut room, link) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Link::default()));
     let to = room.server.spawn(Link::default());
-    room.server.set_visible(room.guests[0].id, to, false);
+    room.server.object(to).set_visible(room.guests[0].id, false);
     room.server[link].to = to;
     room.settle();
     let mut component = Link::default();
     let copy = |client: &mut Client, component: &mut Link| {
         for change in client.changes::<Link>().filter(|change| change.object == link) {
-            client.copy_changed(&change, component);
+            change.copy_to(client, component);
         }
     };
     copy(&mut room.guests[0].client, &mut component);
     assert!(component.to.is_null());
-    room.server.set_visible(room.guests[0].id, to, true);
+    room.server.object(to).set_visible(room.guests[0].id, true);
     room.settle();
     copy(&mut room.guests[0].client, &mut component);
     assert_eq!(component.to, to);
@@ -107,6 +107,6 @@ fn nothing_is_copied_of_a_missing_object() {
     room.server.despawn(door);
     room.settle();
     let mut component = Door::default();
-    assert!(!room.client().copy_changed(&changes[0], &mut component));
+    assert!(!changes[0].copy_to(room.client(), &mut component));
     assert_eq!(component, Door::default());
 }

@@ -206,28 +206,28 @@ impl World {
                 }
                 write(self.ship_mut(object), kind, is_wild, &mut dice, fresh, other);
                 if kind == 8 {
-                    self.server.mark_dirty(object, property::<Ship>("pushed"));
+                    self.server.object(object).mark_dirty(property::<Ship>("pushed"));
                 }
             }
             16 => {
                 let name = *dice.pick(&["cargo_list", "course", "safe"]).expect("there are some");
-                self.server.set_custom_active(object, property(name), dice.below(2) > 0);
+                self.server.object(object).set_custom_active(property(name), dice.below(2) > 0);
             }
             17 => {
                 let (active, course) = (dice.below(2) > 0, property::<Ship>("course"));
                 client.into_iter().for_each(|id| {
-                    self.server.set_custom_active_for(id, object, course, active);
+                    self.server.object(object).set_custom_active_for(id, course, active);
                 });
             }
             18 => {
                 let conditions = [Condition::Never, Condition::None, Condition::OwnerOnly];
                 let condition = *dice.pick(&conditions).expect("there are some");
-                self.server.set_dynamic_condition(object, property::<Ship>("speed"), condition);
+                self.server.object(object).set_dynamic_condition(property::<Ship>("speed"), condition);
             }
-            19 => self.server.set_owner(object, client),
+            19 => _ = self.server.object(object).set_owner(client),
             20 => {
                 let visible = dice.below(2) > 0;
-                client.into_iter().for_each(|id| self.server.set_visible(id, object, visible));
+                client.into_iter().for_each(|id| _ = self.server.object(object).set_visible(id, visible));
             }
             21 if self.ships.len() < 12 => {
                 self.spawn(Ship { name: fresh.to_string(), course: fresh, ..Ship::default() });

@@ -131,8 +131,8 @@ fn a_missing_object_and_an_object_of_another_class_are_refused_and_nothing_is_se
 fn s45_a_property_that_changed_while_it_was_off_arrives_when_it_is_on_without_being_handed_over() {
     let (mut room, probe, mut live) = room(2);
     let (secret, mood) = (property("secret"), property("mood"));
-    room.server.set_custom_active(probe, secret, false);
-    room.server.set_dynamic_condition(probe, mood, Condition::Never);
+    room.server.object(probe).set_custom_active(secret, false);
+    room.server.object(probe).set_dynamic_condition(mood, Condition::Never);
     (live.secret, live.mood, live.depth) = ("THE SECRET".to_owned(), 5, 6);
     room.server.external().compare(probe, &live).expect("it exists");
     room.enter();
@@ -147,8 +147,8 @@ fn s45_a_property_that_changed_while_it_was_off_arrives_when_it_is_on_without_be
         let probe = shown(&room, guest, probe);
         assert_eq!((probe.depth, probe.secret.as_str(), probe.mood), (6, "", 0), "guest {guest}");
     }
-    room.server.set_custom_active(probe, secret, true);
-    room.server.set_dynamic_condition(probe, mood, Condition::None);
+    room.server.object(probe).set_custom_active(secret, true);
+    room.server.object(probe).set_dynamic_condition(mood, Condition::None);
     room.settle();
     for guest in 0..3 {
         let probe = shown(&room, guest, probe);
@@ -164,10 +164,10 @@ fn s124_a_push_property_is_sent_when_it_is_marked_before_or_after_it_is_handed_o
     room.server.external().compare(probe, &live).expect("it exists");
     room.settle();
     assert_eq!(shown(&room, 0, probe).pushed, 0, "without a mark");
-    room.server.mark_dirty(probe, pushed);
+    room.server.object(probe).mark_dirty(pushed);
     room.settle();
     assert_eq!(shown(&room, 0, probe).pushed, 1, "marked afterwards");
-    room.server.mark_dirty(probe, pushed);
+    room.server.object(probe).mark_dirty(pushed);
     live.pushed = 2;
     room.server.external().compare(probe, &live).expect("it exists");
     room.settle();
@@ -193,16 +193,16 @@ fn owners_visibility_and_despawning_are_as_for_the_servers_own_objects() {
     let ids = [room.guests[0].id, room.guests[1].id];
     live.orders = 3;
     room.server.external().compare(probe, &live).expect("it exists");
-    room.server.set_owner(probe, Some(ids[1]));
+    room.server.object(probe).set_owner(Some(ids[1]));
     room.settle();
     assert_eq!((shown(&room, 0, probe).orders, shown(&room, 1, probe).orders), (0, 3));
-    assert!(room.guests[1].client.is_owner(probe));
-    room.server.set_visible(ids[0], probe, false);
+    assert!(room.guests[1].client.object_info(probe).is_owner());
+    room.server.object(probe).set_visible(ids[0], false);
     live.depth = 50;
     room.server.external().compare(probe, &live).expect("it exists");
     room.settle();
     assert!(!room.guests[0].client.contains(probe));
-    room.server.set_visible(ids[0], probe, true);
+    room.server.object(probe).set_visible(ids[0], true);
     room.settle();
     assert_eq!(shown(&room, 0, probe).depth, 50);
     room.server.despawn(probe);
@@ -350,7 +350,7 @@ fn trail(prepare: impl FnOnce(&mut Server)) -> (Room, ObjectRef<Trail>, Trail) {
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Trail>());
     prepare(room.server.register_external::<Trail>());
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let trail = room.server.external().spawn(&live);
     room.settle();
     assert_eq!(room.client().get(trail), Some(&live));
@@ -364,14 +364,14 @@ fn r02_s186_s124_new_elements_that_wait_are_sent_with_a_lost_change_of_their_arr
     let marks = property::<Trail>("marks");
     for is_push in [false, true] {
         let (mut room, trail, mut live) = trail(|_| {});
-        room.server.set_object_update_rate(trail, Some(UpdateRate::every(Duration::from_secs(600))));
+        room.server.object(trail).set_update_rate(Some(UpdateRate::every(Duration::from_secs(600))));
         let array = if is_push { &mut live.marks } else { &mut live.points };
         array.truncate(1);
         room.server.external().compare(trail, &live).expect("it exists");
         if is_push {
-            room.server.mark_dirty(trail, marks);
+            room.server.object(trail).mark_dirty(marks);
         }
-        room.server.force_update(trail);
+        room.server.object(trail).force_update();
         room.tick();
         let array = if is_push { &mut live.marks } else { &mut live.points };
         array.extend([7, 8, 9]);
@@ -390,12 +390,12 @@ fn r02_s187_new_elements_that_wait_for_a_mark_are_sent_with_a_change_that_is_due
     for start in 0..PERIOD {
         let (mut room, trail, mut live) = trail(|server| {
             let area = Area::within(200.0).slower_beyond(50.0, PERIOD);
-            server.locate(area, |_: &Trail| [150.0, 0.0]);
+            server.class::<Trail>().locate(area, |_: &Trail| [150.0, 0.0]);
         });
         (0..start).for_each(|_| _ = room.step());
         live.marks.truncate(1);
         room.server.external().compare(trail, &live).expect("it exists");
-        room.server.mark_dirty(trail, property::<Trail>("marks"));
+        room.server.object(trail).mark_dirty(property::<Trail>("marks"));
         room.step();
         live.marks.extend([7, 8, 9]);
         room.server.external().compare(trail, &live).expect("it exists");

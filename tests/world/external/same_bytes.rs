@@ -36,15 +36,15 @@ fn lift_all_conditions(world: &mut World) {
     for &ship in &world.ships {
         let server = &mut world.server;
         for name in ["cargo_list", "course", "safe"] {
-            server.set_custom_active(ship, property(name), true);
+            server.object(ship).set_custom_active(property(name), true);
         }
         for (_, id) in &world.clients {
-            server.set_custom_active_for(*id, ship, property::<Ship>("course"), true);
-            server.set_visible(*id, ship, true);
+            server.object(ship).set_custom_active_for(*id, property::<Ship>("course"), true);
+            server.object(ship).set_visible(*id, true);
         }
-        server.set_dynamic_condition(ship, property::<Ship>("speed"), Condition::None);
-        server.mark_dirty(ship, property::<Ship>("pushed"));
-        server.set_owner(ship, Some(owner));
+        server.object(ship).set_dynamic_condition(property::<Ship>("speed"), Condition::None);
+        server.object(ship).mark_dirty(property::<Ship>("pushed"));
+        server.object(ship).set_owner(Some(owner));
     }
 }
 

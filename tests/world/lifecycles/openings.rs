@@ -122,11 +122,11 @@ fn s54_a_copy_that_comes_back_into_sight_is_opened_again() {
     room.settle();
     log(&mut room, portal);
     let id = room.guests[0].id;
-    room.server.set_visible(id, portal, false);
+    room.server.object(portal).set_visible(id, false);
     room.settle();
     room.server[portal].power = 9;
     room.server[portal].seed = 70;
-    room.server.set_visible(id, portal, true);
+    room.server.object(portal).set_visible(id, true);
     room.settle();
     let opened = "opened 70 9, exit there, 1 guests, 0 greeted";
     assert_eq!(log(&mut room, portal), [opened, "received", "power 9", "begun"]);

@@ -10,8 +10,8 @@ fn chain(guests: usize) -> (Room, [ObjectRef<Pawn>; 3]) {
     let (mut room, top) = one_pawn(guests);
     let below = [2, 3].map(|health| room.server.spawn(pawn(health)));
     let chain = [top, below[0], below[1]];
-    room.server.set_owner_object(chain[1], chain[0]);
-    room.server.set_owner_object(chain[2], chain[1]);
+    room.server.object(chain[1]).set_owner_object(chain[0]);
+    room.server.object(chain[2]).set_owner_object(chain[1]);
     room.settle();
     (room, chain)
 }
@@ -21,7 +21,7 @@ fn seen(room: &Room, guest: usize, pawns: &[ObjectRef<Pawn>]) -> Vec<(bool, Opti
     let client = &room.guests[guest].client;
     let of = |&pawn: &ObjectRef<Pawn>| {
         let secret = client.get(pawn).map_or(0, |pawn| pawn.secret);
-        (client.is_owner(pawn), client.role(pawn), secret)
+        (client.object_info(pawn).is_owner(), client.object_info(pawn).role(), secret)
     };
     pawns.iter().map(of).collect()
 }
@@ -29,21 +29,21 @@ fn seen(room: &Room, guest: usize, pawns: &[ObjectRef<Pawn>]) -> Vec<(bool, Opti
 #[test]
 fn s204_the_connection_at_the_top_of_a_chain_owns_all_objects_in_it() {
     let (mut room, chain) = chain(2);
-    chain.iter().for_each(|&pawn| room.server.set_remote_role(pawn, Role::AutonomousProxy));
+    chain.iter().for_each(|&pawn| _ = room.server.object(pawn).set_remote_role(Role::AutonomousProxy));
     room.settle();
     let stranger = vec![(false, Some(Role::SimulatedProxy), 0); 3];
     assert_eq!(seen(&room, 0, &chain), stranger);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    room.server.set_owner(chain[0], Some(one));
+    room.server.object(chain[0]).set_owner(Some(one));
     room.settle();
     let owner: Vec<_> =
         [1, 2, 3].map(|health| (true, Some(Role::AutonomousProxy), health + 1_000)).into_iter().collect();
     assert_eq!((seen(&room, 0, &chain), seen(&room, 1, &chain)), (owner.clone(), stranger));
-    assert!(chain.iter().all(|&pawn| room.server.owner(pawn) == Some(one)));
-    room.server.set_owner(chain[0], Some(other));
+    assert!(chain.iter().all(|&pawn| room.server.object_info(pawn).owner() == Some(one)));
+    room.server.object(chain[0]).set_owner(Some(other));
     room.settle();
     assert_eq!(seen(&room, 1, &chain), owner);
-    let owners = chain.map(|pawn| room.server.owner_object(pawn));
+    let owners = chain.map(|pawn| room.server.object_info(pawn).owner_object());
     assert_eq!(owners, [None, Some(chain[0].erase()), Some(chain[1].erase())]);
 }
 
@@ -51,16 +51,16 @@ fn s204_the_connection_at_the_top_of_a_chain_owns_all_objects_in_it() {
 fn s204_a_change_at_the_top_shows_and_removes_what_only_owners_see() {
     let (mut room, chain) = chain(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    chain.iter().for_each(|&pawn| room.server.set_relevancy(pawn, Relevancy::OwnerOnly));
+    chain.iter().for_each(|&pawn| _ = room.server.object(pawn).set_relevancy(Relevancy::OwnerOnly));
     for (owner, guest) in [(one, Some(0)), (other, Some(1))] {
-        room.server.set_owner(chain[0], Some(owner));
+        room.server.object(chain[0]).set_owner(Some(owner));
         room.settle();
         for at in 0..2 {
             let has = chain.map(|pawn| room.guests[at].client.contains(pawn));
             assert_eq!(has, [guest == Some(at); 3]);
         }
     }
-    room.server.set_owner(chain[0], None);
+    room.server.object(chain[0]).set_owner(None);
     room.settle();
     assert!(chain.iter().all(|&pawn| !room.guests[1].client.contains(pawn)));
 }
@@ -70,7 +70,7 @@ fn s204_no_byte_for_the_owner_goes_to_who_was_the_owner_of_a_chain() {
     const SECRET: u32 = 0xdead_b1e5;
     let (mut room, chain) = chain(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    room.server.set_owner(chain[0], Some(one));
+    room.server.object(chain[0]).set_owner(Some(one));
     room.settle();
     // The secrets of the old owner are in flight and lost. They must not be sent again with new values.
     for &pawn in &chain {
@@ -80,7 +80,7 @@ fn s204_no_byte_for_the_owner_goes_to_who_was_the_owner_of_a_chain() {
     for &pawn in &chain {
         room.server[pawn].secret = SECRET;
     }
-    room.server.set_owner(chain[0], Some(other));
+    room.server.object(chain[0]).set_owner(Some(other));
     let mut arrived = false;
     for _ in 0..100 {
         let packets = room.tick();
@@ -97,41 +97,55 @@ fn s204_no_byte_for_the_owner_goes_to_who_was_the_owner_of_a_chain() {
 fn s204_what_a_removed_object_owned_has_no_owner() {
     let (mut room, chain) = chain(1);
     let id = room.guests[0].id;
-    room.server.set_owner(chain[0], Some(id));
+    room.server.object(chain[0]).set_owner(Some(id));
     room.settle();
     room.server.despawn(chain[1]);
     room.settle();
-    assert_eq!((room.server.owner(chain[0]), room.server.owner(chain[2])), (Some(id), None));
-    assert_eq!(room.server.owner_object(chain[2]), None);
-    assert!(!room.client().is_owner(chain[2]) && room.client().is_owner(chain[0]));
+    assert_eq!(
+        (room.server.object_info(chain[0]).owner(), room.server.object_info(chain[2]).owner()),
+        (Some(id), None)
+    );
+    assert_eq!(room.server.object_info(chain[2]).owner_object(), None);
+    assert!(
+        !room.client().object_info(chain[2]).is_owner() && room.client().object_info(chain[0]).is_owner()
+    );
     // The next object in the slot owns nothing.
     let next = room.server.spawn(pawn(9));
     assert_eq!(next.guid().map(|guid| guid.slot()), chain[1].guid().map(|guid| guid.slot()));
-    room.server.set_owner(next, Some(id));
-    assert_eq!((room.server.owner(chain[2]), room.server.owner_object(next)), (None, None));
+    room.server.object(next).set_owner(Some(id));
+    assert_eq!(
+        (room.server.object_info(chain[2]).owner(), room.server.object_info(next).owner_object()),
+        (None, None)
+    );
 }
 
 #[test]
 fn s204_an_owner_of_its_own_takes_an_object_out_of_the_chain() {
     let (mut room, chain) = chain(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    room.server.set_owner(chain[1], Some(other));
-    room.server.set_owner(chain[0], Some(one));
-    assert_eq!(chain.map(|pawn| room.server.owner(pawn)), [Some(one), Some(other), Some(other)]);
-    room.server.set_owner_object(chain[1], chain[0]);
-    assert_eq!(chain.map(|pawn| room.server.owner(pawn)), [Some(one); 3]);
-    room.server.set_owner(chain[1], None);
-    assert_eq!(chain.map(|pawn| room.server.owner(pawn)), [Some(one), None, None]);
+    room.server.object(chain[1]).set_owner(Some(other));
+    room.server.object(chain[0]).set_owner(Some(one));
+    assert_eq!(
+        chain.map(|pawn| room.server.object_info(pawn).owner()),
+        [Some(one), Some(other), Some(other)]
+    );
+    room.server.object(chain[1]).set_owner_object(chain[0]);
+    assert_eq!(chain.map(|pawn| room.server.object_info(pawn).owner()), [Some(one); 3]);
+    room.server.object(chain[1]).set_owner(None);
+    assert_eq!(chain.map(|pawn| room.server.object_info(pawn).owner()), [Some(one), None, None]);
     let gone = room.server.spawn(pawn(4));
     room.server.despawn(gone);
-    room.server.set_owner_object(chain[2], gone);
-    room.server.set_owner_object(gone, chain[0]);
-    assert_eq!((room.server.owner(chain[2]), room.server.owner_object(chain[2])), (None, None));
+    room.server.object(chain[2]).set_owner_object(gone);
+    room.server.object(gone).set_owner_object(chain[0]);
+    assert_eq!(
+        (room.server.object_info(chain[2]).owner(), room.server.object_info(chain[2]).owner_object()),
+        (None, None)
+    );
 }
 
 #[test]
 #[should_panic(expected = "an object cannot own itself, nor what owns it")]
 fn s204_circles_of_owners_are_refused() {
     let (mut room, chain) = chain(0);
-    room.server.set_owner_object(chain[0], chain[2]);
+    room.server.object(chain[0]).set_owner_object(chain[2]);
 }

@@ -64,15 +64,15 @@ impl World {
             (0 | 1, None) => {
                 let bolts = (0..self.rng.below(9) as u16).collect();
                 place.object =
-                    Some(server.spawn_static(&path(at), Door { code: number, bolts, ..Door::default() }));
+                    Some(server.statics().spawn(&path(at), Door { code: number, bolts, ..Door::default() }));
                 place.is_destroyed = false;
             }
             (0, Some(object)) => {
                 server.despawn(object);
                 (place.object, place.is_destroyed) = (None, true);
             }
-            (2, Some(object)) => server.set_visible(id, object, self.rng.chance(0.6)),
-            (3, Some(object)) => server.set_owner(object, self.rng.chance(0.6).then_some(id)),
+            (2, Some(object)) => _ = server.object(object).set_visible(id, self.rng.chance(0.6)),
+            (3, Some(object)) => _ = server.object(object).set_owner(self.rng.chance(0.6).then_some(id)),
             (4, _) => self.place(guest, at),
             (5, Some(object)) => {
                 let door = &mut server[object];
@@ -92,7 +92,7 @@ impl World {
                 }
             }
             (8, _) if number < 50 => {
-                server.forget_destroyed_paths();
+                server.statics().forget_destroyed();
                 self.places.iter_mut().for_each(|place| place.is_destroyed = false);
             }
             (_, Some(object)) => _ = server[object].names.insert(number as u8 % 4, number.to_string()),
@@ -106,7 +106,7 @@ impl World {
         let mesh = &mut self.places[at].meshes[guest];
         match mesh.take() {
             Some(known) => {
-                let removed = client.remove_placed::<Door>(&path(at));
+                let removed = client.statics().remove::<Door>(&path(at));
                 assert!(removed.is_none_or(|door| door.mesh == known), "seed {}", self.seed);
             }
             None => {
@@ -118,7 +118,7 @@ impl World {
                     dents: vec![1; self.next_mesh as usize % 5],
                     ..Door::default()
                 };
-                if let Placed::Bound(object, door) = client.place_static(&path(at), door) {
+                if let Placed::Bound(object, door) = client.statics().place(&path(at), door) {
                     client[object].mesh = door.mesh;
                 }
                 *mesh = Some(self.next_mesh);
@@ -154,7 +154,7 @@ impl World {
             assert_eq!(placed.map(|door| door.mesh), place.meshes[guest], "seed {}, {at}", self.seed);
         }
         for (object, _) in client.objects::<Door>() {
-            let path = client.path(object).expect("all doors are static");
+            let path = client.object_info(object).path().expect("all doors are static");
             assert_eq!(client.find_static(path), Some(object), "seed {}", self.seed);
         }
     }
@@ -167,10 +167,10 @@ impl World {
             self.check(guest);
             for (at, place) in self.places.iter().enumerate() {
                 let (server, client) = (&self.room.server, &mut self.room.guests[guest].client);
-                let shown = place.object.filter(|&object| server.is_relevant(id, object));
+                let shown = place.object.filter(|&object| server.object_info(object).is_relevant_to(id));
                 assert_eq!(client.find_static(&path(at)), shown, "seed {seed}, guest {guest}, {at}");
-                drop(client.remove_placed::<Door>(&path(at)));
-                let state = client.place_static(&path(at), Door::default());
+                drop(client.statics().remove::<Door>(&path(at)));
+                let state = client.statics().place(&path(at), Door::default());
                 match shown {
                     Some(object) => {
                         assert!(matches!(state, Placed::Bound(found, _) if found == object));
@@ -183,9 +183,9 @@ impl World {
                         };
                         assert_eq!(shape(theirs), shape(ours), "seed {seed}, guest {guest}, {at}");
                         let next = server[object].next;
-                        let is_shown = server.is_relevant(id, next);
+                        let is_shown = server.object_info(next).is_relevant_to(id);
                         assert_eq!(client[object].next, if is_shown { next } else { ObjectRef::NULL });
-                        if client.is_owner(object) {
+                        if client.object_info(object).is_owner() {
                             assert_eq!(client[object].key, server[object].key);
                         }
                     }

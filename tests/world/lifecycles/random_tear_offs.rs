@@ -36,16 +36,17 @@ impl World {
         let server = &mut self.room.server;
         match self.rng.below(12) {
             0 => {
-                let sees = |guest: usize| server.is_relevant(self.room.guests[guest].id, object);
+                let sees =
+                    |guest: usize| server.object_info(object).is_relevant_to(self.room.guests[guest].id);
                 let keeps = std::array::from_fn(sees);
-                let owner = server.owner(object);
+                let owner = server.object_info(object).owner();
                 let owner = self.room.guests.iter().position(|guest| Some(guest.id) == owner);
-                server.tear_off(object);
+                server.object(object).tear_off();
                 self.objects.retain(|known| *known != object);
                 self.torn_off.push(Last { object, keeps, owner, state: None });
             }
-            1 => server.set_visible(id, object, self.rng.chance(0.7)),
-            2 => server.set_owner(object, self.rng.chance(0.7).then_some(id)),
+            1 => _ = server.object(object).set_visible(id, self.rng.chance(0.7)),
+            2 => _ = server.object(object).set_owner(self.rng.chance(0.7).then_some(id)),
             3 => server[object].pose = (0..self.rng.below(900) as u16).collect(),
             4 => server[object].target = self.rng.pick(&self.torn_off).map_or(object, |last| last.object),
             5 => server[object].pose.truncate(3),
@@ -90,7 +91,7 @@ impl World {
         for last in &self.torn_off {
             let Some(state) = &last.state else { continue };
             for (guest, entry) in self.room.guests.iter().enumerate() {
-                if !entry.client.is_torn_off(last.object) {
+                if !entry.client.object_info(last.object).is_torn_off() {
                     continue;
                 }
                 assert!(last.keeps[guest], "guest {guest} does not see {:?}", last.object);
@@ -127,7 +128,7 @@ fn s210_each_client_that_sees_an_object_keeps_its_last_state_whatever_is_lost_an
         assert!(!world.torn_off.is_empty(), "seed {seed}");
         for last in &world.torn_off {
             for (guest, entry) in world.room.guests.iter().enumerate() {
-                let kept = entry.client.is_torn_off(last.object);
+                let kept = entry.client.object_info(last.object).is_torn_off();
                 assert_eq!(kept, last.keeps[guest], "seed {seed}, guest {guest}, {:?}", last.object);
             }
         }

@@ -64,12 +64,12 @@ fn classes(client: &mut Client) {
 /// Registers the classes, and places a door under [`PATH`].
 fn with_door(client: &mut Client) {
     classes(client);
-    assert_eq!(client.place_static(PATH, other_door(1)), Placed::Waiting);
+    assert_eq!(client.statics().place(PATH, other_door(1)), Placed::Waiting);
 }
 
 fn spawn(server: &mut Server) -> ObjectRef<Door> {
     server.register::<Pawn>();
-    server.spawn_static(PATH, door(4))
+    server.statics().spawn(PATH, door(4))
 }
 
 fn room_with(register: fn(&mut Client), guests: usize) -> (Room, ObjectRef<Door>) {
@@ -83,7 +83,7 @@ fn assert_equal(room: &Room, guest: usize, object: ObjectRef<Door>) {
     // A client does not keep the order of items.
     let [ours, theirs] = [server, client].map(|door| BTreeSet::from_iter(door.bolts.to_vec()));
     assert_eq!((theirs, &client.names), (ours, &server.names));
-    if room.guests[guest].client.is_owner(object) {
+    if room.guests[guest].client.object_info(object).is_owner() {
         assert_eq!(client.key, server.key);
     }
 }
@@ -114,10 +114,13 @@ fn s199_a_placed_object_gets_the_values_of_the_server_and_keeps_its_own_fields()
         assert_eq!((client[object].mesh, client[object].key), (1, 5), "what is not sent stays");
         assert_eq!(client.find_static::<Door>(PATH), Some(object));
         assert_eq!(client.placed::<Door>(PATH), client.get(object));
-        assert_eq!((client.path(object), client.objects::<Door>().count()), (Some(PATH), 1));
+        assert_eq!((client.object_info(object).path(), client.objects::<Door>().count()), (Some(PATH), 1));
     }
     assert_eq!(room.server.find_static::<Door>(PATH), Some(object));
-    assert_eq!((room.server.find_static::<Pawn>(PATH), room.server.path(object)), (None, Some(PATH)));
+    assert_eq!(
+        (room.server.find_static::<Pawn>(PATH), room.server.object_info(object).path()),
+        (None, Some(PATH))
+    );
     let door = &mut room.server[object];
     (door.open, door.code) = (true, 9);
     door.bolts.remove(1);
@@ -129,9 +132,9 @@ fn s199_a_placed_object_gets_the_values_of_the_server_and_keeps_its_own_fields()
     assert_equal(&room, 1, object);
     // What the owner alone sees comes when the client becomes the owner, also if it never changed.
     let id = room.guests[1].id;
-    room.server.set_owner(object, Some(id));
+    room.server.object(object).set_owner(Some(id));
     room.settle();
-    assert!(room.guests[1].client.is_owner(object));
+    assert!(room.guests[1].client.object_info(object).is_owner());
     assert_eq!((room.guests[1].client[object].key, room.guests[0].client[object].key), (0, 5));
 }
 
@@ -145,14 +148,16 @@ fn s199_a_path_nobody_placed_is_an_object_like_any_other_until_it_is_placed() {
     assert!(spawned.is_some() && spawned.map(|at| at + 1) == unknown, "{happened:?}");
     assert_equal(&room, 0, object);
     let client = &mut room.guests[0].client;
-    assert_eq!((client.path(object), client.placed::<Door>(PATH)), (Some(PATH), None));
-    let Placed::Bound(found, given) = client.place_static(PATH, other_door(6)) else { panic!("it is there") };
+    assert_eq!((client.object_info(object).path(), client.placed::<Door>(PATH)), (Some(PATH), None));
+    let Placed::Bound(found, given) = client.statics().place(PATH, other_door(6)) else {
+        panic!("it is there")
+    };
     assert_eq!((found, given.mesh), (object, 6));
     client[found].mesh = given.mesh;
     assert!(client.placed::<Door>(PATH).is_some());
     // From now on the client keeps it.
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     assert_eq!(events(&mut room, 0), [ClientEvent::Unbound(object.erase(), path())]);
     let client = &room.guests[0].client;
@@ -164,40 +169,45 @@ fn s199_a_path_nobody_placed_is_an_object_like_any_other_until_it_is_placed() {
 fn s199_a_path_with_an_object_of_another_class_is_unknown() {
     let register = |client: &mut Client| {
         classes(client);
-        assert_eq!(client.place_static(PATH, pawn(3)), Placed::Waiting);
+        assert_eq!(client.statics().place(PATH, pawn(3)), Placed::Waiting);
     };
     let (mut room, object) = room_with(register, 1);
     assert!(events(&mut room, 0).contains(&ClientEvent::UnknownPath(object.erase(), path())));
     let client = &mut room.guests[0].client;
     assert_eq!(client.placed::<Pawn>(PATH).map(|pawn| pawn.health), Some(3));
     assert_eq!((client.find_static::<Pawn>(PATH), client.find_static::<Door>(PATH)), (None, Some(object)));
-    assert_eq!(client.remove_placed::<Pawn>(PATH).map(|pawn| pawn.health), Some(3));
-    assert_eq!(client.remove_placed::<Pawn>(PATH), None);
-    assert!(client.placed_mut::<Door>(PATH).is_none(), "no door is placed");
+    assert_eq!(client.statics().remove::<Pawn>(PATH).map(|pawn| pawn.health), Some(3));
+    assert_eq!(client.statics().remove::<Pawn>(PATH), None);
+    assert!(client.statics().get_mut::<Door>(PATH).is_none(), "no door is placed");
 }
 
 #[test]
 fn s198_s199_lengths_of_paths_and_second_objects_are_refused() {
     let mut server = Server::new(ServerConfig::default());
     let length = |bytes| Err(StaticSpawnError::PathLength { bytes, max_bytes: 255 });
-    assert_eq!(server.try_spawn_static("", door(1)).map(|_| ()), length(0));
-    assert_eq!(server.try_spawn_static(&"x".repeat(256), door(1)).map(|_| ()), length(256));
+    assert_eq!(server.statics().try_spawn("", door(1)).map(|_| ()), length(0));
+    assert_eq!(server.statics().try_spawn(&"x".repeat(256), door(1)).map(|_| ()), length(256));
     let long = "ä".repeat(127);
-    let first = server.spawn_static(&long, door(1));
-    assert_eq!(server.try_spawn_static(&long, pawn(1)).map(|_| ()), Err(StaticSpawnError::PathTaken));
-    assert!(catch_unwind(AssertUnwindSafe(|| server.spawn_static(&long, door(2)))).is_err());
+    let first = server.statics().spawn(&long, door(1));
+    assert_eq!(server.statics().try_spawn(&long, pawn(1)).map(|_| ()), Err(StaticSpawnError::PathTaken));
+    assert!(catch_unwind(AssertUnwindSafe(|| server.statics().spawn(&long, door(2)))).is_err());
     server.despawn(first);
-    let second = server.spawn_static(&long, door(2));
-    assert!(second != first && server.path(second) == Some(&*long) && server.path(first).is_none());
+    let second = server.statics().spawn(&long, door(2));
+    assert!(
+        second != first
+            && server.object_info(second).path() == Some(&*long)
+            && server.object_info(first).path().is_none()
+    );
     let mut small = Server::new(ServerConfig { mtu_bytes: 128, ..ServerConfig::default() });
-    let Err(StaticSpawnError::PathLength { max_bytes, .. }) = small.try_spawn_static(&long, door(1)) else {
+    let Err(StaticSpawnError::PathLength { max_bytes, .. }) = small.statics().try_spawn(&long, door(1))
+    else {
         panic!("it has no room in a packet")
     };
     assert!((20..128).contains(&max_bytes), "{max_bytes}");
     let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
-    client.place_static(PATH, door(1));
+    client.statics().place(PATH, door(1));
     for path in ["", PATH, &"x".repeat(256)] {
-        assert!(catch_unwind(AssertUnwindSafe(|| client.place_static(path, door(1)))).is_err(), "{path}");
+        assert!(catch_unwind(AssertUnwindSafe(|| client.statics().place(path, door(1)))).is_err(), "{path}");
     }
 }
 
@@ -205,10 +215,10 @@ fn s198_s199_lengths_of_paths_and_second_objects_are_refused() {
 fn s200_a_path_is_repeated_after_a_loss_until_an_opening_is_acknowledged() {
     let mut room = Room::new(ServerConfig::default(), with_door);
     let object = spawn(&mut room.server);
-    room.server.set_relevancy(object, Relevancy::OwnerOnly);
+    room.server.object(object).set_relevancy(Relevancy::OwnerOnly);
     let id = room.enter();
     room.settle();
-    room.server.set_owner(object, Some(id));
+    room.server.object(object).set_owner(Some(id));
     assert_eq!(have_path(&room.tick_one()), 1);
     for _ in 0..3 {
         // All packets of these ticks are lost.
@@ -218,11 +228,11 @@ fn s200_a_path_is_repeated_after_a_loss_until_an_opening_is_acknowledged() {
     room.settle();
     assert_equal(&room, 0, object);
     // A change of the owner's role is an opening too, and the client knows the path by now.
-    room.server.set_remote_role(object, Role::AutonomousProxy);
+    room.server.object(object).set_remote_role(Role::AutonomousProxy);
     assert_eq!(have_path(&room.tick_one()), 0);
     room.settle();
     for shown in [false, true, false, true] {
-        room.server.set_owner(object, shown.then_some(id));
+        room.server.object(object).set_owner(shown.then_some(id));
         for _ in 0..10 {
             let packets = room.tick_one();
             assert_eq!(have_path(&packets), 0, "the client knows the path");
@@ -231,7 +241,7 @@ fn s200_a_path_is_repeated_after_a_loss_until_an_opening_is_acknowledged() {
         }
         room.settle();
         assert_eq!(room.client().contains(object), shown);
-        assert_eq!(room.client().path(object), shown.then_some(PATH));
+        assert_eq!(room.client().object_info(object).path(), shown.then_some(PATH));
     }
     assert_equal(&room, 0, object);
     assert_eq!(room.client()[object].mesh, 1);
@@ -248,10 +258,10 @@ fn s200_an_ack_of_an_opening_counts_also_after_its_object_is_hidden() {
         packets = room.tick_one();
         room.deliver(0, &packets);
     }
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.tick();
     room.acknowledge();
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     for _ in 0..100 {
         let packets = room.tick_one();
         assert_eq!(have_path(&packets), 0, "the path was acknowledged");
@@ -282,9 +292,9 @@ fn s200_each_connection_and_each_session_learns_the_path_for_itself() {
 fn s199_s200_another_session_binds_what_is_placed_again() {
     let mut room = Room::new(ServerConfig::default(), with_door);
     let object = spawn(&mut room.server);
-    let gone = room.server.spawn_static("level1/gone", door(5));
+    let gone = room.server.statics().spawn("level1/gone", door(5));
     room.enter();
-    assert_eq!(room.guests[0].client.place_static("level1/gone", other_door(2)), Placed::Waiting);
+    assert_eq!(room.guests[0].client.statics().place("level1/gone", other_door(2)), Placed::Waiting);
     room.settle();
     events(&mut room, 0);
     // Nothing arrives until both sides end the session. Then the client connects again by itself.
@@ -329,10 +339,10 @@ fn s200_a_large_opening_carries_its_path() {
     room.settle();
     assert_equal(&room, 0, object);
     assert_eq!(room.client()[object].mesh, 1);
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     room.server[object].dents.rotate_left(3);
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     for _ in 0..20 {
         let packets = room.tick_one();
         assert_eq!(have_path(&packets), 0);
@@ -349,18 +359,18 @@ fn s201_references_to_a_static_object_resolve_when_it_is_bound() {
     let object = spawn(&mut room.server);
     let arrow = room.server.spawn(Door { next: object, ..Door::default() });
     let id = room.enter();
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     let shown = |room: &Room| (room.client()[arrow].next, room.client()[arrow].notified);
     assert_eq!(shown(&room), (ObjectRef::NULL, 0), "what is placed and waits is not there for references");
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(shown(&room), (object, 1));
     assert_eq!(room.client()[shown(&room).0].mesh, 1);
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     assert_eq!(shown(&room), (ObjectRef::NULL, 2));
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(shown(&room), (object, 3));
 }
@@ -370,13 +380,13 @@ fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_i
     let (mut room, object) = room_with(with_door, 1);
     let id = room.guests[0].id;
     events(&mut room, 0);
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     assert_eq!(events(&mut room, 0), [ClientEvent::Unbound(object.erase(), path())]);
     let client = &mut room.guests[0].client;
     assert!(!client.contains(object) && client.objects::<Door>().count() == 0);
-    assert_eq!(client.departed(object), None);
-    let kept = client.placed_mut::<Door>(PATH).expect("it waits");
+    assert_eq!(client.object_info(object).departed(), None);
+    let kept = client.statics().get_mut::<Door>(PATH).expect("it waits");
     assert_eq!((kept.code, kept.mesh), (4, 1));
     // The client changes it while it waits.
     (kept.mesh, kept.code) = (2, 1_000);
@@ -384,7 +394,7 @@ fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_i
     kept.bolts.push(77);
     room.server[object].code = 5;
     room.server[object].bolts.remove(0);
-    room.server.set_visible(id, object, true);
+    room.server.object(object).set_visible(id, true);
     room.settle();
     assert_eq!(events(&mut room, 0), [ClientEvent::Bound(object.erase(), path())]);
     assert_eq!((room.client()[object].mesh, room.client()[object].code), (2, 5));
@@ -396,10 +406,10 @@ fn s199_what_is_no_longer_placed_stays_as_an_object_of_the_server() {
     let (mut room, object) = room_with(with_door, 1);
     events(&mut room, 0);
     let client = &mut room.guests[0].client;
-    assert_eq!(client.remove_placed::<Door>(PATH), None);
+    assert_eq!(client.statics().remove::<Door>(PATH), None);
     assert!(client.contains(object) && client.placed::<Door>(PATH).is_none());
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
+    room.server.object(object).set_visible(id, false);
     room.settle();
     assert_eq!(events(&mut room, 0), [ClientEvent::Despawned(object.erase(), CloseReason::Relevancy)]);
 }
@@ -408,7 +418,7 @@ fn s199_what_is_no_longer_placed_stays_as_an_object_of_the_server() {
 fn s206_an_initially_dormant_static_object_is_bound_when_it_changes() {
     let mut room = Room::new(ServerConfig::default(), with_door);
     let object = spawn(&mut room.server);
-    room.server.set_dormancy(object, Dormancy::Initial);
+    room.server.object(object).set_dormancy(Dormancy::Initial);
     room.enter();
     room.settle();
     assert!(!room.client().contains(object));
@@ -421,14 +431,14 @@ fn s206_an_initially_dormant_static_object_is_bound_when_it_changes() {
 #[test]
 fn s210_a_static_object_that_is_torn_off_leaves_its_path() {
     let (mut room, object) = room_with(with_door, 1);
-    room.server.tear_off(object);
+    room.server.object(object).tear_off();
     room.settle();
     let client = &mut room.guests[0].client;
-    assert!(client.is_torn_off(object) && client.placed::<Door>(PATH).is_none());
-    assert_eq!((client[object].mesh, client.path(object)), (1, None));
+    assert!(client.object_info(object).is_torn_off() && client.placed::<Door>(PATH).is_none());
+    assert_eq!((client[object].mesh, client.object_info(object).path()), (1, None));
     room.server.despawn(object);
     room.settle();
-    assert!(room.client().is_torn_off(object), "it belongs to the client");
+    assert!(room.client().object_info(object).is_torn_off(), "it belongs to the client");
     // Who joins later is told that the path is destroyed.
     room.enter();
     room.settle();
@@ -438,20 +448,20 @@ fn s210_a_static_object_that_is_torn_off_leaves_its_path() {
 #[test]
 fn s210_s212_another_object_has_the_path_of_one_that_was_torn_off() {
     let (mut room, object) = room_with(with_door, 1);
-    room.server.tear_off(object);
-    while !room.client().is_torn_off(object) {
+    room.server.object(object).tear_off();
+    while !room.client().object_info(object).is_torn_off() {
         let packets = room.tick_one();
         room.deliver(0, &packets);
-        if !room.client().is_torn_off(object) {
+        if !room.client().object_info(object).is_torn_off() {
             room.acknowledge();
         }
     }
     // The client has not acknowledged the tear-off when the object is despawned.
     room.server.despawn(object);
-    let second = room.server.spawn_static(PATH, door(12));
-    assert_eq!(room.guests[0].client.place_static(PATH, other_door(3)), Placed::Waiting);
+    let second = room.server.statics().spawn(PATH, door(12));
+    assert_eq!(room.guests[0].client.statics().place(PATH, other_door(3)), Placed::Waiting);
     room.settle();
-    assert!(room.client().is_torn_off(object) && room.client()[object].mesh == 1);
+    assert!(room.client().object_info(object).is_torn_off() && room.client()[object].mesh == 1);
     assert_equal(&room, 0, second);
     assert_eq!(room.client()[second].mesh, 3);
 }
@@ -460,11 +470,11 @@ fn s210_s212_another_object_has_the_path_of_one_that_was_torn_off() {
 fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
     let (mut room, object) = room_with(with_door, 3);
     let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
-    room.server.set_visible(ids[1], object, false);
+    room.server.object(object).set_visible(ids[1], false);
     room.settle();
     (0..3).for_each(|guest| drop(events(&mut room, guest)));
     // The third client's object is on its way out when it is destroyed.
-    room.server.set_visible(ids[2], object, false);
+    room.server.object(object).set_visible(ids[2], false);
     let closing = room.tick();
     room.server.despawn(object);
     room.deliver(2, &closing[2]);
@@ -480,11 +490,11 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
         assert_eq!(happened.contains(&unbound), matches!(guest, 0 | 2), "guest {guest}: {happened:?}");
         let client = &mut room.guests[guest].client;
         assert!(client.placed::<Door>(PATH).is_some(), "the client decides what becomes of it");
-        assert_eq!(client.remove_placed::<Door>(PATH).map(|door| door.mesh), Some(1));
-        assert_eq!(client.place_static(PATH, other_door(3)), Placed::Destroyed);
-        client.forget_destroyed_paths();
-        drop(client.remove_placed::<Door>(PATH));
-        assert_eq!(client.place_static(PATH, other_door(4)), Placed::Waiting);
+        assert_eq!(client.statics().remove::<Door>(PATH).map(|door| door.mesh), Some(1));
+        assert_eq!(client.statics().place(PATH, other_door(3)), Placed::Destroyed);
+        client.statics().forget_destroyed();
+        drop(client.statics().remove::<Door>(PATH));
+        assert_eq!(client.statics().place(PATH, other_door(4)), Placed::Waiting);
     }
     assert_eq!(room.server.destroyed_paths().collect::<Vec<_>>(), [PATH]);
 }
@@ -535,12 +545,12 @@ fn s212_who_places_an_object_after_the_news_learns_it_then() {
     room.settle();
     for guest in 0..2 {
         let client = &mut room.guests[guest].client;
-        assert_eq!(client.place_static(PATH, other_door(1)), Placed::Destroyed, "guest {guest}");
+        assert_eq!(client.statics().place(PATH, other_door(1)), Placed::Destroyed, "guest {guest}");
         let happened = events(&mut room, guest);
         assert!(!happened.contains(&ClientEvent::PathDestroyed(path())), "nothing was placed");
     }
     // Another object under the path is bound, and nobody is told any more that it is destroyed.
-    let second = room.server.spawn_static(PATH, door(6));
+    let second = room.server.statics().spawn(PATH, door(6));
     assert_eq!(room.server.destroyed_paths().count(), 0);
     room.enter();
     room.settle();
@@ -559,18 +569,18 @@ fn s212_forgotten_paths_are_told_to_nobody_and_their_slots_are_used_again() {
     room.enter();
     for round in 0..10 {
         let doors: Vec<_> = (0..4)
-            .map(|number| room.server.spawn_static(&format!("{round}/{number}"), door(number)))
+            .map(|number| room.server.statics().spawn(&format!("{round}/{number}"), door(number)))
             .collect();
         room.settle();
         doors.iter().for_each(|&door| room.server.despawn(door));
         room.settle();
         assert_eq!(room.server.destroyed_paths().count(), 4);
-        let full = room.server.try_spawn_static("one more", door(1));
+        let full = room.server.statics().try_spawn("one more", door(1));
         assert!(matches!(full, Err(StaticSpawnError::NoSlot(error)) if error.max_objects == 4));
         assert!(full.is_err_and(|error| error.to_string().contains("no slot is free")));
-        room.server.forget_destroyed_paths();
+        room.server.statics().forget_destroyed();
     }
-    let late = room.server.spawn_static(PATH, door(1));
+    let late = room.server.statics().spawn(PATH, door(1));
     room.enter();
     room.settle();
     let happened = events(&mut room, 1);
@@ -585,7 +595,7 @@ fn s212_a_path_that_is_used_again_and_again_takes_one_slot_when_all_is_told() {
     room.server.register::<Door>().register::<Pawn>();
     room.enter();
     for code in 0..20 {
-        let object = room.server.spawn_static(PATH, door(code));
+        let object = room.server.statics().spawn(PATH, door(code));
         room.settle();
         assert_equal(&room, 0, object);
         room.server.despawn(object);
@@ -605,10 +615,10 @@ fn r17_s212_an_object_under_a_path_comes_after_the_end_of_the_one_before() {
             let is_end = tick >= 80;
             if !is_end && rng.chance(0.15) {
                 room.server.despawn(object);
-                object = room.server.spawn_static(PATH, door(tick));
+                object = room.server.statics().spawn(PATH, door(tick));
             }
             if !is_end && rng.chance(0.2) {
-                room.server.set_visible(id, object, rng.chance(0.6));
+                room.server.object(object).set_visible(id, rng.chance(0.6));
             }
             let loss = if is_end { 0.0 } else { 0.3 };
             late.extend(room.tick_one().into_iter().filter(|_| !rng.chance(loss)));
@@ -622,7 +632,7 @@ fn r17_s212_an_object_under_a_path_comes_after_the_end_of_the_one_before() {
             let replies: Packets = room.replies(0).into_iter().filter(|_| !rng.chance(loss)).collect();
             room.hear(0, &replies);
         }
-        room.server.set_visible(id, object, true);
+        room.server.object(object).set_visible(id, true);
         room.settle();
         assert_equal(&room, 0, object);
         assert_eq!(room.client()[object].mesh, 1, "seed {seed}");
@@ -633,15 +643,15 @@ fn r17_s212_an_object_under_a_path_comes_after_the_end_of_the_one_before() {
 fn s202_static_objects_have_subobjects_and_audiences() {
     let (mut room, object) = room_with(with_door, 2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
-    let lock = room.server.spawn_subobject(object, door(8)).expect("a door");
-    room.server.set_owner(object, Some(one));
-    room.server.set_audience(object, Audience::Owner);
+    let lock = room.server.object(object).spawn_subobject(door(8)).expect("a door");
+    room.server.object(object).set_owner(Some(one));
+    room.server.object(object).set_audience(Audience::Owner);
     room.settle();
     let has = |room: &Room, guest: usize| {
         (room.guests[guest].client.contains(object), room.guests[guest].client.contains(lock))
     };
     assert_eq!((has(&room, 0), has(&room, 1)), ((true, true), (false, false)));
-    room.server.set_owner(object, Some(other));
+    room.server.object(object).set_owner(Some(other));
     room.settle();
     assert_eq!((has(&room, 0), has(&room, 1)), ((false, false), (true, true)));
     assert_eq!(room.guests[0].client.placed::<Door>(PATH).map(|door| door.mesh), Some(1));

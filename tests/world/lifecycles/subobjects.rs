@@ -9,7 +9,7 @@ use crate::support::{Packets, leaks};
 fn tank(guests: usize) -> (Room, ObjectRef<Pawn>, [ObjectRef<Pawn>; 2]) {
     let furnish = |server: &mut Server| {
         let tank = server.spawn(pawn(1));
-        let turrets = [2, 3].map(|health| server.spawn_subobject(tank, pawn(health)).expect("a tank"));
+        let turrets = [2, 3].map(|health| server.object(tank).spawn_subobject(pawn(health)).expect("a tank"));
         (tank, turrets)
     };
     let (room, (tank, turrets)) = Room::furnished(ServerConfig::default(), pawns, guests, furnish);
@@ -25,18 +25,18 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
     let (mut room, tank, turrets) = tank(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);
     assert!(turrets.iter().all(|&turret| has(&room, 0, turret) && has(&room, 1, turret)));
-    assert!(turrets.iter().all(|&turret| room.server.parent(turret) == Some(tank.erase())));
-    room.server.set_owner(tank, Some(one));
-    room.server.set_visible(other, tank, false);
+    assert!(turrets.iter().all(|&turret| room.server.object_info(turret).parent() == Some(tank.erase())));
+    room.server.object(tank).set_owner(Some(one));
+    room.server.object(tank).set_visible(other, false);
     room.settle();
     for turret in turrets {
-        assert!(room.client().is_owner(turret) && !has(&room, 1, turret));
+        assert!(room.client().object_info(turret).is_owner() && !has(&room, 1, turret));
         assert_eq!(room.client()[turret].secret, room.server[turret].secret);
     }
-    let scope = room.server.spawn_subobject(turrets[0], pawn(4)).expect("a turret");
-    room.server.set_visible(other, tank, true);
+    let scope = room.server.object(turrets[0]).spawn_subobject(pawn(4)).expect("a turret");
+    room.server.object(tank).set_visible(other, true);
     room.settle();
-    assert!(has(&room, 0, scope) && has(&room, 1, scope) && room.client().is_owner(scope));
+    assert!(has(&room, 0, scope) && has(&room, 1, scope) && room.client().object_info(scope).is_owner());
     // Subobjects come and go at run time.
     room.server.despawn(turrets[0]);
     room.settle();
@@ -45,21 +45,21 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
     room.server.despawn(tank);
     room.settle();
     assert!(!room.server.contains(turrets[1]) && !has(&room, 0, turrets[1]) && !has(&room, 1, turrets[1]));
-    assert_eq!(room.server.spawn_subobject(tank, pawn(5)), None, "the parent is gone");
+    assert_eq!(room.server.object(tank).spawn_subobject(pawn(5)), None, "the parent is gone");
     let next = room.server.spawn(pawn(6));
-    assert_eq!(room.server.parent(next), None);
+    assert_eq!(room.server.object_info(next).parent(), None);
 }
 
 #[test]
 fn s202_a_subobject_for_which_no_slot_is_free_is_an_error_and_changes_nothing() {
     let mut server = Server::new(ServerConfig { max_objects: 2, ..ServerConfig::default() });
     let tank = server.spawn(pawn(1));
-    let turret = server.try_spawn_subobject(tank, pawn(2)).expect("a slot is free").expect("a tank");
-    let error = server.try_spawn_subobject(tank, pawn(3)).expect_err("no slot is free");
+    let turret = server.object(tank).try_spawn_subobject(pawn(2)).expect("a slot is free").expect("a tank");
+    let error = server.object(tank).try_spawn_subobject(pawn(3)).expect_err("no slot is free");
     assert_eq!(error.max_objects, 2);
-    assert_eq!((server.all_objects().count(), server.parent(turret)), (2, Some(tank.erase())));
+    assert_eq!((server.all_objects().count(), server.object_info(turret).parent()), (2, Some(tank.erase())));
     server.despawn(tank);
-    assert_eq!(server.try_spawn_subobject(tank, pawn(4)), Ok(None), "the parent is gone");
+    assert_eq!(server.object(tank).try_spawn_subobject(pawn(4)), Ok(None), "the parent is gone");
     assert_eq!(server.all_objects().count(), 0);
 }
 
@@ -68,13 +68,13 @@ fn s193_a_subobject_that_waits_for_its_object_waits_for_an_ack() {
     let (mut room, _, _) = tank(1);
     let id = room.guests[0].id;
     let tank = room.server.spawn(pawn(4));
-    let turret = room.server.spawn_subobject(tank, pawn(5)).expect("a tank");
+    let turret = room.server.object(tank).spawn_subobject(pawn(5)).expect("a tank");
     let opening = room.tick_one();
-    assert_eq!(room.server.why_not_sent(id, turret), Some(NotSent::Unacknowledged));
+    assert_eq!(room.server.object_info(turret).why_not_sent_to(id), Some(NotSent::Unacknowledged));
     room.deliver(0, &opening);
     room.settle();
     assert!(has(&room, 0, turret));
-    assert_eq!(room.server.why_not_sent(id, turret), Some(NotSent::NothingChanged));
+    assert_eq!(room.server.object_info(turret).why_not_sent_to(id), Some(NotSent::NothingChanged));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
                 let mut family = vec![parent];
                 for _ in 0..rng.range(1..4) {
                     let above = *rng.pick(&family).expect("a parent");
-                    family.push(room.server.spawn_subobject(above, pawn(tick)).expect("it exists"));
+                    family.push(room.server.object(above).spawn_subobject(pawn(tick)).expect("it exists"));
                 }
                 families.push(family);
             }
@@ -102,7 +102,7 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
                 room.server.despawn(family[0]);
             }
             if let Some(family) = rng.pick(&families).filter(|_| !is_end) {
-                room.server.set_visible(id, family[0], rng.chance(0.7));
+                room.server.object(family[0]).set_visible(id, rng.chance(0.7));
                 let changed = *rng.pick(family).expect("one");
                 room.server[changed].health += 1;
             }
@@ -122,7 +122,7 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
                 room.deliver(0, &[packet]);
                 for (family, before) in families.iter().zip(before) {
                     for (child, &pawn) in family.iter().enumerate().skip(1) {
-                        let Some(above) = room.server.parent(pawn) else { continue };
+                        let Some(above) = room.server.object_info(pawn).parent() else { continue };
                         let came = has(&room, 0, pawn) && !before[child];
                         assert!(!came || room.client().contains(above), "seed {seed}: a subobject alone");
                     }
@@ -134,7 +134,11 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
         room.settle();
         for family in &families {
             for &pawn in family {
-                assert_eq!(has(&room, 0, pawn), room.server.is_relevant(id, pawn), "seed {seed}");
+                assert_eq!(
+                    has(&room, 0, pawn),
+                    room.server.object_info(pawn).is_relevant_to(id),
+                    "seed {seed}"
+                );
             }
         }
     }
@@ -160,31 +164,31 @@ fn s202_an_audience_narrows_who_sees_a_subobject() {
     let (mut room, tank, [gunsight, hatch]) = tank(3);
     let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
     let crew = Group(7);
-    room.server.set_owner(tank, Some(ids[0]));
-    let radio = room.server.spawn_subobject(tank, pawn(9)).expect("a tank");
-    room.server.set_audience(gunsight, Audience::Owner);
-    room.server.set_audience(hatch, Audience::NotOwner);
-    room.server.set_audience(radio, Audience::Group(crew));
-    room.server.join_group(ids[1], crew);
+    room.server.object(tank).set_owner(Some(ids[0]));
+    let radio = room.server.object(tank).spawn_subobject(pawn(9)).expect("a tank");
+    room.server.object(gunsight).set_audience(Audience::Owner);
+    room.server.object(hatch).set_audience(Audience::NotOwner);
+    room.server.object(radio).set_audience(Audience::Group(crew));
+    room.server.connection(ids[1]).join_group(crew);
     room.settle();
     let seen =
         |room: &Room| [0, 1, 2].map(|guest| [gunsight, hatch, radio].map(|pawn| has(room, guest, pawn)));
     assert_eq!(seen(&room), [[true, false, false], [false, true, true], [false, true, false]]);
-    room.server.set_owner(tank, Some(ids[1]));
-    room.server.leave_group(ids[1], crew);
-    room.server.join_group(ids[2], crew);
+    room.server.object(tank).set_owner(Some(ids[1]));
+    room.server.connection(ids[1]).leave_group(crew);
+    room.server.connection(ids[2]).join_group(crew);
     room.settle();
     assert_eq!(seen(&room), [[false, true, false], [true, false, false], [false, true, true]]);
     // Who joins later is in the audience, or is not.
     let late = room.enter();
-    room.server.join_group(late, crew);
+    room.server.connection(late).join_group(crew);
     room.settle();
     assert_eq!([gunsight, hatch, radio].map(|pawn| has(&room, 3, pawn)), [false, true, true]);
     // An audience shows nothing of an object that is not in sight.
-    room.server.set_visible(late, tank, false);
+    room.server.object(tank).set_visible(late, false);
     room.settle();
     assert_eq!([gunsight, hatch, radio].map(|pawn| has(&room, 3, pawn)), [false; 3]);
-    room.server.set_audience(gunsight, Audience::Everyone);
+    room.server.object(gunsight).set_audience(Audience::Everyone);
     room.settle();
     assert!((0..3).all(|guest| has(&room, guest, gunsight)));
 }
@@ -194,13 +198,13 @@ fn s202_no_byte_of_a_subobject_goes_to_who_is_not_in_its_audience() {
     const SECRET: u32 = 0xdead_b1e5;
     let (mut room, tank, [gunsight, _]) = tank(2);
     let ids = [0, 1].map(|guest| room.guests[guest].id);
-    room.server.set_audience(gunsight, Audience::Owner);
-    room.server.set_owner(tank, Some(ids[0]));
+    room.server.object(gunsight).set_audience(Audience::Owner);
+    room.server.object(tank).set_owner(Some(ids[0]));
     room.settle();
     room.server[gunsight].health = 1;
     room.tick();
     room.server[gunsight].health = SECRET;
-    room.server.set_owner(tank, Some(ids[1]));
+    room.server.object(tank).set_owner(Some(ids[1]));
     let mut arrived = false;
     for _ in 0..60 {
         let packets = room.tick();
@@ -247,27 +251,27 @@ fn s210_subobjects_are_torn_off_with_their_object_and_told_first() {
     for pawn in [tank, turrets[0], turrets[1]] {
         room.server[pawn].health += 10;
     }
-    let new = room.server.spawn_subobject(tank, pawn(30)).expect("a tank");
-    room.server.tear_off(tank);
+    let new = room.server.object(tank).spawn_subobject(pawn(30)).expect("a tank");
+    room.server.object(tank).tear_off();
     room.lose_until_noticed(0);
     room.settle();
     let all = [tank, turrets[0], turrets[1], new];
     assert_eq!(all.map(|pawn| health(&room, 0, pawn)), [Some(11), Some(12), Some(13), Some(30)]);
-    assert!(all.iter().all(|&pawn| room.client().is_torn_off(pawn)));
+    assert!(all.iter().all(|&pawn| room.client().object_info(pawn).is_torn_off()));
     assert_eq!(events(&mut room, 0).last(), Some(&ClientEvent::TornOff(tank.erase())));
-    assert_eq!(room.server.spawn_subobject(tank, pawn(5)), None);
+    assert_eq!(room.server.object(tank).spawn_subobject(pawn(5)), None);
 }
 
 #[test]
 #[should_panic(expected = "a subobject is seen with its parent: use `set_audience`")]
 fn s202_the_relevancy_of_a_subobject_is_its_parents() {
     let (mut room, _, [turret, _]) = tank(0);
-    room.server.set_relevancy(turret, Relevancy::Always);
+    room.server.object(turret).set_relevancy(Relevancy::Always);
 }
 
 #[test]
 #[should_panic(expected = "the parent of a subobject owns it: set the owner of the parent")]
 fn s202_the_owner_of_a_subobject_is_its_parents() {
     let (mut room, _, [turret, _]) = tank(0);
-    room.server.set_owner(turret, None);
+    room.server.object(turret).set_owner(None);
 }

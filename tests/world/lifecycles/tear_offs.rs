@@ -9,41 +9,50 @@ use crate::support::TICK;
 fn s210_clients_keep_the_last_state_and_take_authority() {
     let (mut room, corpse) = one_pawn(2);
     let owner = room.guests[0].id;
-    room.server.set_owner(corpse, Some(owner));
+    room.server.object(corpse).set_owner(Some(owner));
     room.settle();
     (0..2).for_each(|guest| _ = events(&mut room, guest));
     room.server[corpse].health = 7;
     room.server[corpse].secret = 8;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
     for guest in 0..2 {
         assert_eq!(health(&room, guest, corpse), Some(7));
         assert_eq!(events(&mut room, guest), [ClientEvent::TornOff(corpse.erase())]);
         let client = &room.guests[guest].client;
-        assert!(client.is_torn_off(corpse) && client.contains(corpse) && !client.is_owner(corpse));
-        assert_eq!(client.role(corpse), Some(Role::Authority));
-        assert_eq!(client.class_name(corpse), Some("Pawn"));
+        assert!(
+            client.object_info(corpse).is_torn_off()
+                && client.contains(corpse)
+                && !client.object_info(corpse).is_owner()
+        );
+        assert_eq!(client.object_info(corpse).role(), Some(Role::Authority));
+        assert_eq!(client.object_info(corpse).class_name(), Some("Pawn"));
         assert_eq!(client.objects::<Pawn>().map(|(object, _)| object).collect::<Vec<_>>(), [corpse]);
     }
     assert_eq!(room.client()[corpse].secret, 8, "the owner has the last state for owners");
-    assert!(room.server.is_torn_off(corpse) && room.server.contains(corpse), "it lives on on the server");
-    assert_eq!(room.server.relevancy(corpse), Some(Relevancy::Nobody));
+    assert!(
+        room.server.object_info(corpse).is_torn_off() && room.server.contains(corpse),
+        "it lives on on the server"
+    );
+    assert_eq!(room.server.object_info(corpse).relevancy(), Some(Relevancy::Nobody));
 }
 
 #[test]
 fn s210_nothing_is_sent_of_what_was_torn_off() {
     let (mut room, corpse) = one_pawn(1);
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     // The state at the next tick is the last one.
     room.server[corpse].health = 5;
     room.settle();
-    let bytes = |room: &Room| room.server.stats(room.guests[0].id).expect("it is connected").bytes_sent;
+    let bytes = |room: &Room| {
+        room.server.connection_info(room.guests[0].id).stats().expect("it is connected").bytes_sent
+    };
     let before = bytes(&room);
     for round in 0..50 {
         room.server[corpse].health = 100 + round;
         room.server[corpse].pose.push(1);
-        room.server.tear_off(corpse);
-        room.server.set_relevancy(corpse, Relevancy::Always);
+        room.server.object(corpse).tear_off();
+        room.server.object(corpse).set_relevancy(Relevancy::Always);
         room.step();
     }
     assert!(bytes(&room) - before < 50 * 20, "only keep-alive packets are sent");
@@ -63,13 +72,13 @@ fn s210_the_last_state_arrives_before_the_tear_off_whatever_is_lost() {
     events(&mut room, 0);
     room.server[corpse].health = 7;
     room.server[corpse].pose = vec![1, 2, 3];
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.lose_until_noticed(0);
     room.server[corpse].health = 8;
     for _ in 0..200 {
         room.step();
         let client = room.client();
-        assert!(!client.is_torn_off(corpse) || client[corpse].pose == [1, 2, 3]);
+        assert!(!client.object_info(corpse).is_torn_off() || client[corpse].pose == [1, 2, 3]);
     }
     assert_eq!(health(&room, 0, corpse), Some(7));
     assert_eq!(events(&mut room, 0), [ClientEvent::TornOff(corpse.erase())]);
@@ -78,47 +87,47 @@ fn s210_the_last_state_arrives_before_the_tear_off_whatever_is_lost() {
 #[test]
 fn r17_a_tear_off_is_sent_again_until_it_is_acked() {
     let (mut room, corpse) = one_pawn(1);
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     // The client has everything, so the next packet is the tear-off, and it is lost.
     assert_eq!(room.tick_one().len(), 1);
     room.lose_until_noticed(0);
-    assert!(!room.client().is_torn_off(corpse));
-    while !room.client().is_torn_off(corpse) {
-        assert!(!room.server.is_tear_off_known(corpse), "the client was not told");
+    assert!(!room.client().object_info(corpse).is_torn_off());
+    while !room.client().object_info(corpse).is_torn_off() {
+        assert!(!room.server.object_info(corpse).is_tear_off_known(), "the client was not told");
         room.step();
     }
-    assert!(!room.server.is_tear_off_known(corpse), "the server does not know it yet");
+    assert!(!room.server.object_info(corpse).is_tear_off_known(), "the server does not know it yet");
     room.settle();
-    assert!(room.server.is_tear_off_known(corpse));
+    assert!(room.server.object_info(corpse).is_tear_off_known());
     room.server.despawn(corpse);
-    assert!(!room.server.is_tear_off_known(corpse));
+    assert!(!room.server.object_info(corpse).is_tear_off_known());
 }
 
 #[test]
 fn s210_late_joiners_never_get_what_was_torn_off() {
     let (mut room, corpse) = one_pawn(1);
     let late = room.enter();
-    room.server.set_owner(corpse, Some(late));
-    room.server.tear_off(corpse);
+    room.server.object(corpse).set_owner(Some(late));
+    room.server.object(corpse).tear_off();
     room.settle();
-    assert!(room.client().is_torn_off(corpse));
+    assert!(room.client().object_info(corpse).is_torn_off());
     assert!(!room.guests[1].client.contains(corpse), "not even its owner gets it");
-    assert!(!room.server.is_relevant(late, corpse));
+    assert!(!room.server.object_info(corpse).is_relevant_to(late));
 }
 
 #[test]
 fn s210_who_does_not_see_it_never_gets_it() {
     let (mut room, corpse) = one_pawn(3);
     let [hidden, hidden_later] = [1, 2].map(|guest| room.guests[guest].id);
-    room.server.set_visible(hidden, corpse, false);
+    room.server.object(corpse).set_visible(hidden, false);
     room.settle();
-    room.server.tear_off(corpse);
-    room.server.set_visible(hidden_later, corpse, false);
+    room.server.object(corpse).tear_off();
+    room.server.object(corpse).set_visible(hidden_later, false);
     room.settle();
     for (guest, has) in [(0, true), (1, false), (2, false)] {
         assert_eq!(room.guests[guest].client.contains(corpse), has, "guest {guest}");
     }
-    [hidden, hidden_later].into_iter().for_each(|id| room.server.set_visible(id, corpse, true));
+    [hidden, hidden_later].into_iter().for_each(|id| _ = room.server.object(corpse).set_visible(id, true));
     room.settle();
     assert!(!room.guests[1].client.contains(corpse) && !room.guests[2].client.contains(corpse));
 }
@@ -132,7 +141,7 @@ fn s210_what_was_never_sent_is_sent_whole_and_then_torn_off() {
         if loses {
             room.tick();
         }
-        room.server.tear_off(effect);
+        room.server.object(effect).tear_off();
         if loses {
             room.lose_until_noticed(0);
         }
@@ -147,13 +156,13 @@ fn s210_what_was_never_sent_is_sent_whole_and_then_torn_off() {
 fn s210_an_object_that_comes_back_into_sight_is_torn_off_too() {
     let (mut room, corpse) = one_pawn(1);
     let id = room.guests[0].id;
-    room.server.set_visible(id, corpse, false);
+    room.server.object(corpse).set_visible(id, false);
     room.step();
-    room.server.set_visible(id, corpse, true);
+    room.server.object(corpse).set_visible(id, true);
     room.server[corpse].health = 3;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
-    assert!(room.client().is_torn_off(corpse));
+    assert!(room.client().object_info(corpse).is_torn_off());
     assert_eq!(health(&room, 0, corpse), Some(3));
 }
 
@@ -163,9 +172,9 @@ fn s210_packets_from_before_the_tear_off_change_nothing() {
     room.server[corpse].health = 2;
     let late = room.tick_one();
     room.server[corpse].health = 3;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
-    assert!(room.client().is_torn_off(corpse));
+    assert!(room.client().object_info(corpse).is_torn_off());
     room.guests[0].client[corpse].health = 50;
     room.deliver(0, &late);
     assert_eq!(health(&room, 0, corpse), Some(50));
@@ -177,7 +186,7 @@ fn s210_references_to_it_stay_valid_until_the_client_removes_it() {
     let killer = room.server.spawn(Pawn { target: corpse, ..Pawn::default() });
     room.settle();
     let notified = room.client()[killer].notified;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
     let witness = room.server.spawn(Pawn { target: corpse, ..Pawn::default() });
     room.settle();
@@ -192,20 +201,23 @@ fn s210_references_to_it_stay_valid_until_the_client_removes_it() {
     assert_eq!(slot(next), slot(corpse));
     assert_eq!((health(&room, 0, next), health(&room, 0, corpse)), (Some(4), Some(1)));
     let client = &mut room.guests[0].client;
-    assert!(client.remove_torn_off(corpse));
+    assert!(client.object(corpse).remove_torn_off());
     assert_eq!((client[killer].target, client[killer].notified), (ObjectRef::NULL, notified + 1));
     assert_eq!(client[witness].target, ObjectRef::NULL);
     assert!(!client.contains(corpse) && client.get(corpse).is_none() && client.contains(next));
-    assert!(!client.remove_torn_off(corpse) && !client.remove_torn_off(next));
+    assert!(!client.object(corpse).remove_torn_off() && !client.object(next).remove_torn_off());
 }
 
 #[test]
 fn s210_who_despawns_it_before_a_client_was_told_removes_it_there() {
     let (mut room, corpse) = one_pawn(1);
     room.server[corpse].health = 2;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.step();
-    assert!(!room.client().is_torn_off(corpse), "the server does not know yet that the client has the state");
+    assert!(
+        !room.client().object_info(corpse).is_torn_off(),
+        "the server does not know yet that the client has the state"
+    );
     room.server.despawn(corpse);
     room.settle();
     assert!(!room.client().contains(corpse));
@@ -217,7 +229,7 @@ fn s210_who_despawns_it_before_a_client_was_told_removes_it_there() {
 fn s211_a_tear_off_that_may_have_arrived_stays_one_when_the_object_is_destroyed() {
     for arrives in [false, true] {
         let (mut room, corpse) = one_pawn(1);
-        room.server.tear_off(corpse);
+        room.server.object(corpse).tear_off();
         let closing = room.tick_one();
         assert_eq!(closing.len(), 1);
         if arrives {
@@ -227,7 +239,7 @@ fn s211_a_tear_off_that_may_have_arrived_stays_one_when_the_object_is_destroyed(
         let next = room.server.spawn(pawn(4));
         room.lose_until_noticed(0);
         room.settle();
-        assert!(room.client().is_torn_off(corpse), "arrives {arrives}");
+        assert!(room.client().object_info(corpse).is_torn_off(), "arrives {arrives}");
         assert_eq!((health(&room, 0, corpse), health(&room, 0, next)), (Some(1), Some(4)));
     }
 }
@@ -237,13 +249,13 @@ fn s210_what_arrived_last_is_in_the_changes_after_the_tear_off() {
     let (mut room, corpse) = one_pawn(1);
     assert_eq!(room.guests[0].client.changes::<Pawn>().count(), 1);
     room.server[corpse].health = 7;
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
     let client = &mut room.guests[0].client;
     let changes: Vec<_> = client.changes::<Pawn>().collect();
     assert_eq!((changes.len(), changes[0].object, changes[0].is_new), (1, corpse, false));
     let mut copy = Pawn::default();
-    assert!(client.copy_changed(&changes[0], &mut copy));
+    assert!(changes[0].copy_to(client, &mut copy));
     assert_eq!(copy.health, 7);
     assert_eq!(client.changes::<Pawn>().count(), 0);
 }
@@ -253,12 +265,12 @@ fn s210_what_is_attached_is_left_to_its_owner() {
     let (mut room, corpse) = one_pawn(2);
     let [sword, shield] = [2, 3].map(|health| room.server.spawn(pawn(health)));
     let owner = room.guests[0].id;
-    room.server.set_owner(shield, Some(owner));
+    room.server.object(shield).set_owner(Some(owner));
     for thing in [sword, shield] {
-        room.server.set_relevancy(thing, Relevancy::AttachedTo(corpse.erase()));
+        room.server.object(thing).set_relevancy(Relevancy::AttachedTo(corpse.erase()));
     }
     room.settle();
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
     let has = |guest: usize, thing| room.guests[guest].client.contains(thing);
     assert_eq!((has(0, sword), has(0, shield)), (false, true));
@@ -269,11 +281,11 @@ fn s210_what_is_attached_is_left_to_its_owner() {
 #[test]
 fn s210_it_survives_the_end_of_the_session() {
     let (mut room, corpse) = one_pawn(1);
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     room.settle();
-    room.server.disconnect(room.guests[0].id);
+    room.server.connection(room.guests[0].id).disconnect();
     room.step();
-    assert!(room.client().is_torn_off(corpse));
+    assert!(room.client().object_info(corpse).is_torn_off());
 }
 
 #[test]
@@ -284,7 +296,7 @@ fn s210_an_object_outside_the_server_is_torn_off_with_what_was_handed_over_last(
     let corpse = room.server.external().spawn(&live);
     room.enter();
     room.settle();
-    room.server.tear_off(corpse);
+    room.server.object(corpse).tear_off();
     live.health = 2;
     room.server.external().compare(corpse, &live).expect("it exists");
     room.lose_until_noticed(0);
@@ -310,7 +322,7 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
             // The last packets are on their way.
         } else if round % 12 == 11 {
             let corpse = server.spawn(pawn(round));
-            server.tear_off(corpse);
+            server.object(corpse).tear_off();
             torn_off.push(corpse);
         } else if round % 12 == 10
             && let Some(corpse) = torn_off.last()
@@ -330,14 +342,14 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     }
     let kept: Vec<_> = client.objects::<Pawn>().map(|(object, _)| object).collect();
     assert_eq!(kept.len(), SLOTS);
-    assert!(kept.iter().all(|object| client.is_torn_off(*object)));
+    assert!(kept.iter().all(|object| client.object_info(*object).is_torn_off()));
     assert!(!client.contains(torn_off[0]), "the oldest go first");
     let mut despawned = 0;
     while let Some(event) = client.poll_event() {
         if let ClientEvent::Despawned(object, reason) = event {
             assert_eq!(reason, CloseReason::Destroyed);
-            let pawn = client.cast::<Pawn>(object).expect("it departed");
-            assert!(client.departed(pawn).is_some());
+            let pawn = client.object_info(object).cast::<Pawn>().expect("it departed");
+            assert!(client.object_info(pawn).departed().is_some());
             despawned += 1;
         }
     }

@@ -75,16 +75,16 @@ impl World {
             let count = self.rng.below(3);
             let viewpoints: Vec<[f32; 2]> = (0..count).map(|_| self.point()).collect();
             let points: Vec<Position> = viewpoints.iter().map(|[x, y]| [*x, *y, 5.0]).collect();
-            self.room.server.set_viewpoints(id, &points);
+            self.room.server.connection(id).set_viewpoints(&points);
             return self.model.set_viewpoints(guest, &viewpoints);
         }
         if kind == 2 {
             let group = self.rng.below(3) as u32;
             if self.model.viewers[guest].groups.remove(&group) {
-                self.room.server.leave_group(id, Group(group));
+                self.room.server.connection(id).leave_group(Group(group));
             } else {
                 self.model.viewers[guest].groups.insert(group);
-                self.room.server.join_group(id, Group(group));
+                self.room.server.connection(id).join_group(Group(group));
             }
             return;
         }
@@ -99,14 +99,14 @@ impl World {
             }
             4 => {
                 let owner = self.rng.chance(0.7).then_some(guest);
-                self.room.server.set_owner(reference, owner.map(|_| id));
+                self.room.server.object(reference).set_owner(owner.map(|_| id));
                 let entry = self.model.objects.get_mut(&object).expect("it exists");
                 (entry.owner, entry.owner_object) = (owner, None);
             }
             5 => {
                 let hidden = &mut self.model.objects.get_mut(&object).expect("it exists").hidden_from;
                 let is_visible = hidden.remove(&guest) || !hidden.insert(guest);
-                self.room.server.set_visible(id, reference, is_visible);
+                self.room.server.object(reference).set_visible(id, is_visible);
             }
             6 => {
                 let other = self.any_object().expect("there is one");
@@ -119,33 +119,33 @@ impl World {
                     _ => Kind::Located,
                 };
                 let references = &self.references;
-                self.room.server.set_relevancy(reference, kind.relevancy(|at| references[at].erase()));
+                self.room.server.object(reference).set_relevancy(kind.relevancy(|at| references[at].erase()));
                 self.model.set_relevancy(object, kind);
             }
             12 => {
                 let dormancy = if self.rng.chance(0.7) { Dormancy::All } else { Dormancy::Awake };
-                self.room.server.set_dormancy(reference, dormancy);
+                self.room.server.object(reference).set_dormancy(dormancy);
             }
             13 => {
                 let budget = [2_000, 20_000, usize::MAX][self.rng.below(3) as usize];
-                self.room.server.set_budget(id, budget);
-                self.room.server.set_object_priority(reference, Some(1.0 + self.rng.below(9) as f32));
+                self.room.server.connection(id).set_budget(budget);
+                self.room.server.object(reference).set_priority(Some(1.0 + self.rng.below(9) as f32));
             }
             14 => match self.rng.chance(0.3) {
-                true => self.room.server.pause(id),
-                false => self.room.server.resume(id),
+                true => _ = self.room.server.connection(id).pause(),
+                false => _ = self.room.server.connection(id).resume(),
             },
             15 => {
                 let group = Group(self.rng.below(3) as u32);
                 let audiences =
                     [Audience::Everyone, Audience::Owner, Audience::NotOwner, Audience::Group(group)];
                 let audience = *self.rng.pick(&audiences).expect("audiences");
-                self.room.server.set_audience(reference, audience);
+                self.room.server.object(reference).set_audience(audience);
                 self.model.objects.get_mut(&object).expect("it exists").audience = audience;
             }
             16 => {
                 let [x, y] = self.point();
-                let child = self.room.server.spawn_subobject(reference, creature(x, y));
+                let child = self.room.server.object(reference).spawn_subobject(creature(x, y));
                 self.references.push(child.expect("the parent exists"));
                 let entry = Object {
                     relevancy: Kind::AttachedTo(object),
@@ -161,7 +161,7 @@ impl World {
             17 => {
                 let other = self.any_object().expect("there is one");
                 if !self.model.is_owned_by(other, object) {
-                    self.room.server.set_owner_object(reference, self.references[other]);
+                    self.room.server.object(reference).set_owner_object(self.references[other]);
                     let entry = self.model.objects.get_mut(&object).expect("it exists");
                     (entry.owner, entry.owner_object) = (None, Some(other));
                 }
@@ -186,7 +186,8 @@ impl World {
         self.model.refresh();
         for (guest, entry) in self.room.guests.iter().enumerate() {
             for &object in self.model.objects.keys() {
-                let is_relevant = self.room.server.is_relevant(entry.id, self.references[object]);
+                let is_relevant =
+                    self.room.server.object_info(self.references[object]).is_relevant_to(entry.id);
                 assert_eq!(
                     is_relevant,
                     self.model.sees(guest, object),
@@ -237,8 +238,8 @@ impl World {
     fn settle(&mut self) {
         self.loss = 0.0;
         for guest in &self.room.guests {
-            self.room.server.resume(guest.id);
-            self.room.server.set_budget(guest.id, usize::MAX);
+            self.room.server.connection(guest.id).resume();
+            self.room.server.connection(guest.id).set_budget(usize::MAX);
         }
         (0..120).for_each(|_| self.tick());
         for guest in 0..GUESTS {
@@ -251,9 +252,9 @@ impl World {
                     assert_eq!((replica.position, replica.health), (live.position, live.health));
                     let is_far = self.model.is_far(guest, object);
                     assert!(is_far || replica.detail == live.detail, "guest {guest}, object {object}");
-                    let is_asleep = self.room.server.dormancy(reference) == Some(Dormancy::All);
+                    let is_asleep = self.room.server.object_info(reference).dormancy() == Some(Dormancy::All);
                     assert_eq!(
-                        self.room.guests[guest].client.is_asleep(reference),
+                        self.room.guests[guest].client.object_info(reference).is_asleep(),
                         is_asleep,
                         "object {object}"
                     );

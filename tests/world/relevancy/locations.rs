@@ -50,10 +50,12 @@ fn room() -> (Room, ConnectionId) {
         client.register::<Kite>().register::<Raft>().register::<Cart>();
     });
     let area = Area::within(RADIUS);
-    room.server.set_area::<Kite>(area).set_area::<Raft>(area).set_area::<Cart>(area);
+    room.server.class::<Kite>().set_area(area);
+    room.server.class::<Raft>().set_area(area);
+    room.server.class::<Cart>().set_area(area);
     let guest = room.enter();
     room.settle();
-    room.server.set_viewpoints(guest, &[[0.0; 3]]);
+    room.server.connection(guest).set_viewpoints(&[[0.0; 3]]);
     (room, guest)
 }
 
@@ -62,11 +64,14 @@ fn the_field_that_is_the_location_decides_who_sees_the_object() {
     let (mut room, guest) = room();
     let near = room.server.spawn(Kite { position: [30.0, 30.0, 30.0] });
     let high = room.server.spawn(Kite { position: [0.0, 0.0, 2.0 * RADIUS] });
-    assert!(room.server.is_relevant(guest, near) && !room.server.is_relevant(guest, high));
+    assert!(
+        room.server.object_info(near).is_relevant_to(guest)
+            && !room.server.object_info(high).is_relevant_to(guest)
+    );
     room.server[near].position[2] = 3.0 * RADIUS;
     room.server[high].position[2] = 0.0;
     room.settle();
-    assert_eq!([near, high].map(|kite| room.server.is_relevant(guest, kite)), [false, true]);
+    assert_eq!([near, high].map(|kite| room.server.object_info(kite).is_relevant_to(guest)), [false, true]);
     assert_eq!(room.guests[0].client.get(near), None);
     assert_eq!(room.guests[0].client[high].position, [0.0; 3]);
     assert_eq!(room.server[high].location(), [0.0; 3]);
@@ -78,8 +83,11 @@ fn positions_of_two_coordinates_make_the_area_flat() {
     let raft = room.server.spawn(Raft { position: [50.0, 0.0] });
     let cart = room.server.spawn(cart(50.0));
     // In space, this viewpoint would be too far away.
-    room.server.set_viewpoints(guest, &[[0.0, 0.0, 9.0 * RADIUS]]);
-    assert!(room.server.is_relevant(guest, raft) && room.server.is_relevant(guest, cart));
+    room.server.connection(guest).set_viewpoints(&[[0.0, 0.0, 9.0 * RADIUS]]);
+    assert!(
+        room.server.object_info(raft).is_relevant_to(guest)
+            && room.server.object_info(cart).is_relevant_to(guest)
+    );
 }
 
 #[test]
@@ -88,11 +96,14 @@ fn a_quantised_position_locates_by_its_value_and_not_by_its_steps() {
     let near = room.server.spawn(Raft { position: [50.0, 0.0] });
     let far = room.server.spawn(Raft { position: [900.0, 0.0] });
     room.settle();
-    assert!(room.server.is_relevant(guest, near) && !room.server.is_relevant(guest, far));
+    assert!(
+        room.server.object_info(near).is_relevant_to(guest)
+            && !room.server.object_info(far).is_relevant_to(guest)
+    );
     assert_eq!(room.guests[0].client[near].position, [50.0, 0.0]);
     room.server[far].position[0] = 52.0;
     room.settle();
-    assert!(room.server.is_relevant(guest, far));
+    assert!(room.server.object_info(far).is_relevant_to(guest));
     assert_eq!(room.guests[0].client[far].position, [50.0, 0.0], "the nearest step");
 }
 
@@ -104,22 +115,22 @@ fn a_position_that_is_not_compared_does_not_move_its_object() {
     assert_eq!(room.guests[0].client[wagon], cart(0.0));
     room.server[wagon].place = cart(900.0).place;
     room.settle();
-    assert!(room.server.is_relevant(guest, wagon), "it is `push` and not marked");
-    room.server.mark_dirty(wagon, Cart::LAYOUT.property("place"));
+    assert!(room.server.object_info(wagon).is_relevant_to(guest), "it is `push` and not marked");
+    room.server.object(wagon).mark_dirty(Cart::LAYOUT.property("place"));
     room.settle();
-    assert!(!room.server.is_relevant(guest, wagon));
+    assert!(!room.server.object_info(wagon).is_relevant_to(guest));
 }
 
 #[test]
 fn a_condition_hides_the_position_but_not_where_the_object_is() {
     let (mut room, guest) = room();
     let wagon = room.server.spawn(cart(20.0));
-    room.server.set_owner(wagon, Some(guest));
+    room.server.object(wagon).set_owner(Some(guest));
     let watcher = room.enter();
     room.settle();
-    room.server.set_viewpoints(watcher, &[[0.0; 3]]);
+    room.server.connection(watcher).set_viewpoints(&[[0.0; 3]]);
     room.settle();
-    assert!(room.server.is_relevant(watcher, wagon));
+    assert!(room.server.object_info(wagon).is_relevant_to(watcher));
     assert_eq!(room.guests[0].client[wagon], Cart::default(), "the owner does not receive the position");
     assert_eq!(room.guests[1].client[wagon], cart(20.0));
 }
@@ -131,25 +142,30 @@ fn an_object_that_moves_before_its_first_tick_is_seen_where_it_is() {
     // The position of the archetype, so the first comparison finds no change.
     room.server[away].position[2] = 0.0;
     room.settle();
-    assert!(room.server.is_relevant(guest, away));
+    assert!(room.server.object_info(away).is_relevant_to(guest));
     assert_eq!(room.guests[0].client.get(away), Some(&Kite::default()));
 }
 
 #[test]
 fn functions_may_return_any_coordinates() {
     let mut server = Server::new(ServerConfig::default());
-    server.locate(Area::within(RADIUS), |raft: &Raft| raft.position);
-    server.locate(Area::within(RADIUS), |cart: &Cart| cart.place.clone());
+    server.class::<Raft>().locate(Area::within(RADIUS), |raft: &Raft| raft.position);
+    server.class::<Cart>().locate(Area::within(RADIUS), |cart: &Cart| cart.place.clone());
     let (raft, wagon) = (server.spawn(Raft { position: [50.0, 0.0] }), server.spawn(cart(50.0)));
     let guest = server.connect(std::time::Duration::ZERO);
-    server.set_viewpoints(guest, &[[0.0, 0.0, 9.0 * RADIUS]]);
-    assert!(server.is_relevant(guest, raft) && server.is_relevant(guest, wagon), "both areas are flat");
+    server.connection(guest).set_viewpoints(&[[0.0, 0.0, 9.0 * RADIUS]]);
+    assert!(
+        server.object_info(raft).is_relevant_to(guest) && server.object_info(wagon).is_relevant_to(guest),
+        "both areas are flat"
+    );
 }
 
 #[test]
-#[should_panic(expected = "areas are set before the first object: call `set_area::<Kite>` before `spawn`")]
+#[should_panic(
+    expected = "areas are set before the first object: call `class::<Kite>().set_area` before `spawn`"
+)]
 fn an_area_is_set_before_the_first_object() {
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Kite::default());
-    server.set_area::<Kite>(Area::within(RADIUS));
+    server.class::<Kite>().set_area(Area::within(RADIUS));
 }

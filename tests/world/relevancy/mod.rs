@@ -65,8 +65,8 @@ fn room(guests: usize) -> Room {
 /// Returns a room in which creatures have this area.
 fn room_with(area: Area, guests: usize) -> Room {
     let mut room = Room::new(ServerConfig::default(), register);
-    room.server.locate(area, in_plane);
-    room.server.locate(Area::within(RADIUS), |bird: &Bird| bird.position);
+    room.server.class().locate(area, in_plane);
+    room.server.class::<Bird>().locate(Area::within(RADIUS), |bird: &Bird| bird.position);
     room.server.register::<Banner>();
     for _ in 0..guests {
         room.enter();

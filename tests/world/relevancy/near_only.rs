@@ -45,7 +45,7 @@ fn town(area: Area, guests: usize) -> Room {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Tower>().register::<Lamp>();
     });
-    room.server.set_area::<Tower>(area).register::<Lamp>();
+    room.server.register::<Lamp>().class::<Tower>().set_area(area);
     for _ in 0..guests {
         room.enter();
     }
@@ -55,7 +55,7 @@ fn town(area: Area, guests: usize) -> Room {
 
 fn look_from(room: &mut Room, guest: usize, x: f32) {
     let id = room.guests[guest].id;
-    room.server.set_viewpoints(id, &[[x, 0.0, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[x, 0.0, 0.0]]);
 }
 
 #[test]
@@ -133,18 +133,18 @@ fn owners_receive_everything_wherever_they_look() {
     (0..2).for_each(|guest| look_from(&mut room, guest, 0.0));
     let tower = room.server.spawn(tower(80.0));
     let owner = room.guests[0].id;
-    room.server.set_owner(tower, Some(owner));
+    room.server.object(tower).set_owner(Some(owner));
     room.settle();
     let windows = |room: &Room, guest: usize| room.guests[guest].client[tower].windows.0;
     assert_eq!((windows(&room, 0), windows(&room, 1)), (1, 0));
     room.server[tower].windows = Counted(2);
     room.settle();
     assert_eq!((windows(&room, 0), windows(&room, 1)), (2, 0));
-    room.server.set_owner(tower, None);
+    room.server.object(tower).set_owner(None);
     room.server[tower].windows = Counted(3);
     room.settle();
     assert_eq!((windows(&room, 0), windows(&room, 1)), (2, 0));
-    room.server.set_owner(tower, Some(owner));
+    room.server.object(tower).set_owner(Some(owner));
     room.settle();
     assert_eq!((windows(&room, 0), windows(&room, 1)), (3, 0));
 }
@@ -157,10 +157,10 @@ fn objects_without_positions_are_always_near() {
         (room.server.spawn(Lamp { light: 5, ..Lamp::default() }), room.server.spawn(tower(80.0)));
     room.settle();
     assert_eq!(room.guests[0].client[lamp].light, 5);
-    room.server.set_relevancy(tower, Relevancy::Always);
+    room.server.object(tower).set_relevancy(Relevancy::Always);
     room.settle();
     assert_eq!(room.guests[0].client[tower].windows, Counted(1));
-    room.server.set_relevancy(tower, Relevancy::Located);
+    room.server.object(tower).set_relevancy(Relevancy::Located);
     room.server[tower].windows = Counted(2);
     room.settle();
     assert_eq!(room.guests[0].client[tower].windows, Counted(1));
@@ -182,8 +182,8 @@ fn attached_objects_and_subobjects_are_as_near_as_their_object() {
     let tower = room.server.spawn(tower(80.0));
     let lamp = || Lamp { colour: 1, light: 5, oil: 0 };
     let attached = room.server.spawn(lamp());
-    room.server.set_relevancy(attached, Relevancy::attached_to(tower));
-    let below = room.server.spawn_subobject(tower, lamp()).unwrap();
+    room.server.object(attached).set_relevancy(Relevancy::attached_to(tower));
+    let below = room.server.object(tower).spawn_subobject(lamp()).unwrap();
     room.settle();
     let lights = |room: &Room| [attached, below].map(|lamp| room.guests[0].client[lamp].light);
     assert_eq!(lights(&room), [0, 0]);
@@ -196,7 +196,7 @@ fn attached_objects_and_subobjects_are_as_near_as_their_object() {
     room.settle();
     assert_eq!(lights(&room), [5, 5]);
     // The owner of the tower is near all that the tower carries.
-    room.server.set_owner(tower, Some(room.guests[0].id));
+    room.server.object(tower).set_owner(Some(room.guests[0].id));
     room.settle();
     assert_eq!(lights(&room), [6, 6]);
     [attached, below].into_iter().for_each(|lamp| room.server[lamp].light = 7);
@@ -210,14 +210,14 @@ fn a_dynamic_property_can_become_near_only() {
     look_from(&mut room, 0, 0.0);
     let tower = room.server.spawn(tower(80.0));
     let lamp = room.server.spawn(Lamp { oil: 1, ..Lamp::default() });
-    room.server.set_relevancy(lamp, Relevancy::attached_to(tower));
+    room.server.object(lamp).set_relevancy(Relevancy::attached_to(tower));
     room.settle();
     assert_eq!(room.guests[0].client[lamp].oil, 1);
-    room.server.set_dynamic_condition(lamp, property("oil"), Condition::NearOnly);
+    room.server.object(lamp).set_dynamic_condition(property("oil"), Condition::NearOnly);
     room.server[lamp].oil = 2;
     room.settle();
     assert_eq!(room.guests[0].client[lamp].oil, 1);
-    room.server.set_dynamic_condition(lamp, property("oil"), Condition::None);
+    room.server.object(lamp).set_dynamic_condition(property("oil"), Condition::None);
     room.settle();
     assert_eq!(room.guests[0].client[lamp].oil, 2);
 }
@@ -229,13 +229,17 @@ fn the_reason_says_that_the_client_is_too_far_away() {
     let guest = room.guests[0].id;
     let tower = room.server.spawn(tower(80.0));
     room.settle();
-    assert_eq!(room.server.why_not_sent(guest, tower), Some(NotSent::Far));
+    assert_eq!(room.server.object_info(tower).why_not_sent_to(guest), Some(NotSent::Far));
     look_from(&mut room, 0, 70.0);
     room.settle();
-    assert_eq!(room.server.why_not_sent(guest, tower), Some(NotSent::NothingChanged));
+    assert_eq!(room.server.object_info(tower).why_not_sent_to(guest), Some(NotSent::NothingChanged));
     look_from(&mut room, 0, 0.0);
     room.settle();
-    assert_eq!(room.server.why_not_sent(guest, tower), Some(NotSent::NothingChanged), "it lacks nothing");
+    assert_eq!(
+        room.server.object_info(tower).why_not_sent_to(guest),
+        Some(NotSent::NothingChanged),
+        "it lacks nothing"
+    );
 }
 
 #[test]
@@ -243,11 +247,11 @@ fn a_client_that_was_far_when_its_session_began_is_far() {
     let mut room = town(area(), 0);
     let tower = room.server.spawn(tower(80.0));
     let lamp = room.server.spawn(Lamp { light: 5, ..Lamp::default() });
-    room.server.set_relevancy(lamp, Relevancy::attached_to(tower));
+    room.server.object(lamp).set_relevancy(Relevancy::attached_to(tower));
     let guest = room.enter();
     look_from(&mut room, 0, 0.0);
     room.settle();
-    assert!(room.server.is_relevant(guest, tower));
+    assert!(room.server.object_info(tower).is_relevant_to(guest));
     let client = &room.guests[0].client;
     assert_eq!((client[tower].windows.0, client[tower].flag.0, client[lamp].light), (0, 1, 0));
 }
@@ -261,7 +265,7 @@ fn an_object_that_is_torn_off_does_not_reveal_its_last_values_to_those_far_away(
     room.settle();
     room.server[tower].windows = Counted(2);
     room.server[tower].flag = Counted(2);
-    room.server.tear_off(tower);
+    room.server.object(tower).tear_off();
     room.settle();
     let states = [0, 1].map(|guest| {
         let tower = room.guests[guest].client.get(tower).expect("it was torn off");
@@ -325,8 +329,10 @@ fn slow_bands_send_only_what_far_clients_may_see() {
 #[test]
 fn what_is_near_is_a_part_of_what_is_in_sight() {
     let refused = |make: fn() -> Area| {
-        std::panic::catch_unwind(|| _ = Server::new(ServerConfig::default()).set_area::<Tower>(make()))
-            .is_err()
+        std::panic::catch_unwind(|| {
+            _ = Server::new(ServerConfig::default()).class::<Tower>().set_area(make())
+        })
+        .is_err()
     };
     assert!(refused(|| Area::within(100.0).near_within(125.0)), "nothing would be far");
     assert!(refused(|| Area::within(100.0).near_within(f32::INFINITY)));

@@ -15,20 +15,20 @@ fn s188_an_audience_narrows_what_is_near_to_a_group() {
     let mut room = room(3);
     let ids: Vec<ConnectionId> = room.guests.iter().map(|guest| guest.id).collect();
     for (&id, x) in ids.iter().zip([0.0, 1_000.0, 0.0]) {
-        room.server.set_viewpoints(id, &[[x, 0.0, 0.0]]);
+        room.server.connection(id).set_viewpoints(&[[x, 0.0, 0.0]]);
     }
-    room.server.join_group(ids[0], Group(1));
-    room.server.join_group(ids[1], Group(1));
+    room.server.connection(ids[0]).join_group(Group(1));
+    room.server.connection(ids[1]).join_group(Group(1));
     let ward = room.server.spawn(creature(10.0, 0.0));
-    room.server.set_audience(ward, Audience::Group(Group(1)));
+    room.server.object(ward).set_audience(Audience::Group(Group(1)));
     room.settle();
     assert_eq!(
         [0, 1, 2].map(|guest| has(&room, guest, ward)),
         [true, false, false],
         "near, and in the group"
     );
-    room.server.join_group(ids[2], Group(1));
-    room.server.leave_group(ids[0], Group(1));
+    room.server.connection(ids[2]).join_group(Group(1));
+    room.server.connection(ids[0]).leave_group(Group(1));
     room.settle();
     assert_eq!([0, 1, 2].map(|guest| has(&room, guest, ward)), [false, false, true]);
     room.server[ward].position = [1_000.0, 0.0];
@@ -42,22 +42,22 @@ fn s188_an_audience_narrows_what_is_near_to_a_group() {
 fn s188_an_owner_sees_its_objects_wherever_they_are_unless_they_or_their_carriers_are_taken_from_it() {
     type Taking = fn(&mut Server, ConnectionId, ObjectRef<()>);
     let takings: [(&str, Taking); 4] = [
-        ("hidden", |server, owner, object| server.set_visible(owner, object, false)),
-        ("nobody", |server, _, object| server.set_relevancy(object, Relevancy::Nobody)),
-        ("audience", |server, _, object| server.set_audience(object, Audience::NotOwner)),
-        ("initially dormant", |server, _, object| server.set_dormancy(object, Dormancy::Initial)),
+        ("hidden", |server, owner, object| _ = server.object(object).set_visible(owner, false)),
+        ("nobody", |server, _, object| _ = server.object(object).set_relevancy(Relevancy::Nobody)),
+        ("audience", |server, _, object| _ = server.object(object).set_audience(Audience::NotOwner)),
+        ("initially dormant", |server, _, object| _ = server.object(object).set_dormancy(Dormancy::Initial)),
     ];
     for (name, take) in takings {
         for takes_carrier in [false, true] {
             let mut room = room(1);
             let owner = room.guests[0].id;
-            room.server.set_viewpoints(owner, &[[0.0; 3]]);
+            room.server.connection(owner).set_viewpoints(&[[0.0; 3]]);
             let spawn = |room: &mut Room| room.server.spawn(creature(1_000.0, 1_000.0));
             let (far, carrier) = (spawn(&mut room), spawn(&mut room));
-            room.server.set_owner(far, Some(owner));
-            room.server.set_owner(carrier, Some(owner));
+            room.server.object(far).set_owner(Some(owner));
+            room.server.object(carrier).set_owner(Some(owner));
             let carried = room.server.spawn(Banner::default());
-            room.server.set_relevancy(carried, Relevancy::attached_to(carrier));
+            room.server.object(carried).set_relevancy(Relevancy::attached_to(carrier));
             let taken = if takes_carrier { carrier.erase() } else { far.erase() };
             if name != "initially dormant" {
                 room.settle();
@@ -76,14 +76,14 @@ fn s188_an_owner_sees_its_objects_wherever_they_are_unless_they_or_their_carrier
 #[test]
 fn s187_what_is_attached_is_updated_as_often_as_what_carries_it() {
     let mut room = Room::new(ServerConfig::default(), register);
-    room.server.locate(Area::within(RADIUS).flat().slower_beyond(50.0, 10), in_plane);
+    room.server.class().locate(Area::within(RADIUS).flat().slower_beyond(50.0, 10), in_plane);
     room.server.register::<Bird>().register::<Banner>();
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let carriers = [10.0, 80.0].map(|x| room.server.spawn(creature(x, 0.0)));
     let banners = carriers.map(|carrier| {
         let banner = room.server.spawn(Banner::default());
-        room.server.set_relevancy(banner, Relevancy::attached_to(carrier));
+        room.server.object(banner).set_relevancy(Relevancy::attached_to(carrier));
         banner
     });
     room.settle();
@@ -101,7 +101,7 @@ fn s187_what_is_attached_is_updated_as_often_as_what_carries_it() {
     };
     let [near, far] = updates(&mut room, 1..=40);
     assert!(near == 40 && (3..=5).contains(&far), "{near} near updates, {far} far ones");
-    room.server.set_relevancy(banners[1], Relevancy::attached_to(carriers[0]));
+    room.server.object(banners[1]).set_relevancy(Relevancy::attached_to(carriers[0]));
     room.step();
     assert_eq!(updates(&mut room, 41..=80), [40, 40], "it came nearer with another carrier");
 }
@@ -110,22 +110,22 @@ fn s187_what_is_attached_is_updated_as_often_as_what_carries_it() {
 fn s186_a_rate_delays_when_a_moved_object_comes_into_sight_and_viewpoints_do_not_wait() {
     let mut room = room(1);
     let id = room.guests[0].id;
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let one = room.server.spawn(creature(500.0, 0.0));
     room.settle();
-    room.server.set_object_update_rate(one, Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server.object(one).set_update_rate(Some(UpdateRate::every(Duration::from_secs(60))));
     room.server[one].position = [10.0, 0.0];
     for _ in 0..50 {
         room.step();
         assert!(!has(&room, 0, one), "its position was not compared yet");
     }
-    room.server.set_viewpoints(id, &[[500.0, 0.0, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[500.0, 0.0, 0.0]]);
     (0..2).for_each(|_| _ = room.step());
     assert!(has(&room, 0, one), "it is where it was compared last");
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     (0..2).for_each(|_| _ = room.step());
     assert!(!has(&room, 0, one));
-    room.server.force_update(one);
+    room.server.object(one).force_update();
     (0..3).for_each(|_| _ = room.step());
     assert_eq!(room.guests[0].client.get(one).map(|one| one.position), Some([10.0, 0.0]));
 }
@@ -146,9 +146,10 @@ struct Ghost {
 fn a_position_that_is_one_value_is_refused_as_a_whole_and_the_object_stays_in_sight() {
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Ghost>());
     room.server
+        .class::<Ghost>()
         .locate(Area::within(RADIUS).flat(), |ghost: &Ghost| [ghost.place.0[0], ghost.place.0[1], 0.0]);
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let ghost = room.server.spawn(Ghost { place: Place([10.0, 0.0]), loose: [10.0, 0.0] });
     room.settle();
     while room.server.poll_event().is_some() {}
@@ -156,7 +157,7 @@ fn a_position_that_is_one_value_is_refused_as_a_whole_and_the_object_stays_in_si
     (0..5).for_each(|_| _ = room.step());
     let copy = &room.guests[0].client[ghost];
     assert_eq!((copy.place, copy.loose), (Place([10.0, 0.0]), [10.0, 500.0]));
-    assert!(room.server.is_relevant(id, ghost));
+    assert!(room.server.object_info(ghost).is_relevant_to(id));
     let mut paths = Vec::new();
     while let Some(event) = room.server.poll_event() {
         if let ServerEvent::ValueRefused { path, .. } = event {

@@ -17,12 +17,12 @@ fn s188_nobody_sees_what_is_switched_off_and_no_byte_of_it_is_sent() {
     let mut room = room(2);
     let owner = room.guests[0].id;
     let [banner, flag] = [1, 2].map(|colour| room.server.spawn(Banner { colour }));
-    room.server.set_owner(banner, Some(owner));
-    room.server.set_owner(flag, Some(owner));
-    room.server.set_relevancy(flag, Relevancy::AttachedTo(banner.erase()));
+    room.server.object(banner).set_owner(Some(owner));
+    room.server.object(flag).set_owner(Some(owner));
+    room.server.object(flag).set_relevancy(Relevancy::AttachedTo(banner.erase()));
     room.settle();
     assert!((0..2).all(|guest| has(&room, guest, banner) && has(&room, guest, flag)));
-    room.server.set_relevancy(banner, Relevancy::Nobody);
+    room.server.object(banner).set_relevancy(Relevancy::Nobody);
     room.settle();
     assert!((0..2).all(|guest| !has(&room, guest, banner) && !has(&room, guest, flag)));
     let late = room.enter();
@@ -35,9 +35,12 @@ fn s188_nobody_sees_what_is_switched_off_and_no_byte_of_it_is_sent() {
         }
         room.acknowledge();
     }
-    assert!(!room.server.is_relevant(late, banner) && !room.server.is_relevant(owner, banner));
+    assert!(
+        !room.server.object_info(banner).is_relevant_to(late)
+            && !room.server.object_info(banner).is_relevant_to(owner)
+    );
     room.server[banner].colour = SECRET;
-    room.server.set_relevancy(banner, Relevancy::Always);
+    room.server.object(banner).set_relevancy(Relevancy::Always);
     room.settle();
     for guest in 0..3 {
         let client = &room.guests[guest].client;
@@ -49,10 +52,10 @@ fn s188_nobody_sees_what_is_switched_off_and_no_byte_of_it_is_sent() {
 #[test]
 fn s210_what_is_far_away_is_torn_off_with_its_last_state() {
     let mut room = Room::new(ServerConfig::default(), register);
-    room.server.locate(Area::within(RADIUS).flat().slower_beyond(20.0, 50), in_plane);
+    room.server.class().locate(Area::within(RADIUS).flat().slower_beyond(20.0, 50), in_plane);
     room.server.register::<Bird>().register::<Banner>();
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let far = room.server.spawn(creature(80.0, 0.0));
     room.settle();
     for health in 50..53 {
@@ -60,10 +63,10 @@ fn s210_what_is_far_away_is_torn_off_with_its_last_state() {
         room.step();
     }
     room.server[far].health = 60;
-    room.server.tear_off(far);
+    room.server.object(far).tear_off();
     (0..10).for_each(|_| _ = room.step());
     let client = &room.guests[0].client;
-    assert!(client.is_torn_off(far));
+    assert!(client.object_info(far).is_torn_off());
     assert_eq!(client[far].health, 60);
 }
 
@@ -74,18 +77,22 @@ fn s188_objects_with_positions_are_seen_near_a_viewpoint() {
     let (near, far) = (room.server.spawn(creature(50.0, 0.0)), room.server.spawn(creature(500.0, 0.0)));
     room.settle();
     assert!(!has(&room, 0, near), "a connection without viewpoints sees no positions");
-    room.server.set_viewpoints(id, &[[0.0, 0.0, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[0.0, 0.0, 0.0]]);
     room.settle();
     assert!(has(&room, 0, near) && !has(&room, 0, far));
-    assert_eq!(room.server.why_not_sent(id, far), Some(NotSent::OutOfSight));
+    assert_eq!(room.server.object_info(far).why_not_sent_to(id), Some(NotSent::OutOfSight));
     let carried = room.server.spawn(creature(0.0, 0.0));
-    room.server.set_relevancy(carried, Relevancy::attached_to(far));
-    assert_eq!(room.server.why_not_sent(id, carried), Some(NotSent::OutOfSight), "as its carrier");
+    room.server.object(carried).set_relevancy(Relevancy::attached_to(far));
+    assert_eq!(
+        room.server.object_info(carried).why_not_sent_to(id),
+        Some(NotSent::OutOfSight),
+        "as its carrier"
+    );
     room.server.despawn(carried);
-    room.server.set_viewpoints(id, &[[500.0, 0.0, 0.0], [0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[500.0, 0.0, 0.0], [0.0; 3]]);
     room.settle();
     assert!(has(&room, 0, near) && has(&room, 0, far), "each of several viewpoints sees");
-    room.server.set_viewpoints(id, &[]);
+    room.server.connection(id).set_viewpoints(&[]);
     room.settle();
     assert!(!has(&room, 0, near) && !has(&room, 0, far));
     assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0);
@@ -97,7 +104,7 @@ fn s188_a_connection_sees_from_the_object_that_it_follows() {
     let id = room.guests[0].id;
     let player = room.server.spawn(creature(300.0, 0.0));
     let stones: Vec<_> = (0..10).map(|at| room.server.spawn(creature(at as f32 * 200.0, 0.0))).collect();
-    room.server.follow(id, player);
+    room.server.connection(id).follow(player);
     for x in [300.0, 0.0, 190.0, 1_400.0] {
         room.server[player].position = [x, 0.0];
         room.settle();
@@ -113,15 +120,15 @@ fn s188_a_connection_sees_from_the_object_that_it_follows() {
     room.settle();
     assert!(has(&room, 0, stones[7]) && !has(&room, 0, stones[0]));
     let other = room.server.spawn(creature(0.0, 0.0));
-    room.server.follow(id, other);
+    room.server.connection(id).follow(other);
     room.settle();
     assert!(!has(&room, 0, stones[7]) && has(&room, 0, stones[0]) && has(&room, 0, other));
-    room.server.set_viewpoints(id, &[[1_400.0, 0.0, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[1_400.0, 0.0, 0.0]]);
     room.settle();
     assert!(has(&room, 0, stones[7]) && !has(&room, 0, stones[0]));
     assert_eq!(room.guests[1].client.objects::<Creature>().count(), 0, "the other connection sees nothing");
     // An object that no longer exists is not followed.
-    room.server.follow(id, player);
+    room.server.connection(id).follow(player);
     room.settle();
     assert!(has(&room, 0, stones[7]));
 }
@@ -132,7 +139,7 @@ fn s188_only_objects_with_positions_are_followed() {
     let mut room = room(1);
     let id = room.guests[0].id;
     let banner = room.server.spawn(Banner { colour: 1 });
-    room.server.follow(id, banner);
+    room.server.connection(id).follow(banner);
 }
 
 #[test]
@@ -144,7 +151,7 @@ fn s188_a_plane_ignores_the_height_and_space_does_not() {
         room.server.spawn(Bird { position: [0.0, 0.0, 1_000.0] }),
         room.server.spawn(Bird { position: [0.0, 0.0, 2_000.0] }),
     );
-    room.server.set_viewpoints(id, &[[0.0, 0.0, 2_000.0]]);
+    room.server.connection(id).set_viewpoints(&[[0.0, 0.0, 2_000.0]]);
     room.settle();
     assert!(has(&room, 0, creature) && has(&room, 0, high) && !has(&room, 0, low));
 }
@@ -153,7 +160,7 @@ fn s188_a_plane_ignores_the_height_and_space_does_not() {
 fn s191_what_leaves_the_area_is_closed_and_what_comes_back_is_whole() {
     let mut room = room(1);
     let id = room.guests[0].id;
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     let object = room.server.spawn(creature(0.0, 0.0));
     room.settle();
     room.server[object].position = [300.0, 0.0];
@@ -180,7 +187,7 @@ fn s191_what_leaves_the_area_is_closed_and_what_comes_back_is_whole() {
 fn s188_no_byte_of_what_is_not_seen_is_sent() {
     let mut room = room(2);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
-    room.server.set_viewpoints(ids[0], &[[0.0; 3]]);
+    room.server.connection(ids[0]).set_viewpoints(&[[0.0; 3]]);
     let object = room.server.spawn(creature(10.0, 10.0));
     room.settle();
     for value in 0..20_u32 {
@@ -197,7 +204,7 @@ fn gains(mut change: impl FnMut(&mut Room, ConnectionId, ObjectRef<Creature>, f3
     let mut room = room(1);
     let id = room.guests[0].id;
     let object = room.server.spawn(creature(99.0, 12.5));
-    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[0.0, 12.5, 0.0]]);
     let mut gained = 0;
     for step in 0..60 {
         change(&mut room, id, object, if step % 2 == 0 { -1.0 } else { 1.0 });
@@ -217,7 +224,7 @@ fn s190_what_moves_back_and_forth_at_the_border_is_not_removed_again_and_again()
         });
         assert_eq!(moved, 1, "an object that moves by {distance}");
         let looked = gains(|room, id, _, side| {
-            room.server.set_viewpoints(id, &[[side * distance, 12.5, 0.0]]);
+            room.server.connection(id).set_viewpoints(&[[side * distance, 12.5, 0.0]]);
         });
         assert_eq!(looked, 1, "a viewpoint that moves by {distance}");
     }
@@ -227,7 +234,7 @@ fn s190_what_moves_back_and_forth_at_the_border_is_not_removed_again_and_again()
 fn s190_what_comes_from_farther_away_is_not_seen_before_it_is_within_the_radius() {
     let mut room = room(1);
     let id = room.guests[0].id;
-    room.server.set_viewpoints(id, &[[0.0, 12.5, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[0.0, 12.5, 0.0]]);
     let object = room.server.spawn(creature(300.0, 12.5));
     let mut see = |x: f32| {
         room.server[object].position = [x, 12.5];
@@ -245,12 +252,12 @@ fn s188_an_owner_sees_its_objects_wherever_they_are() {
     let mut room = room(2);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
     let (pawn, purse) = (room.server.spawn(creature(900.0, 0.0)), room.server.spawn(Banner { colour: 3 }));
-    room.server.set_relevancy(purse, Relevancy::OwnerOnly);
+    room.server.object(purse).set_relevancy(Relevancy::OwnerOnly);
     room.settle();
     assert!((0..2).all(|guest| !has(&room, guest, pawn) && !has(&room, guest, purse)));
     for (owner, other) in [(0, 1), (1, 0)] {
-        room.server.set_owner(pawn, Some(ids[owner]));
-        room.server.set_owner(purse, Some(ids[owner]));
+        room.server.object(pawn).set_owner(Some(ids[owner]));
+        room.server.object(purse).set_owner(Some(ids[owner]));
         room.settle();
         assert!(has(&room, owner, pawn) && has(&room, owner, purse));
         assert!(!has(&room, other, pawn) && !has(&room, other, purse));
@@ -264,11 +271,11 @@ fn s188_an_owner_sees_its_objects_wherever_they_are() {
 fn s188_what_is_attached_is_seen_with_what_carries_it() {
     let mut room = room(2);
     let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
-    room.server.set_viewpoints(ids[0], &[[0.0; 3]]);
+    room.server.connection(ids[0]).set_viewpoints(&[[0.0; 3]]);
     let (pawn, sword) = (room.server.spawn(creature(0.0, 0.0)), room.server.spawn(Banner::default()));
     let gem = room.server.spawn(Banner::default());
-    room.server.set_relevancy(sword, Relevancy::AttachedTo(pawn.erase()));
-    room.server.set_relevancy(gem, Relevancy::AttachedTo(sword.erase()));
+    room.server.object(sword).set_relevancy(Relevancy::AttachedTo(pawn.erase()));
+    room.server.object(gem).set_relevancy(Relevancy::AttachedTo(sword.erase()));
     room.settle();
     let see = |room: &Room| -> Vec<bool> { (0..2).map(|guest| has(room, guest, pawn)).collect() };
     let same = |room: &Room| {
@@ -281,20 +288,20 @@ fn s188_what_is_attached_is_seen_with_what_carries_it() {
     room.server[pawn].position = [400.0, 0.0];
     room.settle();
     assert!(see(&room) == [false, false] && same(&room));
-    room.server.set_owner(pawn, Some(ids[1]));
+    room.server.object(pawn).set_owner(Some(ids[1]));
     room.settle();
     assert!(see(&room) == [false, true] && same(&room), "the owner of the carrier sees what it carries");
-    room.server.set_visible(ids[1], pawn, false);
+    room.server.object(pawn).set_visible(ids[1], false);
     room.settle();
     assert!(see(&room) == [false, false] && same(&room), "what is attached is hidden with its carrier");
-    room.server.set_visible(ids[1], pawn, true);
+    room.server.object(pawn).set_visible(ids[1], true);
     room.settle();
     assert!(see(&room) == [false, true] && same(&room));
     room.server.despawn(pawn);
     room.settle();
     assert!((0..2).all(|guest| !has(&room, guest, sword) && !has(&room, guest, gem)), "nobody sees orphans");
-    assert_eq!(room.server.relevancy(sword), Some(Relevancy::OwnerOnly));
-    room.server.set_relevancy(sword, Relevancy::Always);
+    assert_eq!(room.server.object_info(sword).relevancy(), Some(Relevancy::OwnerOnly));
+    room.server.object(sword).set_relevancy(Relevancy::Always);
     room.settle();
     assert!((0..2).all(|guest| has(&room, guest, sword) && has(&room, guest, gem)));
 }
@@ -305,10 +312,10 @@ fn s188_joining_a_group_does_not_move_the_border_of_sight() {
     let id = room.guests[0].id;
     // Less than a step that computes the cells in sight again, in each direction.
     let step = SIDE / 4.0 - 0.25;
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
-    room.server.set_viewpoints(id, &[[step, 0.0, 0.0]]);
-    room.server.join_group(id, Group(1));
-    room.server.set_viewpoints(id, &[[-step, 0.0, 0.0]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[step, 0.0, 0.0]]);
+    room.server.connection(id).join_group(Group(1));
+    room.server.connection(id).set_viewpoints(&[[-step, 0.0, 0.0]]);
     let around = |at: u16| {
         let (sin, cos) = (f32::from(at) * 0.01).sin_cos();
         creature(cos * 0.75 * RADIUS - step, sin * 0.75 * RADIUS)
@@ -326,16 +333,16 @@ fn groups_are_seen_by_those_who_joined_them() {
     let (red, blue) = (Group(1), Group(2));
     let flags = [red, blue].map(|group| {
         let flag = room.server.spawn(Banner::default());
-        room.server.set_relevancy(flag, Relevancy::Group(group));
+        room.server.object(flag).set_relevancy(Relevancy::Group(group));
         flag
     });
-    room.server.join_group(ids[0], red);
-    room.server.join_group(ids[1], blue);
-    room.server.join_group(ids[1], red);
+    room.server.connection(ids[0]).join_group(red);
+    room.server.connection(ids[1]).join_group(blue);
+    room.server.connection(ids[1]).join_group(red);
     room.settle();
     let see = |room: &Room, guest| flags.map(|flag| has(room, guest, flag));
     assert_eq!((see(&room, 0), see(&room, 1)), ([true, false], [true, true]));
-    room.server.leave_group(ids[1], red);
+    room.server.connection(ids[1]).leave_group(red);
     let packets = {
         room.server[flags[0]].colour = 0xBEEF_CAFE;
         room.tick()
@@ -356,10 +363,10 @@ fn s188_a_late_joiner_receives_what_it_sees() {
     let near: Vec<_> = (0..100).map(|at| room.server.spawn(creature(at as f32 / 2.0, 0.0))).collect();
     let far: Vec<_> = (0..100).map(|at| room.server.spawn(creature(900.0 + at as f32, 0.0))).collect();
     let flag = room.server.spawn(Banner::default());
-    room.server.set_relevancy(flag, Relevancy::Group(Group(7)));
+    room.server.object(flag).set_relevancy(Relevancy::Group(Group(7)));
     let id = room.enter();
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
-    room.server.join_group(id, Group(7));
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
+    room.server.connection(id).join_group(Group(7));
     room.settle();
     assert!(near.iter().all(|&object| has(&room, 0, object)) && has(&room, 0, flag));
     assert!(far.iter().all(|&object| !has(&room, 0, object)));
@@ -375,9 +382,9 @@ fn positions_without_a_place_do_no_harm() {
     let object = room.server.spawn(creature(f32::NAN, f32::INFINITY));
     for value in [f32::MAX, f32::MIN, f32::NEG_INFINITY, f32::NAN, -0.0, 1e20] {
         room.server[object].position = [value, value];
-        room.server.set_viewpoints(id, &[[value, value, value]]);
+        room.server.connection(id).set_viewpoints(&[[value, value, value]]);
         room.settle();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
         room.settle();
         assert_eq!(has(&room, 0, object), value == 0.0, "{value}");
     }
@@ -390,12 +397,12 @@ fn positions_without_a_place_do_no_harm() {
 fn objects_outside_of_the_server_have_positions_too() {
     let mut room = Room::new(ServerConfig::default(), register);
     room.server.register_external::<Creature>();
-    room.server.locate(Area::within(100.0).flat(), in_plane);
+    room.server.class().locate(Area::within(100.0).flat(), in_plane);
     room.server.register::<Bird>().register::<Banner>();
     let id = room.enter();
     let mut live = creature(0.0, 0.0);
     let object = room.server.external().spawn(&live);
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     room.settle();
     assert!(has(&room, 0, object));
     live.position = [500.0, 0.0];
@@ -409,25 +416,25 @@ fn objects_outside_of_the_server_have_positions_too() {
 fn circles_of_attached_objects_are_refused() {
     let mut room = room(0);
     let [one, other] = [0, 1].map(|colour| room.server.spawn(Banner { colour }));
-    room.server.set_relevancy(one, Relevancy::AttachedTo(other.erase()));
-    room.server.set_relevancy(other, Relevancy::AttachedTo(one.erase()));
+    room.server.object(one).set_relevancy(Relevancy::AttachedTo(other.erase()));
+    room.server.object(other).set_relevancy(Relevancy::AttachedTo(one.erase()));
 }
 
 #[test]
 #[should_panic(
-    expected = "`Banner` has no positions: call `set_area::<Banner>` or `locate::<Banner>` before `connect`"
+    expected = "`Banner` has no positions: call `set_area` or `locate` of `class::<Banner>()` before `connect`"
 )]
 fn an_object_without_a_position_cannot_be_located() {
     let mut room = room(0);
     let banner = room.server.spawn(Banner::default());
-    room.server.set_relevancy(banner, Relevancy::Located);
+    room.server.object(banner).set_relevancy(Relevancy::Located);
 }
 
 /// A connection never has so many cells in sight that looking for them takes long.
 #[test]
 fn areas_with_too_many_cells_are_refused_in_every_order() {
     let refused = |make: fn() -> Area| {
-        std::panic::catch_unwind(|| _ = Server::new(ServerConfig::default()).locate(make(), in_plane))
+        std::panic::catch_unwind(|| _ = Server::new(ServerConfig::default()).class().locate(make(), in_plane))
             .is_err()
     };
     assert!(refused(|| Area::within(100.0).keep_within(1e9)));
@@ -444,7 +451,7 @@ fn areas_with_too_many_cells_are_refused_in_every_order() {
 #[should_panic(expected = "a band of an area begins at 500, but objects farther than 125 are not in sight")]
 fn a_band_beyond_everything_in_sight_is_refused() {
     let area = Area::within(100.0).slower_beyond(50.0, 3).slower_beyond(500.0, 10);
-    Server::new(ServerConfig::default()).locate(area, in_plane);
+    Server::new(ServerConfig::default()).class().locate(area, in_plane);
 }
 
 /// A connection that has ended is kept for a while, but it takes no viewpoints and groups any more.
@@ -454,20 +461,23 @@ fn a_connection_that_has_ended_gets_nothing_in_sight() {
     let id = room.guests[0].id;
     let near = room.server.spawn(creature(0.0, 0.0));
     let banner = room.server.spawn(Banner::default());
-    room.server.set_relevancy(banner, Relevancy::Group(Group(1)));
-    room.server.disconnect(id);
-    room.server.set_viewpoints(id, &[[0.0; 3]]);
-    room.server.join_group(id, Group(1));
-    assert!(!room.server.is_relevant(id, near) && !room.server.is_relevant(id, banner));
+    room.server.object(banner).set_relevancy(Relevancy::Group(Group(1)));
+    room.server.connection(id).disconnect();
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
+    room.server.connection(id).join_group(Group(1));
+    assert!(
+        !room.server.object_info(near).is_relevant_to(id)
+            && !room.server.object_info(banner).is_relevant_to(id)
+    );
 }
 
 #[test]
 fn areas_may_be_as_large_as_numbers_can_be() {
     for radius in [1e38, 3e38, f32::MAX] {
         let mut room = Room::new(ServerConfig::default(), register);
-        room.server.locate(Area::within(radius), in_plane).register::<Bird>().register::<Banner>();
+        room.server.register::<Bird>().register::<Banner>().class().locate(Area::within(radius), in_plane);
         let id = room.enter();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
         let object = room.server.spawn(creature(160.0, -1e30));
         room.settle();
         assert!(has(&room, 0, object), "{radius}");
@@ -478,9 +488,9 @@ fn areas_may_be_as_large_as_numbers_can_be() {
 fn areas_are_as_small_as_numbers_allow_or_refused() {
     for radius in [1.2e-38, 1e-37, 1e-20] {
         let mut room = Room::new(ServerConfig::default(), register);
-        room.server.locate(Area::within(radius), in_plane).register::<Bird>().register::<Banner>();
+        room.server.register::<Bird>().register::<Banner>().class().locate(Area::within(radius), in_plane);
         let id = room.enter();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
         let objects = [0.0, 1.0].map(|x| room.server.spawn(creature(x, 0.0)));
         room.settle();
         assert_eq!(objects.map(|object| has(&room, 0, object)), [true, false], "{radius}");

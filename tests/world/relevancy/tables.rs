@@ -50,10 +50,13 @@ fn sea(config: ServerConfig, area: Area, guests: usize) -> Room {
     let mut room = Room::new(config, |client| {
         client.register::<Ship>().register::<Flag>();
     });
-    room.server.locate(area, |ship: &Ship| [ship.position[0], ship.position[1], 0.0]).register::<Flag>();
+    room.server
+        .register::<Flag>()
+        .class::<Ship>()
+        .locate(area, |ship: &Ship| [ship.position[0], ship.position[1], 0.0]);
     for _ in 0..guests {
         let id = room.enter();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     }
     room
 }
@@ -71,7 +74,7 @@ fn written(guests: usize, near: usize, far: usize) -> usize {
     let far: Vec<_> = (0..far).map(|at| place(at, 900.0)).collect();
     let flags: Vec<_> = near.iter().map(|_| room.server.spawn(Flag::default())).collect();
     for (flag, ship) in flags.iter().zip(&near) {
-        room.server.set_relevancy(*flag, Relevancy::AttachedTo(ship.erase()));
+        room.server.object(*flag).set_relevancy(Relevancy::AttachedTo(ship.erase()));
     }
     room.settle();
     near.iter().chain(&far).for_each(|&ship| room.server[ship].heading.0 += 1);
@@ -107,9 +110,9 @@ fn s188_an_owner_gets_the_changes_of_what_is_far_away_and_nobody_else_does() {
     let owner = room.guests[0].id;
     let far = room.server.spawn(ship(900.0, 0.0));
     let flag = room.server.spawn(Flag::default());
-    room.server.set_relevancy(flag, Relevancy::AttachedTo(far.erase()));
-    room.server.set_owner(flag, Some(owner));
-    room.server.set_owner(far, Some(owner));
+    room.server.object(flag).set_relevancy(Relevancy::AttachedTo(far.erase()));
+    room.server.object(flag).set_owner(Some(owner));
+    room.server.object(far).set_owner(Some(owner));
     room.settle();
     for step in 1..40_u32 {
         // It comes into sight and goes out of sight again.
@@ -253,7 +256,7 @@ fn s187_far_objects_in_slots_at_regular_distances_have_ticks_of_their_own() {
 /// ticks at most.
 fn bytes_of(room: &mut Room, guest: usize, change: impl FnOnce(&mut Server)) -> usize {
     let id = room.guests[guest].id;
-    let sent = |room: &Room| room.server.stats(id).expect("it is connected").bytes_sent;
+    let sent = |room: &Room| room.server.connection_info(id).stats().expect("it is connected").bytes_sent;
     let before = sent(room);
     change(&mut room.server);
     (0..40).for_each(|_| _ = room.step());
@@ -289,12 +292,12 @@ fn s187_far_changes_are_sent_at_once_and_only_once_to_those_with_a_view_of_their
     for view in 0..3 {
         let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 20), 1);
         let id = if view == 0 { room.enter_replay() } else { room.enter() };
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
         let ship = room.server.spawn(ship(60.0, 0.0));
         match view {
             0 => {}
-            1 => room.server.set_owner(ship, Some(id)),
-            _ => room.server.set_custom_active_for(id, ship, property::<Ship>("signal"), false),
+            1 => _ = room.server.object(ship).set_owner(Some(id)),
+            _ => _ = room.server.object(ship).set_custom_active_for(id, property::<Ship>("signal"), false),
         }
         room.settle();
         for heading in 1..=40 {
@@ -313,13 +316,13 @@ fn s187_far_changes_are_sent_at_once_and_only_once_to_those_with_a_view_of_their
 fn s187_no_band_delays_an_object_for_its_owner_if_its_class_has_no_conditions() {
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Bird>());
     let area = Area::within(200.0).slower_beyond(50.0, 20);
-    room.server.locate(area, |bird: &Bird| [bird.position[0], 0.0, 0.0]);
+    room.server.class::<Bird>().locate(area, |bird: &Bird| [bird.position[0], 0.0, 0.0]);
     for _ in 0..2 {
         let id = room.enter();
-        room.server.set_viewpoints(id, &[[0.0; 3]]);
+        room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     }
     let bird = room.server.spawn(Bird { position: [150.0, 0.0, 0.0] });
-    room.server.set_owner(bird, Some(room.guests[0].id));
+    room.server.object(bird).set_owner(Some(room.guests[0].id));
     room.settle();
     let mut delayed = 0;
     for height in 1..=40 {
@@ -349,11 +352,13 @@ fn s187_waiting_changes_are_not_lost_when_an_object_leaves_its_band() {
             match move_on {
                 0 => room.server[ship].position[0] = 10.0,
                 1 => room.server[ship].position[0] = 80.0,
-                2 => room.server.set_viewpoints(id, &[[150.0, 0.0, 0.0]]),
-                3 => room.server.set_owner(ship, Some(id)),
-                4 => room.server.set_relevancy(ship, Relevancy::Always),
+                2 => _ = room.server.connection(id).set_viewpoints(&[[150.0, 0.0, 0.0]]),
+                3 => _ = room.server.object(ship).set_owner(Some(id)),
+                4 => _ = room.server.object(ship).set_relevancy(Relevancy::Always),
                 // From now on this client has a view of its own, and does not take tables.
-                5 => room.server.set_custom_active_for(id, ship, property::<Ship>("signal"), false),
+                5 => {
+                    _ = room.server.object(ship).set_custom_active_for(id, property::<Ship>("signal"), false)
+                }
                 _ => room.server[ship].crew = vec![1; 1_500],
             }
             for _ in 0..if move_on >= 5 { 110 } else { 9 } {
@@ -420,10 +425,10 @@ fn r02_changes_of_new_items_that_wait_for_their_band_are_not_sent_alone() {
         push(&mut room, 2); // This packet is lost.
         room.server[ship].cargo[1].weight = 3;
         if is_paused {
-            room.server.pause(id);
+            room.server.connection(id).pause();
         }
         tick(&mut room);
-        room.server.resume(id);
+        room.server.connection(id).resume();
         if !is_paused {
             room.hear(0, &acks);
         }
@@ -431,7 +436,7 @@ fn r02_changes_of_new_items_that_wait_for_their_band_are_not_sent_alone() {
             let packets = tick(&mut room);
             room.deliver(0, &packets);
         }
-        assert_eq!(room.server.stats(id).map(|stats| stats.packets_lost), Some(0));
+        assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.packets_lost), Some(0));
         let cargo = &room.guests[0].client[ship].cargo;
         assert!(cargo.iter().eq(room.server[ship].cargo.iter()), "paused: {is_paused}, {cargo:?}");
     }
@@ -476,8 +481,14 @@ fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
                 3 => room.server[ship].log = "ahoy".repeat(rng.below(20) as usize),
                 4 => drop(room.server[ship].cargo.push(Crate { weight: tick, kind: 1 })),
                 5 if !room.server[ship].cargo.is_empty() => drop(room.server[ship].cargo.remove(0)),
-                6 => room.server.set_owner(ship, Some(id)),
-                7 => room.server.set_viewpoints(id, &[[coordinate(&mut rng), coordinate(&mut rng), 0.0]]),
+                6 => _ = room.server.object(ship).set_owner(Some(id)),
+                7 => {
+                    _ = room.server.connection(id).set_viewpoints(&[[
+                        coordinate(&mut rng),
+                        coordinate(&mut rng),
+                        0.0,
+                    ]])
+                }
                 8 => {
                     room.server.despawn(ship);
                     ships[at] = room.server.spawn(self::ship(coordinate(&mut rng), 0.0));
@@ -489,9 +500,9 @@ fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
                         1 => Relevancy::Always,
                         _ => Relevancy::Located,
                     };
-                    room.server.set_relevancy(ship, relevancy);
+                    room.server.object(ship).set_relevancy(relevancy);
                 }
-                10 => room.server.join_group(id, Group(1)),
+                10 => _ = room.server.connection(id).join_group(Group(1)),
                 _ => {
                     room.server[ship].heading.0 += 1;
                     room.server[ship].orders += 1;
@@ -516,7 +527,7 @@ fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
         for &ship in &ships {
             let truth = &room.server[ship];
             let shown = guest.client.get(ship);
-            assert_eq!(shown.is_some(), room.server.is_relevant(guest.id, ship));
+            assert_eq!(shown.is_some(), room.server.object_info(ship).is_relevant_to(guest.id));
             if let Some(shown) = shown {
                 assert_eq!((shown.position, &shown.heading), (truth.position, &truth.heading));
                 assert_eq!((&shown.crew, &shown.log), (&truth.crew, &truth.log));
@@ -526,7 +537,7 @@ fn record(share: bool, seed: u64) -> Vec<Vec<Packets>> {
                     weights
                 };
                 assert_eq!(weights(shown), weights(truth));
-                if room.server.owner(ship) == Some(guest.id) {
+                if room.server.object_info(ship).owner() == Some(guest.id) {
                     assert_eq!(shown.orders, truth.orders);
                 }
             }

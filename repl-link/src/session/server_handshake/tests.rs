@@ -162,7 +162,8 @@ fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
     for value in [1, 2] {
         for mtu_bytes in [128, 1_200] {
             let mut pair = HandshakePair::new(class(1), class(value));
-            (pair.client_terms.capacity.mtu_bytes, pair.server_terms.capacity.mtu_bytes) = (mtu_bytes, mtu_bytes);
+            (pair.client_terms.capacity.mtu_bytes, pair.server_terms.capacity.mtu_bytes) =
+                (mtu_bytes, mtu_bytes);
             let mut recorded = Vec::new();
             for _ in 0..30 {
                 recorded.extend(pair.client_sends());

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
+use crate::body::removal::CloseReason;
 use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
@@ -17,7 +18,6 @@ use crate::client::validated_entries::{
 };
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
-use crate::body::removal::CloseReason;
 use repl_link::frame::sequence::Sequence;
 
 /// The values of a run of openings.

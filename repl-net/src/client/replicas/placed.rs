@@ -11,7 +11,7 @@ use repl_core::{Guid, ObjectRef, Replicated};
 use super::Replicas;
 use crate::client::replica::TypedReplica;
 
-/// What became of an object that was [placed](crate::Client::place_static) under a path.
+/// What became of an object that was [placed](crate::ClientStatics::place) under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed<T> {
     /// The object waits for the server. When the object of the server arrives,
@@ -21,7 +21,7 @@ pub enum Placed<T> {
     /// be placed comes back: move what is not replicated from it to the object, such as handles of meshes.
     Bound(ObjectRef<T>, T),
     /// The server has destroyed its object (S212). The placed object waits, in case that the server spawns
-    /// another one under its path: hide it, or [remove](crate::Client::remove_placed) it.
+    /// another one under its path: hide it, or [remove](crate::ClientStatics::remove) it.
     Destroyed,
 }
 

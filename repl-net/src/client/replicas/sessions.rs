@@ -4,11 +4,11 @@
 //! read the last state of the others until an event has reported their removal.
 
 use super::Replicas;
+use crate::body::reassembly::Reassembly;
+use crate::body::removal::CloseReason;
 use crate::client::events::ClientEvents;
 use crate::client::validated_entries::ValidatedEntries;
 use crate::session::events::ClientEvent;
-use crate::body::reassembly::Reassembly;
-use crate::body::removal::CloseReason;
 
 impl Replicas {
     /// Removes all objects, because a new session has begun: the server sends the objects that the client may

@@ -5,9 +5,9 @@
 use repl_core::{Guid, ObjectRef};
 
 use super::Replicas;
+use crate::body::removal::CloseReason;
 use crate::client::events::ClientEvents;
 use crate::session::events::ClientEvent;
-use crate::body::removal::CloseReason;
 
 impl Replicas {
     /// Takes the object in a slot out of its slot, because the server has torn it off. References to the

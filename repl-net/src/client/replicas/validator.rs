@@ -11,18 +11,18 @@ use std::sync::Arc;
 use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, ReferenceMap};
 
 use super::Replicas;
+use crate::body::blob::MAX_BLOBS;
+use crate::body::reassembly::Part;
+use crate::body::removal::CloseReason;
+use crate::body::segment::LEAST_RUN_BITS;
+use crate::body::slot_set::{SlotSet, masks_between};
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
 use crate::client::lists::Wanted;
 use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
 use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
-use crate::body::blob::MAX_BLOBS;
-use crate::body::reassembly::Part;
-use crate::body::removal::CloseReason;
-use crate::body::segment::LEAST_RUN_BITS;
 use repl_link::frame::sequence::Sequence;
-use crate::body::slot_set::{SlotSet, masks_between};
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {

@@ -9,9 +9,9 @@ use std::any::TypeId;
 use repl_core::{Guid, HandleSet, ObjectRef, Replicated};
 
 use super::Replicas;
+use crate::body::role::{Proxy, Role};
 use crate::client::change_feed::{Change, ChangeFeed};
 use crate::client::replica::TypedReplica;
-use crate::body::role::{Proxy, Role};
 
 impl Replicas {
     /// Returns a reference to the object in a slot.

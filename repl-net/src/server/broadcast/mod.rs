@@ -20,10 +20,10 @@ use super::occupant::Occupant;
 use super::openings::OpeningCache;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
-use crate::session::classes::ClassList;
-use repl_link::outbox::SEGMENT_BITS;
 use crate::body::segment::{Segment, SegmentKind, SegmentWriter, gap_order};
+use crate::session::classes::ClassList;
 use pool::Pool;
+use repl_link::outbox::SEGMENT_BITS;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
 

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use crate::body::slot_set::slots_of;
 use crate::server::cells::area::Band;
 use crate::server::cells::sight::Span;
 use crate::server::cells::strips::StripPlace;
 use crate::server::changes::Change;
 use crate::server::world::World;
-use crate::body::slot_set::slots_of;
 
 /// The connections for which a change is, by their distance from the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

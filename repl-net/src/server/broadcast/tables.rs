@@ -14,6 +14,8 @@ use repl_core::{BitWriter, Changelist, HandleSet, WriteRecipe};
 
 use super::pool::Pool;
 use super::section::{Distance, Piece, Section};
+use crate::body::recycled::Recycled;
+use crate::body::table::{Table, TableHead, TableWriter};
 use crate::server::cells::Home;
 use crate::server::cells::area::Band;
 use crate::server::cells::sight::Span;
@@ -21,9 +23,7 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::occupant::Occupant;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
-use crate::body::recycled::Recycled;
 use repl_link::outbox::SEGMENT_BITS;
-use crate::body::table::{Table, TableHead, TableWriter};
 
 /// The tables of one tick.
 #[derive(Debug, Default)]

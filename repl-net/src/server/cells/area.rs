@@ -91,11 +91,12 @@ const MAX_PERIOD: u16 = 1_000;
 ///
 /// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of
 /// a connection if the centre of its cell is within the radius of one of the connection's
-/// [viewpoints](crate::Server::set_viewpoints), and it goes out of sight if the centre of its cell is farther
-/// from all viewpoints than the [second radius](Self::keep_within). The cells are looked at again when a
-/// viewpoint has moved by a quarter of a cell's side. So each border differs from its radius by at most half
-/// the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a connection sees
-/// every object within 76 units, may keep objects up to 149 units away, and sees none that is farther away.
+/// [viewpoints](crate::ConnectionHandle::set_viewpoints), and it goes out of sight if the centre of its cell
+/// is farther from all viewpoints than the [second radius](Self::keep_within). The cells are looked at again
+/// when a viewpoint has moved by a quarter of a cell's side. So each border differs from its radius by at
+/// most half the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a
+/// connection sees every object within 76 units, may keep objects up to 149 units away, and sees none that is
+/// farther away.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     radius: f32,
@@ -151,7 +152,8 @@ impl Area {
     /// removed and created again and again. If it is greater by at least the side of a cell, an object that
     /// moves less than that does not go out of sight.
     ///
-    /// [`Server::locate`](crate::Server::locate) panics if it is more than sixteen times the side of a cell.
+    /// [`ClassHandle::locate`](crate::ClassHandle::locate) panics if it is more than sixteen times the side
+    /// of a cell.
     ///
     /// # Panics
     /// Panics if `radius` is not finite, or is less than the area's radius.
@@ -167,8 +169,8 @@ impl Area {
     }
 
     /// Sets the length of the sides of the cells. Smaller cells follow the circle around a viewpoint more
-    /// exactly, larger cells cost less. [`Server::locate`](crate::Server::locate) panics if `side` is less
-    /// than a sixteenth of the [second radius](Self::keep_within).
+    /// exactly, larger cells cost less. [`ClassHandle::locate`](crate::ClassHandle::locate) panics if `side`
+    /// is less than a sixteenth of the [second radius](Self::keep_within).
     ///
     /// # Panics
     /// Panics if `side` is not finite and positive, or is less than 3e-39, so that a unit of length has too
@@ -183,13 +185,14 @@ impl Area {
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
     /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
-    /// The same holds for connections that have [switched](crate::Server::set_custom_active_for) properties
-    /// of the object, and for [replays](crate::Server::connect_replay) if its class has conditions. When an
-    /// object comes nearer, its waiting changes are sent. All connections that are far from an object receive
-    /// the same bytes. A short [budget](crate::Server::set_budget) does not change these ticks, but a change
-    /// that is due may then have to wait for its turn. Call this once for each band of distances, from the
-    /// nearest to the farthest, at most three times. [`Server::locate`](crate::Server::locate) panics if a
-    /// band begins at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// The same holds for connections that have [switched](crate::ObjectHandle::set_custom_active_for)
+    /// properties of the object, and for [replays](crate::Server::connect_replay) if its class has
+    /// conditions. When an object comes nearer, its waiting changes are sent. All connections that are far
+    /// from an object receive the same bytes. A short [budget](crate::ConnectionHandle::set_budget) does not
+    /// change these ticks, but a change that is due may then have to wait for its turn. Call this once for
+    /// each band of distances, from the nearest to the farthest, at most three times.
+    /// [`ClassHandle::locate`](crate::ClassHandle::locate) panics if a band begins at the [second
+    /// radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -225,8 +228,8 @@ impl Area {
     /// connection receives the values that it lacks. When it goes away, the client keeps the values that it
     /// has. All connections that are far from an object receive the same bytes. The border is as exact as
     /// that of the radius. If the [relevancy](crate::Relevancy) of an object is not `Located`, all who see
-    /// the object are near it. [`Server::set_area`](crate::Server::set_area) panics if the border is at the
-    /// [second radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// the object are near it. [`ClassHandle::set_area`](crate::ClassHandle::set_area) panics if the border
+    /// is at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;

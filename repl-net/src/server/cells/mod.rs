@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 
 use repl_core::__private::{preload, preload_all};
 
-use repl_link::session::connection_id::ConnectionId;
 use crate::body::growth::push_with;
 use crate::body::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position};
@@ -27,6 +26,7 @@ use positions::Positions;
 pub use rank::Group;
 use rank::{CellKey, Rank};
 pub use relevancy::{Audience, Relevancy};
+use repl_link::session::connection_id::ConnectionId;
 use strips::{StripPlace, Strips};
 
 /// The number of moves, and of changes of a sight, whose memory is preloaded together.

@@ -11,7 +11,7 @@ use super::rank::Group;
 /// these holds for the object or for an object to which it is attached:
 ///
 /// - The relevancy is [`Nobody`](Self::Nobody).
-/// - It is [hidden](crate::Server::set_visible) from the connection.
+/// - It is [hidden](crate::ObjectHandle::set_visible) from the connection.
 /// - The connection is not in its [`Audience`].
 /// - It is [initially dormant](crate::Dormancy::Initial).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Relevancy {
     Always,
     /// Only the connection that owns the object sees it.
     OwnerOnly,
-    /// The connections that have [joined](crate::Server::join_group) the group see the object.
+    /// The connections that have [joined](crate::ConnectionHandle::join_group) the group see the object.
     Group(Group),
     /// The connections with a viewpoint near the object see it. This is the default of classes with an
     /// [`Area`](crate::Area), and only their objects can have it.
@@ -41,9 +41,9 @@ pub enum Relevancy {
     Nobody,
 }
 
-/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for
-/// example a [subobject](crate::Server::spawn_subobject) that only the owner of its object sees. An object
-/// has only one audience. If the members of two groups must see it, put them all into a third group.
+/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for example a
+/// [subobject](crate::ObjectHandle::spawn_subobject) that only the owner of its object sees. An object has
+/// only one audience. If the members of two groups must see it, put them all into a third group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Audience {
@@ -54,7 +54,7 @@ pub enum Audience {
     Owner,
     /// All except the connection that owns the object.
     NotOwner,
-    /// Those that have [joined](crate::Server::join_group) the group.
+    /// Those that have [joined](crate::ConnectionHandle::join_group) the group.
     Group(Group),
 }
 

@@ -7,17 +7,17 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
-use crate::body::writing::WriteState;
-use super::copies::Copies;
 use super::context::{OPEN_BITS, PassContext, PassScratch};
+use super::copies::Copies;
 use super::large::pruned_part;
 use super::lists::PRIVATE_GAP_ORDER;
 use super::objects::{OpeningRemainder, Phase};
-use crate::server::openings::SMALL_OPEN_BITS;
-use crate::server::part_size::LEAST_NEW_BITS;
 use crate::body::contents::{Content, Sent};
 use crate::body::removal::{CloseReason, removal_bits, write_removal};
 use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
+use crate::body::writing::WriteState;
+use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::part_size::LEAST_NEW_BITS;
 
 /// Up to this many waiting items or entries are sent together with other changes of the object.
 const FEW_ITEMS: usize = 64;
@@ -50,7 +50,9 @@ impl Connection {
         }
         let tracked = self.copies.objects.get(slot);
         match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
-            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.copies.postpone(slot, context.world),
+            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => {
+                self.copies.postpone(slot, context.world)
+            }
             Phase::Closing(_) | Phase::Unsent if self.copies.waits_for_path(slot, context.world) => {
                 self.copies.objects.must_send(slot)
             }
@@ -58,7 +60,9 @@ impl Connection {
                 self.copies.objects.close_waits(slot, context.now);
             }
             Phase::Closing(reason) => self.send_close(slot, reason, context),
-            Phase::Unsent if self.copies.waits_for_parent(slot, context.world) => self.copies.objects.must_send(slot),
+            Phase::Unsent if self.copies.waits_for_parent(slot, context.world) => {
+                self.copies.objects.must_send(slot)
+            }
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if tracked.is_some_and(|tracked| tracked.repeats_opening()) => {
                 self.send_open(slot, context)

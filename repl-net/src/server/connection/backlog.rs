@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::objects::View;
+use crate::body::slot_set::{SlotSet, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 use crate::server::cells::area::Position;
 use crate::server::occupant::Occupant;
 use crate::server::priority::{Viewer, owner_factor};
 use crate::server::world::World;
-use crate::body::slot_set::{SlotSet, slots_of};
-use crate::body::sparse_slots::SparseSlots;
 
 /// How many bits an object is expected to take before any was sent.
 const USUAL_BITS: f32 = 160.0;

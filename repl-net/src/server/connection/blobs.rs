@@ -7,12 +7,12 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use super::Connection;
-use crate::body::writing::WriteState;
 use super::context::{OPEN_BITS, PassContext};
 use crate::body::blob::MAX_BLOBS;
-use crate::body::fragment::FragmentHead;
 use crate::body::contents::{Content, Sent};
+use crate::body::fragment::FragmentHead;
 use crate::body::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
+use crate::body::writing::WriteState;
 use repl_link::frame::sequence::Sequence;
 
 impl Connection {

@@ -11,16 +11,16 @@ use std::time::Duration;
 use repl_core::BitSlice;
 
 use super::Connection;
-use crate::body::writing::WriteState;
 use super::context::{PassContext, PassScratch};
 use super::lists::PRIVATE_GAP_ORDER;
+use crate::body::contents::{Content, Sent};
+use crate::body::entry_lists::EncodedEntry;
+use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
+use crate::body::table::Table;
+use crate::body::writing::WriteState;
 use crate::server::broadcast::{Piece, Tables};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
-use crate::body::entry_lists::EncodedEntry;
-use crate::body::contents::{Content, Sent};
-use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
-use crate::body::table::Table;
 
 impl Connection {
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
@@ -65,7 +65,11 @@ impl Connection {
     pub(super) fn send_stretches(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let PassScratch { pieces, runs, may_be_out_of_step, .. } = &mut *context.scratch;
-        self.copies.objects.cells_out_of_step(context.world, &context.world.changes.slots, may_be_out_of_step);
+        self.copies.objects.cells_out_of_step(
+            context.world,
+            &context.world.changes.slots,
+            may_be_out_of_step,
+        );
         tables.pieces(self.copies.view().spans(), may_be_out_of_step, pieces);
         for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
         {

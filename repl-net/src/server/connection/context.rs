@@ -8,13 +8,13 @@ use std::time::Duration;
 use repl_core::{BitWriter, WriteRecipe};
 
 use crate::body::State;
+use crate::body::segment::PROXY_BITS;
+use crate::body::slot_set::SlotSet;
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use repl_link::outbox::Draft;
-use crate::body::segment::PROXY_BITS;
-use crate::body::slot_set::SlotSet;
 
 /// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
 /// origin of the object, and the number of objects in the run.

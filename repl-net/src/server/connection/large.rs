@@ -7,11 +7,11 @@ use repl_core::{Changelist, Portions};
 
 use super::Connection;
 use super::context::PassContext;
-use crate::server::occupant::Occupant;
-use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use crate::body::blob::MAX_BLOBS;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::SegmentKind;
+use crate::server::occupant::Occupant;
+use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 
 /// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
 /// this size together would be larger than the limit for all blobs.
@@ -185,7 +185,12 @@ impl Connection {
         });
         if self.copies.has_blob(slot) {
             self.copies.objects.large_sent(slot, first_handle(&part));
-            self.copies.objects.new_elements_sent(context.world, slot, self.link.outbox.sequence(), part.new_elements());
+            self.copies.objects.new_elements_sent(
+                context.world,
+                slot,
+                self.link.outbox.sequence(),
+                part.new_elements(),
+            );
         } else {
             self.copies.objects.add_pending(slot, &part);
         }

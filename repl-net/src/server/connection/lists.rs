@@ -5,11 +5,11 @@
 use repl_core::Changelist;
 
 use super::Connection;
-use crate::body::writing::WriteState;
 use super::context::{PassContext, PassScratch};
-use crate::server::occupant::Occupant;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
+use crate::body::writing::WriteState;
+use crate::server::occupant::Occupant;
 
 /// The order of the Exp-Golomb code for gaps between the slots of objects that are sent to one connection
 /// alone.

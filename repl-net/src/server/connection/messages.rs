@@ -7,9 +7,9 @@ use std::time::Duration;
 use repl_core::BitWriter;
 use repl_link::messages::channel::SendError;
 
+use super::Connection;
 use super::calls::CallRoute;
 use super::copies::call_rights::CallRights;
-use super::Connection;
 use crate::server::world::World;
 
 impl Connection {

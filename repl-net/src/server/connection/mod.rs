@@ -30,12 +30,9 @@ mod shares;
 mod spawns;
 mod tear_off;
 
-use std::time::Duration;
-
 use repl_core::__private::{preload, preload_all};
-use repl_link::frame::sequence::Sequence;
 use repl_link::link::Link;
-use repl_link::outbox::Limits;
+use repl_link::server::peer::HasLink;
 use repl_link::session::connection_id::ConnectionId;
 
 use backlog::Backlog;
@@ -47,7 +44,7 @@ use shares::Shares;
 
 use crate::body::State;
 
-/// Everything that the server stores about one client.
+/// Everything that the server stores about one client, except its handshake.
 pub(crate) struct Connection {
     pub(crate) link: Link<State>,
     pub(crate) copies: Copies,
@@ -58,20 +55,25 @@ pub(crate) struct Connection {
     shares: Shares,
 }
 
+impl HasLink for Connection {
+    type Payload = State;
+
+    #[inline]
+    fn link(&self) -> &Link<State> {
+        &self.link
+    }
+
+    #[inline]
+    fn link_mut(&mut self) -> &mut Link<State> {
+        &mut self.link
+    }
+}
+
 impl Connection {
-    pub(crate) fn new(
-        id: ConnectionId,
-        is_replay: bool,
-        first: Sequence,
-        limits: Limits,
-        message_percent: u8,
-        now: Duration,
-    ) -> Self {
-        let mut link = Link::new(first, limits, now);
-        link.limit_packets(Duration::ZERO);
+    pub(crate) fn new(id: ConnectionId, is_replay: bool, link: Link<State>, message_percent: u8) -> Self {
         Self {
+            copies: Copies::new(id, is_replay, link.outbox.sequence()),
             link,
-            copies: Copies::new(id, is_replay, first),
             calls: Calls::default(),
             backlog: None,
             shares: Shares::new(message_percent),

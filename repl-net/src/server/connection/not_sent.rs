@@ -20,7 +20,8 @@ impl Connection {
         if self.is_paused() {
             return Some(NotSent::Paused);
         }
-        let waits_for_another = || self.copies.waits_for_parent(slot, world) || self.copies.waits_for_path(slot, world);
+        let waits_for_another =
+            || self.copies.waits_for_parent(slot, world) || self.copies.waits_for_path(slot, world);
         if self.copies.objects.is_unsent(slot) && waits_for_another() {
             return Some(NotSent::Unacknowledged);
         }
@@ -62,8 +63,10 @@ impl Connection {
     /// Returns whether the client lacks values of an object because it is far from the object.
     pub(crate) fn lacks_by_distance(&self, world: &World, slot: u32) -> bool {
         let (object, conditions) = (&world.objects[slot as usize], world.conditions(slot));
-        let lacks = |property| object.changed_at(property) > Some(self.copies.objects.left_at(slot, property));
-        let hidden = self.copies.view().is_far(slot).then(|| self.copies.view().hidden_by_distance(world, slot));
+        let lacks =
+            |property| object.changed_at(property) > Some(self.copies.objects.left_at(slot, property));
+        let hidden =
+            self.copies.view().is_far(slot).then(|| self.copies.view().hidden_by_distance(world, slot));
         hidden.is_some_and(|hidden| {
             hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
         })

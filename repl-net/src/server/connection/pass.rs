@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::Connection;
 use super::context::PassContext;
-use crate::server::world::World;
 use crate::body::removal::CloseReason;
 use crate::body::status::{ConnectionStatus, StatusSource};
+use crate::server::world::World;
 use repl_link::frame::header::Extension;
 
 /// Whether a client has all objects that exist is found out again after so many ticks.
@@ -43,7 +43,8 @@ impl Connection {
         while let Some(slot) = context.scratch.maybe_in_step.pop() {
             let ring = self.copies.view().ring_of(context.world, slot);
             debug_assert!(
-                !self.copies.view().is_shared(slot) || self.copies.view().is_shared_now(context.world, slot, ring),
+                !self.copies.view().is_shared(slot)
+                    || self.copies.view().is_shared_now(context.world, slot, ring),
                 "shared data is taken only of what is seen like everyone sees it"
             );
             self.copies.objects.update_step(slot);

@@ -5,8 +5,8 @@
 use super::Connection;
 use super::backlog::{Backlog, select};
 use super::context::PassContext;
-use crate::server::world::World;
 use crate::body::slot_set::slots_of;
+use crate::server::world::World;
 
 /// At least this many objects are selected at a time.
 const LEAST_SELECTED: usize = 32;

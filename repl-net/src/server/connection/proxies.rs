@@ -12,14 +12,14 @@
 use repl_core::HandleSet;
 
 use super::Connection;
-use crate::body::writing::WriteState;
 use super::context::{OPEN_BITS, PassContext};
 use super::objects::ProxyState;
-use crate::server::occupant::Occupant;
-use crate::server::world::World;
 use crate::body::contents::{Content, Sent};
 use crate::body::role::Proxy;
 use crate::body::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
+use crate::body::writing::WriteState;
+use crate::server::occupant::Occupant;
+use crate::server::world::World;
 
 impl Connection {
     /// Returns the origin of an object for this client, which is the header of the object's opening.
@@ -81,7 +81,8 @@ impl Connection {
     pub(super) fn send_sleep(&mut self, context: &mut PassContext<'_>) {
         let floor = self.link.outbox.in_flight.floor();
         while let Some(slot) = self.copies.objects.next_quiet(floor) {
-            let sleepers = context.world.dormancies.sleepers_in(slot as usize / 64, self.copies.objects.chosen());
+            let sleepers =
+                context.world.dormancies.sleepers_in(slot as usize / 64, self.copies.objects.chosen());
             if !self.copies.uses(slot) || sleepers >> (slot % 64) & 1 == 0 {
                 continue;
             }

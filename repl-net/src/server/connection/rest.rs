@@ -17,7 +17,11 @@ impl Connection {
             && self.copies.objects.is_at_rest()
             && self.copies.blobs.is_empty()
             && self.link.exchange.is_at_rest();
-        let rests = self.copies.is_live && has_sent_all && self.link.health.is_at_rest() && !self.link.owes_acks();
+        let rests = self.copies.is_live
+            && has_sent_all
+            && self.link.health.is_at_rest()
+            && !self.link.owes_acks()
+            && self.copies.followed.is_none();
         rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
     }
 }

@@ -2,29 +2,15 @@
 //!
 //! *Invariant:* after the end of its session, a connection uses no slots.
 
-use std::time::Duration;
-
 use super::Connection;
 use super::copies::Copies;
-use repl_link::messages::mailbox::Mailbox;
-use crate::server::world::{Unneeded, World};
-use repl_link::session::connection_id::ConnectionId;
 use crate::body::slot_set::slots_of;
+use crate::server::world::{Unneeded, World};
 
 impl Connection {
-    /// Begins the session of the connection. The checksums of the session's packets of state cover `binding`.
-    /// From now on, the client receives the objects that it sees.
-    pub(crate) fn begin(
-        &mut self,
-        binding: u64,
-        mailbox: &Mailbox<ConnectionId>,
-        timeout: Duration,
-        world: &mut World,
-    ) {
+    /// Begins the session of the connection. From now on, the client receives the objects that it sees.
+    pub(crate) fn begin(&mut self, world: &mut World) {
         self.copies.is_live = true;
-        self.link.exchange.begin(mailbox, timeout);
-        self.link.limit_packets(timeout);
-        self.link.outbox.binding = binding;
         self.link.outbox.extension.get_or_insert_default();
         for slot in self.copies.view().in_far_cells(world) {
             let is_far = self.copies.view().is_far_now(world, slot);
@@ -53,7 +39,6 @@ impl Connection {
     /// Ends the session of the connection. After the end of the session, the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.copies.is_live = false;
-        self.link.exchange.end();
         self.calls.clear();
         self.copies.last_rights.clear();
         if let Some(sight) = self.copies.objects.take_sight() {

@@ -4,12 +4,12 @@
 //! into a run of openings is sent separately.
 
 use super::Connection;
-use crate::body::writing::WriteState;
 use super::context::PassContext;
-use crate::server::openings::SMALL_OPEN_BITS;
-use crate::server::world::World;
 use crate::body::segment::RunHeader;
 use crate::body::slot_set::masks_between;
+use crate::body::writing::WriteState;
+use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::world::World;
 
 impl Connection {
     /// Marks the objects whose openings are sent again with each change until the ack. For objects with
@@ -28,7 +28,8 @@ impl Connection {
             self.send_openings_at(slots, false, context);
             return;
         }
-        let (far, near): (Vec<u32>, Vec<u32>) = slots.iter().partition(|&&slot| self.copies.view().is_far(slot));
+        let (far, near): (Vec<u32>, Vec<u32>) =
+            slots.iter().partition(|&&slot| self.copies.view().is_far(slot));
         self.send_openings_at(&near, false, context);
         self.send_openings_at(&far, true, context);
     }
@@ -52,7 +53,9 @@ impl Connection {
                 classes: classes.len(),
                 name: None,
             };
-            let Some(sent) = self.link.outbox.run(run.first, &run_header, run.sizes(), context.now) else { break };
+            let Some(sent) = self.link.outbox.run(run.first, &run_header, run.sizes(), context.now) else {
+                break;
+            };
             if sent == 0 {
                 self.copies.objects.leave_spawns(run.first);
                 at += 1;

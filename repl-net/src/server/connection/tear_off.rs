@@ -3,8 +3,8 @@
 //! *Invariant:* the closing of an object that is torn off is first sent when all of its last state and all
 //! reliable calls on it have arrived.
 
-use super::context::PassContext;
 use super::Connection;
+use super::context::PassContext;
 
 impl Connection {
     /// Begins to close the objects whose last state has arrived at the client.

@@ -5,12 +5,12 @@
 //! threads that compare.
 
 use super::World;
+use crate::body::slot_set::slots_of;
 use crate::server::changes::{Changes, Findings};
 use crate::server::column::Column;
 use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
-use crate::body::slot_set::slots_of;
 
 /// The greatest number of objects that are compared before the positions of those that changed are recorded.
 /// What the comparison has read and written is then still in the fastest cache.

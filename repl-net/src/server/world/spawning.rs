@@ -8,6 +8,7 @@ use std::sync::Arc;
 use repl_core::{HandleSet, ObjectRef, Replicated};
 
 use super::World;
+use crate::body::growth::push_with;
 use crate::server::cells::Relevancy;
 use crate::server::cells::area::Position;
 use crate::server::column::{Column, TypedColumn};
@@ -16,7 +17,6 @@ use crate::server::occupant::Occupant;
 use crate::server::shadows::Shadows;
 use crate::server::source::Source;
 use crate::session::events::SpawnError;
-use crate::body::growth::push_with;
 
 impl World {
     /// Makes room for more objects of a class, but not for more than the limit allows.

@@ -165,7 +165,7 @@ impl Guest {
             _ => self.yielded = 0,
         }
         // A client that has yielded two times gives up.
-        self.has_left = self.client.is_over();
+        self.has_left = self.client.connection_info().is_over();
         assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
     }
 

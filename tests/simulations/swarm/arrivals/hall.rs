@@ -90,7 +90,7 @@ impl Hall {
             }
         }
         for (_, id) in self.logins.extract_if(.., |(at, _)| *at <= now) {
-            self.server.accept(id, b"welcome");
+            self.server.connection(id).accept(b"welcome");
         }
         ended
     }
@@ -98,7 +98,7 @@ impl Hall {
     /// Sends a message to a guest.
     pub(super) fn say(&mut self, id: ConnectionId) {
         let Some(talk) = self.talks.get_mut(&id) else { return };
-        if self.server.send(id, &Note(talk.guest, talk.session, talk.sent)).is_ok() {
+        if self.server.connection(id).send(&Note(talk.guest, talk.session, talk.sent)).is_ok() {
             talk.sent += 1;
         }
     }

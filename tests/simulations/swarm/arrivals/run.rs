@@ -336,7 +336,9 @@ impl Run {
     fn forge(&mut self) {
         let settled = self.guests.iter().filter(|guest| guest.is_settled() && !guest.has_left);
         let victims: Vec<(Place, u64, u64)> = settled
-            .filter_map(|guest| Some((guest.place, guest.session, guest.client.server_instance()?)))
+            .filter_map(|guest| {
+                Some((guest.place, guest.session, guest.client.connection_info().server_instance()?))
+            })
             .collect();
         let Some(&(place, session, instance)) = self.rng.pick(&victims) else { return };
         let packet = forgery::packet(&mut self.rng, session, instance);

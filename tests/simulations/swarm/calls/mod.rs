@@ -148,7 +148,8 @@ impl Guest {
             match event {
                 ClientEvent::Connected => self.session += 1,
                 ClientEvent::Spawned(object) => {
-                    let unit = self.client.cast::<Unit>(object).and_then(|unit| self.client.get(unit));
+                    let unit =
+                        self.client.object_info(object).cast::<Unit>().and_then(|unit| self.client.get(unit));
                     self.came.extend(unit.map(|unit| unit.uid));
                 }
                 ClientEvent::Disconnected(reason) => self.end = Some(reason),
@@ -294,7 +295,7 @@ impl Run {
     fn change_owner(&mut self, uid: u32) {
         let links = self.oracle.links();
         let owner = self.rng.pick(&links).copied().filter(|_| self.rng.chance(0.9));
-        self.server.set_owner(self.units[&uid], owner.map(|(_, id)| id));
+        self.server.object(self.units[&uid]).set_owner(owner.map(|(_, id)| id));
         self.oracle.owned(uid, owner, self.clock.now());
     }
 
@@ -324,7 +325,7 @@ impl Run {
             match self.rng.pick(&links).copied() {
                 Some(link) if self.rng.chance(0.5) => {
                     let visible = self.oracle.is_hidden(uid, link);
-                    self.server.set_visible(link.1, unit, visible);
+                    self.server.object(unit).set_visible(link.1, visible);
                     self.oracle.set_visible(uid, link, visible, self.clock.now());
                 }
                 _ => self.change_owner(uid),
@@ -352,7 +353,7 @@ impl Run {
                     self.network.send(now, PeerId(seat as u32), SERVER, packet);
                 }
             } else if let Some((_, id)) = link {
-                self.server.disconnect(id);
+                self.server.connection(id).disconnect();
             }
             self.enter();
         }
@@ -384,7 +385,7 @@ impl Run {
         }
         for (&seat, guest) in &mut self.guests {
             let owned: Vec<ObjectRef<Unit>> =
-                guest.client.owned_objects::<Unit>().map(|(unit, _)| unit).collect();
+                guest.client.connection_info().owned_objects::<Unit>().map(|(unit, _)| unit).collect();
             let all: Vec<ObjectRef<Unit>> = guest.client.objects::<Unit>().map(|(unit, _)| unit).collect();
             while self.rng.chance(self.plan.calls * 0.7)
                 && let Some(&unit) = self.rng.pick(&owned)
@@ -409,7 +410,7 @@ impl Run {
                 let bytes = if self.rng.chance(0.05) { 2_000 } else { 4 };
                 let lines = self.oracle.lines_of_server(link);
                 let down = Down(link.0, self.serials[&link], *lines, vec![0; bytes]);
-                *lines += u32::from(self.server.send(link.1, &down).is_ok());
+                *lines += u32::from(self.server.connection(link.1).send(&down).is_ok());
             }
         }
     }

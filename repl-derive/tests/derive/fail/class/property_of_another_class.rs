@@ -15,7 +15,7 @@ struct Door {
 }
 
 fn open(server: &mut Server, door: ObjectRef<Door>) {
-    server.mark_dirty(door, Player::LAYOUT.property("health"));
+    server.object(door).mark_dirty(Player::LAYOUT.property("health"));
 }
 
 fn main() {}

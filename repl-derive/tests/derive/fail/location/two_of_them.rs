@@ -9,5 +9,5 @@ struct Wagon {
 }
 
 fn main() {
-    Server::new(ServerConfig::default()).set_area::<Wagon>(Area::within(100.0));
+    Server::new(ServerConfig::default()).class::<Wagon>().set_area(Area::within(100.0));
 }

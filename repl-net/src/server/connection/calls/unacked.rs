@@ -62,8 +62,8 @@ mod tests {
     use repl_core::BitWriter;
 
     use super::*;
-    use repl_link::messages::channel::{Channel, ChannelConfig, MessageOptions};
     use repl_link::frame::message::SentMessage;
+    use repl_link::messages::channel::{Channel, ChannelConfig, MessageOptions};
 
     #[test]
     fn calls_are_forgotten_after_they_were_acknowledged() {

@@ -112,11 +112,7 @@ impl Copies {
     /// Makes the changes in lost changelists pending. The lost changelists of all packets that were declared
     /// lost together are handled in one step, so later packets and pending changelists are searched only one
     /// time.
-    pub(crate) fn fold_lost(
-        &mut self,
-        losses: Losses<'_>,
-        in_flight: &InFlight<Contents>,
-    ) {
+    pub(crate) fn fold_lost(&mut self, losses: Losses<'_>, in_flight: &InFlight<Contents>) {
         let Losses { world, objects, .. } = losses;
         let mut objects: Vec<LostObject> = objects.into_values().collect();
         subtract_later(in_flight, &mut objects);

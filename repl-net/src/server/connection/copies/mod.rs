@@ -14,6 +14,7 @@ mod statics;
 mod subobjects;
 mod tear_off;
 
+use repl_core::ObjectRef;
 use repl_link::frame::sequence::Sequence;
 use repl_link::session::connection_id::ConnectionId;
 
@@ -32,6 +33,8 @@ pub(crate) struct Copies {
     pub(super) blobs: Blobs,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
+    /// The object from whose position the client sees.
+    pub(crate) followed: Option<ObjectRef<()>>,
 }
 
 impl Copies {
@@ -43,6 +46,7 @@ impl Copies {
             objects: ObjectStates::new(id, is_replay),
             blobs: Blobs::default(),
             last_rights: LastRights::default(),
+            followed: None,
         }
     }
 

@@ -6,10 +6,10 @@
 
 use repl_core::Changelist;
 
-use super::Copies;
 use super::super::objects::Closed;
-use crate::server::world::{Unneeded, World};
+use super::Copies;
 use crate::body::contents::Content;
+use crate::server::world::{Unneeded, World};
 
 impl Copies {
     /// Postpones the changes of this tick of an object: stores the connection's position in the history of

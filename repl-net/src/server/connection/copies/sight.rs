@@ -34,6 +34,19 @@ impl Copies {
         is_changed
     }
 
+    /// Moves the viewpoint to the object that it follows.
+    pub(crate) fn update_followed(&mut self, world: &mut World) {
+        let Some(object) = self.followed else { return };
+        let position = world.slot_of(object).and_then(|slot| {
+            let occupant = world.occupant(slot);
+            world.column(occupant.class).position(occupant.row)
+        });
+        match position {
+            Some(position) => _ = self.set_viewpoints(world, &[position]),
+            None => self.followed = None,
+        }
+    }
+
     /// Sets whether the client sees the objects of a group.
     pub(crate) fn set_member(&mut self, world: &mut World, group: Group, is_member: bool) {
         if !self.objects.sight_mut().set_member(group, is_member) {

@@ -4,8 +4,8 @@
 //! object. Any later update of the object wakes it on the client too.
 
 use super::Copies;
-use crate::server::world::World;
 use crate::body::slot_set::slots_of;
+use crate::server::world::World;
 
 impl Copies {
     /// Returns whether an object sleeps for this client.

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use super::Copies;
 use super::super::context::PassContext;
-use crate::server::world::World;
+use super::Copies;
 use crate::body::path::StaticName;
+use crate::server::world::World;
 use repl_link::frame::sequence::Sequence;
 
 impl Copies {

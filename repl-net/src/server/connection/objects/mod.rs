@@ -43,15 +43,15 @@ pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
+use crate::body::slot_set::{SlotSet, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
 use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
 use crate::server::world::World;
-use repl_link::session::connection_id::ConnectionId;
 use repl_link::frame::sequence::Sequence;
-use crate::body::slot_set::{SlotSet, slots_of};
-use crate::body::sparse_slots::SparseSlots;
+use repl_link::session::connection_id::ConnectionId;
 
 /// The state of all objects for one client.
 #[derive(Debug)]

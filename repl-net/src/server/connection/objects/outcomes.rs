@@ -7,9 +7,9 @@ use repl_core::{Changelist, PropertyIndex};
 
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState};
+use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 use repl_link::frame::sequence::Sequence;
-use crate::body::slot_set::slots_of;
 
 /// What follows from the loss of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

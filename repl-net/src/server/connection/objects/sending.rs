@@ -9,11 +9,11 @@ use repl_core::{Changelist, HandleSet, Portions};
 
 use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
+use crate::body::slot_set::{SlotSet, bit_of, slots_of};
+use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 use repl_link::frame::sequence::Sequence;
-use crate::body::slot_set::{SlotSet, bit_of, slots_of};
-use crate::body::sparse_slots::SparseSlots;
 
 /// What an opening does not contain.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState, Tracked};
+use crate::body::sparse_slots::SparseSlots;
 use crate::server::dormancy::Dormancies;
 use repl_link::frame::sequence::Sequence;
-use crate::body::sparse_slots::SparseSlots;
 
 impl ObjectStates {
     /// Returns whether an object sleeps for the client, and nothing of it must be sent.
@@ -110,9 +110,9 @@ impl ObjectStates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::body::slot_set::SlotSet;
     use crate::server::dormancy::Dormancy;
     use repl_link::session::connection_id::ConnectionId;
-    use crate::body::slot_set::SlotSet;
 
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::{Closed, ObjectStates, Phase, Tracked};
-use crate::server::world::World;
 use crate::body::removal::CloseReason;
+use crate::server::world::World;
 use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use repl_core::{Changelist, PropertyIndex};
 
 use super::*;
-use repl_sim::Rng;
 use crate::body::removal::CloseReason;
 use plain::{Plain, PlainTracked};
+use repl_sim::Rng;
 
 /// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so
 /// that many objects use each slot one after another.

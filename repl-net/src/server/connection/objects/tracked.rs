@@ -9,8 +9,8 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use super::new_elements::NewElements;
-use crate::server::openings::SMALL_OPEN_BITS;
 use crate::body::removal::CloseReason;
+use crate::server::openings::SMALL_OPEN_BITS;
 use repl_link::frame::sequence::Sequence;
 
 /// The phase of an object on one connection.

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 
+use crate::body::role::Proxy;
+use crate::body::slot_set::SlotSet;
+use crate::body::sparse_slots::SparseSlots;
 use crate::server::cells::area::{Band, Position, Ring};
 use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Group, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
-use repl_link::session::connection_id::ConnectionId;
-use crate::body::role::Proxy;
 use repl_link::frame::sequence::Sequence;
-use crate::body::slot_set::SlotSet;
-use crate::body::sparse_slots::SparseSlots;
+use repl_link::session::connection_id::ConnectionId;
 
 /// How one client sees the objects.
 #[derive(Debug)]

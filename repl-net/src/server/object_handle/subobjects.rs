@@ -1,18 +1,19 @@
-//! The methods of the server for subobjects: objects that live and die with another object (S202).
+//! Subobjects: objects that live and die with another object (S202).
 //!
 //! *Invariant:* a subobject is never opened before its parent has arrived (R22).
 
 use repl_core::{ObjectRef, Replicated};
 
-use super::rows::OwnRows;
-use super::shadows::Shadows;
-use super::{Server, SpawnKind};
+use super::ObjectHandle;
+use crate::server::SpawnKind;
+use crate::server::rows::OwnRows;
+use crate::server::shadows::Shadows;
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::SpawnError;
 
-impl Server {
-    /// Adds an object as a subobject of another object, for example a turret of a tank (S202). Returns `None`
-    /// if the parent does not exist or is [torn off](Self::tear_off); then the object is dropped.
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Adds `child` as a subobject of this object, for example a turret of a tank (S202). Returns `None` if
+    /// this object, the parent, does not exist or is [torn off](Self::tear_off); then `child` is dropped.
     ///
     /// A subobject is an object like any other, of any class, with three things set. It is
     /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.
@@ -26,14 +27,10 @@ impl Server {
     /// refer to the other one.
     ///
     /// # Panics
-    /// Panics in the same cases as [`spawn`](Self::spawn).
+    /// Panics in the same cases as [`Server::spawn`](crate::Server::spawn).
     #[track_caller]
-    pub fn spawn_subobject<T: Replicated, P: ?Sized>(
-        &mut self,
-        parent: ObjectRef<P>,
-        object: T,
-    ) -> Option<ObjectRef<T>> {
-        match self.try_spawn_subobject(parent, object) {
+    pub fn spawn_subobject<C: Replicated>(&mut self, child: C) -> Option<ObjectRef<C>> {
+        match self.try_spawn_subobject(child) {
             Ok(reference) => reference,
             Err(error) => panic!("{error}"),
         }
@@ -46,24 +43,16 @@ impl Server {
     /// If the object cannot be added, it is dropped, and nothing else changes.
     ///
     /// # Panics
-    /// Panics in the same cases as [`try_spawn`](Self::try_spawn).
+    /// Panics in the same cases as [`Server::try_spawn`](crate::Server::try_spawn).
     #[track_caller]
-    pub fn try_spawn_subobject<T: Replicated, P: ?Sized>(
+    pub fn try_spawn_subobject<C: Replicated>(
         &mut self,
-        parent: ObjectRef<P>,
-        object: T,
-    ) -> Result<Option<ObjectRef<T>>, SpawnError> {
-        let parent_slot = self.world.slot_of(parent);
-        let parent_slot = parent_slot.filter(|&slot| !self.world.objects[slot as usize].is_torn_off());
+        child: C,
+    ) -> Result<Option<ObjectRef<C>>, SpawnError> {
+        let parent_slot = self.slot();
+        let parent_slot = parent_slot.filter(|&slot| !self.server.world.objects[slot as usize].is_torn_off());
         let Some(kind) = parent_slot.map(SpawnKind::Subobject) else { return Ok(None) };
-        let push = |shadows: &Shadows<T>, rows: &mut OwnRows<T>| rows.push(object, shadows);
-        self.add(ArchetypeId::default(), kind, push).map(Some)
-    }
-
-    /// Returns the object whose [subobject](Self::spawn_subobject) an object is.
-    #[must_use]
-    pub fn parent<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ObjectRef<()>> {
-        let parent = self.world.subobjects.parent(self.world.slot_of(object)?)?;
-        Some(ObjectRef::new(self.world.occupant(parent).guid(parent)))
+        let push = |shadows: &Shadows<C>, rows: &mut OwnRows<C>| rows.push(child, shadows);
+        self.server.add(ArchetypeId::default(), kind, push).map(Some)
     }
 }

@@ -1,43 +1,45 @@
-//! The methods of the server that change how connections see objects: role, physics, run-time conditions,
-//! visibility.
+//! How connections see an object: its role, its physics, and the conditions that are set at run time.
 //!
 //! *Invariant:* a view is changed only by `change_view` or by a method of the connection, so no connection is
 //! sent values that its client may no longer see.
 
-use repl_core::{Condition, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{Condition, PropertyIndex, Replicated};
 
-use super::Server;
-use super::world::assert_property;
-use repl_link::session::connection_id::ConnectionId;
+use super::ObjectHandle;
 use crate::body::role::Role;
+use crate::server::world::assert_property;
+use repl_link::session::connection_id::ConnectionId;
 
-impl Server {
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
+    /// called. [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a
+    /// simulated proxy for all others. Costs O(connections).
+    pub fn set_remote_role(&mut self, role: Role) -> &mut Self {
+        let object = self.object.erase();
+        self.server.change_view(object, |world, slot| world.objects[slot as usize].role = role);
+        self
+    }
+
+    /// Sets whether the object replicates physics (S36). Costs O(connections).
+    pub fn set_replicates_physics(&mut self, replicates: bool) -> &mut Self {
+        let object = self.object.erase();
+        self.server.change_view(object, |world, slot| world.objects[slot as usize].physics = replicates);
+        self
+    }
+}
+
+impl<T: Replicated> ObjectHandle<'_, T> {
     /// Returns the slot of the object and the index of the property. Returns `None` if the object does not
     /// exist or is not a `T`.
     ///
     /// # Panics
     /// Panics if `T` has no property with this index.
     #[track_caller]
-    pub(super) fn slot_and_property<T: Replicated>(
-        &self,
-        object: ObjectRef<T>,
-        property: PropertyIndex<T>,
-    ) -> Option<(u32, PropertyIndex)> {
+    fn slot_and_property(&self, property: PropertyIndex<T>) -> Option<(u32, PropertyIndex)> {
         assert_property(property);
-        let slot = self.world.slot_of(object)?;
-        self.world.has_class::<T>(self.world.occupant(slot).class).then_some((slot, property.erase()))
-    }
-
-    /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
-    /// called. [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a
-    /// simulated proxy for all others. Costs O(connections).
-    pub fn set_remote_role<T: ?Sized>(&mut self, object: ObjectRef<T>, role: Role) {
-        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].role = role);
-    }
-
-    /// Sets whether the object replicates physics (S36). Costs O(connections).
-    pub fn set_replicates_physics<T: ?Sized>(&mut self, object: ObjectRef<T>, replicates: bool) {
-        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].physics = replicates);
+        let slot = self.slot()?;
+        let world = &self.server.world;
+        world.has_class::<T>(world.occupant(slot).class).then_some((slot, property.erase()))
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
@@ -59,25 +61,22 @@ impl Server {
     /// # Panics
     /// Panics if the property was declared with another condition.
     #[track_caller]
-    pub fn set_custom_active<T: Replicated>(
-        &mut self,
-        object: ObjectRef<T>,
-        property: PropertyIndex<T>,
-        active: bool,
-    ) {
-        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
-        self.assert_condition::<T>(slot, property, Condition::Custom);
-        let handles = self.world.conditions(slot).handles_of(property).clone();
-        if self.world.objects[slot as usize].is_custom_on(&handles) == active {
-            return;
+    pub fn set_custom_active(&mut self, property: PropertyIndex<T>, active: bool) -> &mut Self {
+        let Some((slot, property)) = self.slot_and_property(property) else { return self };
+        self.assert_condition(slot, property, Condition::Custom);
+        let world = &self.server.world;
+        let handles = world.conditions(slot).handles_of(property).clone();
+        if world.objects[slot as usize].is_custom_on(&handles) == active {
+            return self;
         }
-        self.change_view(object.erase(), |world, slot| {
+        self.server.change_view(self.object.erase(), |world, slot| {
             world.objects[slot as usize].switch_custom(&handles, active);
             if active {
                 world.mark_property::<T>(slot, property);
             }
             world.force_update(slot);
         });
+        self
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
@@ -101,17 +100,18 @@ impl Server {
     /// # Panics
     /// Panics if the property was declared with another condition.
     #[track_caller]
-    pub fn set_custom_active_for<T: Replicated>(
+    pub fn set_custom_active_for(
         &mut self,
         connection: ConnectionId,
-        object: ObjectRef<T>,
         property: PropertyIndex<T>,
         active: bool,
-    ) {
-        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
-        self.assert_condition::<T>(slot, property, Condition::Custom);
-        let Some(peer) = self.connections.get_mut(connection) else { return };
-        peer.connection.copies.switch_custom(&mut self.world, slot, property, active);
+    ) -> &mut Self {
+        let Some((slot, property)) = self.slot_and_property(property) else { return self };
+        self.assert_condition(slot, property, Condition::Custom);
+        if let Some(peer) = self.server.sessions.peers.get_mut(connection) {
+            peer.connection.copies.switch_custom(&mut self.server.world, slot, property, active);
+        }
+        self
     }
 
     /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object. Costs
@@ -120,18 +120,13 @@ impl Server {
     /// # Panics
     /// Panics if the property was declared with another condition.
     #[track_caller]
-    pub fn set_dynamic_condition<T: Replicated>(
-        &mut self,
-        object: ObjectRef<T>,
-        property: PropertyIndex<T>,
-        condition: Condition,
-    ) {
-        let Some((slot, property)) = self.slot_and_property(object, property) else { return };
-        self.assert_condition::<T>(slot, property, Condition::Dynamic);
-        if self.world.objects[slot as usize].condition(property) == condition {
-            return;
+    pub fn set_dynamic_condition(&mut self, property: PropertyIndex<T>, condition: Condition) -> &mut Self {
+        let Some((slot, property)) = self.slot_and_property(property) else { return self };
+        self.assert_condition(slot, property, Condition::Dynamic);
+        if self.server.world.objects[slot as usize].condition(property) == condition {
+            return self;
         }
-        self.change_view(object.erase(), |world, slot| {
+        self.server.change_view(self.object.erase(), |world, slot| {
             let state = &mut world.objects[slot as usize];
             let was_never = state.condition(property) == Condition::Never;
             state.set_condition(property, condition);
@@ -141,11 +136,12 @@ impl Server {
             }
             world.force_update(slot);
         });
+        self
     }
 
     #[track_caller]
-    fn assert_condition<T: Replicated>(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
-        let declared = self.world.conditions(slot).condition_of(property);
+    fn assert_condition(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
+        let declared = self.server.world.conditions(slot).condition_of(property);
         assert!(
             declared == wanted,
             "`{}.{}` has the condition `{}`: declare it with `condition = {}` to set it at run time",
@@ -154,15 +150,5 @@ impl Server {
             declared.name(),
             wanted.name(),
         );
-    }
-
-    /// Hides an object from a connection if `visible` is false. If `visible` is true, the
-    /// [relevancy](Self::set_relevancy) of the object decides again. At first no object is hidden. If
-    /// `visible` is false, the object and what is [attached](crate::Relevancy::AttachedTo) to it are removed
-    /// from the connection's client.
-    pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
-        let Some(slot) = self.world.slot_of(object) else { return };
-        let Some(peer) = self.connections.get_mut(connection) else { return };
-        peer.connection.copies.set_visible(&mut self.world, slot, visible);
     }
 }

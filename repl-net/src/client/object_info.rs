@@ -1,0 +1,118 @@
+//! What a client knows about an object: its class, who owns it, the role of the client, and whether it
+//! sleeps.
+//!
+//! *Invariant:* nothing here changes the client.
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Client;
+use crate::body::role::Role;
+
+/// What a client knows about an object. [`Client::object_info`] returns a `ClientObjectInfo`.
+pub struct ClientObjectInfo<'a, T: ?Sized> {
+    client: &'a Client,
+    object: ObjectRef<T>,
+}
+
+impl<T: ?Sized> Clone for ClientObjectInfo<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for ClientObjectInfo<'_, T> {}
+
+impl Client {
+    /// Returns what the client knows about an object. The object need not exist: then the methods of the
+    /// result return `None` or `false`.
+    #[must_use]
+    pub fn object_info<T: ?Sized>(&self, object: ObjectRef<T>) -> ClientObjectInfo<'_, T> {
+        ClientObjectInfo { client: self, object }
+    }
+}
+
+impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
+    /// Returns whether this client owns the object, according to the last information from the server.
+    /// Returns `false` if the object does not exist.
+    #[must_use]
+    pub fn is_owner(self) -> bool {
+        self.client.replicas.proxy(self.object).is_some_and(|proxy| proxy.is_owner)
+    }
+
+    /// Returns the role of this client for the object (S204, S205), according to the last information from
+    /// the server. Returns `None` if the object does not exist. If the server sets the role
+    /// [`AutonomousProxy`](Role::AutonomousProxy), the owner has this role, and all other clients have the
+    /// role [`SimulatedProxy`](Role::SimulatedProxy).
+    #[must_use]
+    pub fn role(self) -> Option<Role> {
+        self.client.replicas.proxy(self.object).map(|proxy| proxy.role)
+    }
+
+    /// Returns whether the object sleeps on the server ([`Dormancy`](crate::Dormancy)): this client has the
+    /// current state of the object, and nothing of the object is on its way. The next update of the object
+    /// wakes it. Returns `false` if the object does not exist.
+    #[must_use]
+    pub fn is_asleep(self) -> bool {
+        self.client.replicas.is_asleep(self.object)
+    }
+
+    /// Returns the name of the object's class. Returns `None` if the object neither exists nor is
+    /// [departed](Self::departed).
+    #[must_use]
+    pub fn class_name(self) -> Option<&'static str> {
+        self.client.replicas.class_name(self.object)
+    }
+
+    /// Returns the reference with the type of its object, if the object is a `U` that exists or is
+    /// [departed](Self::departed).
+    ///
+    /// ```
+    /// # use repl_core::{ObjectRef, Replicated};
+    /// # use repl_net::{Client, ClientEvent};
+    /// fn welcome<Player: Replicated>(client: &mut Client) {
+    ///     while let Some(event) = client.poll_event() {
+    ///         if let ClientEvent::Spawned(object) = event
+    ///             && let Some(player) = client.object_info(object).cast::<Player>()
+    ///         {
+    ///             let _: &Player = &client[player];
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cast<U: Replicated>(self) -> Option<ObjectRef<U>> {
+        self.client.replicas.cast(self.object.erase())
+    }
+
+    /// Returns the last state of the object, if it was removed. The last state can be read until
+    /// [`poll_event`](Client::poll_event) is called again after it has returned the event
+    /// [`Despawned`](crate::ClientEvent::Despawned) of the object.
+    #[must_use]
+    pub fn departed(self) -> Option<&'a T>
+    where
+        T: Replicated,
+    {
+        self.client.replicas.departed(self.object)
+    }
+
+    /// Returns whether the server has [torn the object off](crate::ObjectHandle::tear_off) and this client
+    /// still keeps it.
+    ///
+    /// The object has the last state that the server sent. It is this client's own: `get_mut` changes it, no
+    /// packet does, and nothing of it is sent. References to it stay valid on this client, also those in
+    /// objects that the server sends later. Its role is [`Authority`](crate::Role::Authority), the client
+    /// does not count as its owner, and no notify or callback of it runs any more. References in it are no
+    /// longer read again: a lookup with a reference to a removed object finds nothing. It survives the end of
+    /// the session, unless the [server was restarted](crate::ClientConfig::reconnects) and the object has
+    /// references as keys of maps.
+    #[must_use]
+    pub fn is_torn_off(self) -> bool {
+        self.client.replicas.is_torn_off(self.object)
+    }
+
+    /// Returns the path of the object, if it is static and exists on this client.
+    #[must_use]
+    pub fn path(self) -> Option<&'a str> {
+        self.client.replicas.path(self.object)
+    }
+}

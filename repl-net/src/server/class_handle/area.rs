@@ -1,0 +1,106 @@
+//! Where the objects of a class are, and how far they are seen.
+//!
+//! *Invariant:* an area is set before the class has objects, so no object of the class was placed without it.
+
+use repl_core::{Coordinates, Located, Replicated};
+
+use super::ClassHandle;
+use crate::server::cells::area::Area;
+use crate::server::rows::OwnRows;
+use crate::server::shadows::Locate;
+
+impl<T: Replicated> ClassHandle<'_, T> {
+    /// Says how far the objects of the class are seen, so that connections see only those near their
+    /// [viewpoints](crate::ConnectionHandle::set_viewpoints). The position of an object is its field with
+    /// `#[replicated(location)]`. To compute positions in another way, call [`locate`](Self::locate) instead.
+    /// If the field has only two coordinates, the area is [flat](Area::flat). If the class is new, registers
+    /// it as [`register`](crate::Server::register) does. For an external class, call
+    /// [`register_external`](crate::Server::register_external) first.
+    ///
+    /// Everything that [`locate`](Self::locate) says about positions and about moving objects holds here too.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`locate`](Self::locate).
+    #[track_caller]
+    pub fn set_area(&mut self, area: Area) -> &mut Self
+    where
+        T: Located,
+    {
+        self.place(area.flat_if(T::IS_FLAT), Box::new(T::location), "set_area")
+    }
+
+    /// Says that the objects of the class have positions, so that connections see only those near their
+    /// [viewpoints](crate::ConnectionHandle::set_viewpoints). `position` returns the position of an object.
+    /// It may read only properties, because it is called with a copy of the object in which all other fields
+    /// have their initial values. If it returns two [coordinates](Coordinates), the area is
+    /// [flat](Area::flat). If the class is new, registers it as [`register`](crate::Server::register) does.
+    /// For an external class, call [`register_external`](crate::Server::register_external) first. If the
+    /// position is a field of the class, write `#[replicated(location)]` on it, and call
+    /// [`set_area`](Self::set_area).
+    ///
+    /// A property whose value was [refused](crate::ServerEvent::ValueRefused) has its last value in this
+    /// copy. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN becomes a mix of old
+    /// and new coordinates. A type that derives only `NetSerialize` is refused as a whole.
+    ///
+    /// An object that moves to another cell is shown or removed at the tick after the one that compares its
+    /// position. With an [update rate](Self::set_update_rate) the position is compared at the update times of
+    /// the object, and until then the object stays in the sight of the same connections. Viewpoints take
+    /// effect at the next tick. Call [`force_update`](crate::ObjectHandle::force_update) for an object that
+    /// jumps. A position that is not compared does not move: a `push` property that is not marked, a property
+    /// with the condition `InitialOnly` after the opening, or one that is [switched
+    /// off](crate::ObjectHandle::set_custom_active). An [external](crate::External) object may move
+    /// nevertheless.
+    ///
+    /// ```
+    /// # mod repl {
+    /// #     pub use repl_core::*;
+    /// #     pub use repl_net::*;
+    /// # }
+    /// use repl::{Area, Replicated, Server, ServerConfig};
+    ///
+    /// # fn register<Creature: Replicated>(position: fn(&Creature) -> [f32; 2]) {
+    /// let mut server = Server::new(ServerConfig::default());
+    /// server.class::<Creature>().locate(Area::within(100.0), position);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics after the first [`connect`](crate::Server::connect), if the class has objects already, if the
+    /// cells of the area are too small for its [second radius](Area::keep_within), if one of its
+    /// [bands](Area::slower_beyond) begins beyond that radius, or if everything within that radius is
+    /// [near](Area::near_within).
+    #[track_caller]
+    pub fn locate<C: Coordinates>(
+        &mut self,
+        area: Area,
+        position: impl Fn(&T) -> C + Send + Sync + 'static,
+    ) -> &mut Self {
+        let position = move |object: &T| position(object).coordinates();
+        self.place(area.flat_if(C::IS_FLAT), Box::new(position), "locate")
+    }
+
+    /// Sets the area of the class, and the function that returns the positions of its objects. `method` is
+    /// the name of the method that the user called.
+    #[track_caller]
+    fn place(&mut self, area: Area, position: Box<dyn Locate<T>>, method: &str) -> &mut Self {
+        let name = T::LAYOUT.name();
+        assert!(
+            !self.server.is_registration_over(),
+            "areas are set before the first connection: call `class::<{name}>().{method}` before `connect`"
+        );
+        area.check();
+        let world = &mut self.server.world;
+        let class = match world.class_of::<T>() {
+            Some(class) => class,
+            None => world.register::<T, OwnRows<T>>(false),
+        };
+        let Some(shadows) = world.shadows_mut::<T>() else { unreachable!("the class is registered") };
+        assert!(
+            shadows.rows.is_empty(),
+            "areas are set before the first object: call `class::<{name}>().{method}` before `spawn`"
+        );
+        shadows.locate = Some(position);
+        world.cells.set_area(class, area);
+        self
+    }
+}

@@ -1,0 +1,59 @@
+//! A handle of one connection: the server's methods that answer its login, say how much it is sent and what
+//! it sees, send it messages, and end it.
+//!
+//! *Invariant:* each method does nothing if the connection does not exist.
+
+mod pace;
+mod session;
+mod sight;
+
+use repl_core::NetSerialize;
+
+use super::Server;
+use repl_link::messages::channel::SendError;
+use repl_link::session::connection_id::ConnectionId;
+
+/// One connection of a server: answers its login, says how much it is sent and from where it sees objects,
+/// sends it messages, and ends it. [`Server::connection`] returns a `ConnectionHandle`.
+///
+/// The methods that set something return the handle, so that several can be chained. Each method does nothing
+/// if the connection does not exist. [`Server::connection_info`] returns what is known about a connection.
+///
+/// ```
+/// # use repl_net::{ConnectionId, Group, Server};
+/// fn greet(server: &mut Server, connection: ConnectionId, team: Group) -> Result<(), repl_net::SendError> {
+///     server.connection(connection).join_group(team).set_budget(20_000).send(&"welcome".to_owned())
+/// }
+/// ```
+pub struct ConnectionHandle<'a> {
+    server: &'a mut Server,
+    connection: ConnectionId,
+}
+
+impl Server {
+    /// Returns a handle of a connection, to answer its login, to change what it is sent, to send it a
+    /// message, or to end it. The connection need not exist.
+    pub fn connection(&mut self, connection: ConnectionId) -> ConnectionHandle<'_> {
+        ConnectionHandle { server: self, connection }
+    }
+}
+
+impl ConnectionHandle<'_> {
+    /// Queues a message to the client, which is sent in the next [`tick`](Server::tick). If the link is
+    /// narrow, messages and state share the link
+    /// ([`message_percent`](crate::ServerConfig::message_percent)).
+    ///
+    /// References in a message are resolved when the message is delivered. A reference to an object that the
+    /// other side does not have at that time reads as null.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
+    /// After [`SendError::Full`], the call can be tried again later.
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Server::register_message).
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+        self.server.sessions.send(self.connection, message)
+    }
+}

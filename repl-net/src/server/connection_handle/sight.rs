@@ -1,0 +1,92 @@
+//! From where a connection sees objects: its viewpoints and its groups.
+//!
+//! *Invariant:* a connection that has ended gets no cells in sight, because nothing would remove it from the
+//! viewers of these cells.
+
+use repl_core::ObjectRef;
+
+use super::ConnectionHandle;
+use crate::server::cells::Group;
+use crate::server::cells::area::Position;
+use crate::server::connection::Connection;
+use crate::server::peer::Peer;
+use crate::server::relevancy::assert_has_area;
+use repl_link::server::ServerSessions;
+use repl_link::session::connection_id::ConnectionId;
+
+impl ConnectionHandle<'_> {
+    /// Sets the points from which the connection sees objects with [positions](crate::ClassHandle::locate),
+    /// for example the position of its player, and of a camera elsewhere. At first a connection has no
+    /// viewpoints and sees none of these objects. Call this in each tick: it costs little until a point has
+    /// moved by a quarter of a cell, and then O(cells in sight).
+    pub fn set_viewpoints(&mut self, viewpoints: &[Position]) -> &mut Self {
+        let (server, connection) = (&mut *self.server, self.connection);
+        let Some(peer) = server.sessions.peers.resting_mut(connection) else { return self };
+        if peer.handshake.is_ended() {
+            return self;
+        }
+        peer.connection.copies.followed = None;
+        if peer.connection.copies.set_viewpoints(&mut server.world, viewpoints) {
+            server.sessions.peers.wake(connection);
+        }
+        self
+    }
+
+    /// Sets the directions in which the connection looks from each of its
+    /// [viewpoints](Self::set_viewpoints), for [functions](crate::ClassHandle::set_priority_by) that compute
+    /// priorities.
+    pub fn set_view_directions(&mut self, directions: &[Position]) -> &mut Self {
+        if let Some(peer) = self.server.sessions.peers.get_mut(self.connection) {
+            peer.connection.backlog_mut().set_directions(directions);
+        }
+        self
+    }
+
+    /// Lets the connection see from the position of an object, for example of its player. Each tick moves its
+    /// only [viewpoint](Self::set_viewpoints) to where the object is when the tick begins, which costs a call
+    /// of the function that was passed to [`locate`](crate::ClassHandle::locate). This ends when you set
+    /// viewpoints, or despawn the object: then the last viewpoint stays. Does nothing if the object does not
+    /// exist.
+    ///
+    /// # Panics
+    /// Panics if the class of the object has no [area](crate::ClassHandle::locate).
+    #[track_caller]
+    pub fn follow<T: ?Sized>(&mut self, object: ObjectRef<T>) -> &mut Self {
+        let world = &mut self.server.world;
+        let Some(slot) = world.slot_of(object) else { return self };
+        assert_has_area(world, world.occupant(slot).class);
+        if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
+            peer.connection.copies.followed = Some(object.erase());
+            peer.connection.copies.update_followed(world);
+        }
+        self
+    }
+
+    /// Puts the connection into a [group](Group). It then sees the [objects of the
+    /// group](crate::Relevancy::Group), is in the [audiences](crate::Audience::Group) of the group, and
+    /// receives what [`send_to_group`](crate::Server::send_to_group) sends. A connection can be in any number
+    /// of groups. Does nothing if it is in the group already. Costs O(cells in sight + objects of the group +
+    /// objects with an audience).
+    pub fn join_group(&mut self, group: Group) -> &mut Self {
+        if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
+            peer.connection.copies.set_member(&mut self.server.world, group, true);
+        }
+        self
+    }
+
+    /// Takes the connection out of a [group](Group). The objects that it saw only because of the group are
+    /// removed from its client, and from now on nothing more of them is sent. Costs the same as
+    /// [`join_group`](Self::join_group).
+    pub fn leave_group(&mut self, group: Group) -> &mut Self {
+        if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
+            peer.connection.copies.set_member(&mut self.server.world, group, false);
+        }
+        self
+    }
+}
+
+/// Returns a connection that has not ended. A connection that has ended must not get cells in sight, because
+/// nothing would remove it from the viewers of these cells.
+fn open_peer(sessions: &mut ServerSessions<Connection>, id: ConnectionId) -> Option<&mut Peer> {
+    sessions.peers.get_mut(id).filter(|peer| !peer.handshake.is_ended())
+}

@@ -1,0 +1,97 @@
+//! What a server knows about a connection: its pause, its groups, its objects and its traffic.
+//!
+//! *Invariant:* nothing here changes the server.
+
+use std::time::Duration;
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Server;
+use super::cells::Group;
+use super::peer::Peer;
+use repl_link::session::connection_id::ConnectionId;
+
+/// The traffic and memory of a connection so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionStats {
+    /// The number of bytes of all packets that were made for the connection.
+    pub bytes_sent: u64,
+    /// The number of packets that were made for the connection.
+    pub packets_sent: u64,
+    /// The number of packets of state that count as lost.
+    pub packets_lost: u64,
+    /// The number of packets of state that are neither acknowledged nor counted as lost.
+    pub packets_in_flight: usize,
+    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
+    /// client's next tick. `round_trip` is zero before the first ack.
+    pub round_trip: Duration,
+    /// About how many bytes of memory the server held at the last tick for everything that the client has not
+    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.
+    pub memory_bytes: usize,
+    /// The number of remote calls of the client that were ignored, because the client did not own their
+    /// objects, or the objects did not exist (S214).
+    pub ignored_calls: u64,
+    /// The number of objects that waited at the end of the last tick, because the budget, the link or other
+    /// limits did not let everything through.
+    pub waiting_objects: usize,
+}
+
+/// What a server knows about one of its connections. [`Server::connection_info`] returns a `ConnectionInfo`,
+/// and [`Server::connection`] changes the connection.
+#[derive(Clone, Copy)]
+pub struct ConnectionInfo<'a> {
+    server: &'a Server,
+    connection: ConnectionId,
+}
+
+impl Server {
+    /// Returns what the server knows about a connection. The connection need not exist: then the methods of
+    /// the result return `None`, `false` or no objects.
+    #[must_use]
+    pub fn connection_info(&self, connection: ConnectionId) -> ConnectionInfo<'_> {
+        ConnectionInfo { server: self, connection }
+    }
+}
+
+impl<'a> ConnectionInfo<'a> {
+    fn peer(self) -> Option<&'a Peer> {
+        self.server.sessions.peers.get(self.connection)
+    }
+
+    /// Returns whether the connection is [paused](crate::ConnectionHandle::pause).
+    #[must_use]
+    pub fn is_paused(self) -> bool {
+        self.peer().is_some_and(|peer| peer.connection.is_paused())
+    }
+
+    /// Returns whether the connection is in a [group](crate::Relevancy::Group).
+    #[must_use]
+    pub fn is_in_group(self, group: Group) -> bool {
+        self.peer().is_some_and(|peer| peer.connection.copies.is_member(group))
+    }
+
+    /// Returns the objects of a class that the connection [owns](crate::ObjectHandle::set_owner), with their
+    /// references, in no particular order. Costs O(objects of the class).
+    pub fn owned_objects<T: Replicated>(self) -> impl Iterator<Item = (ObjectRef<T>, &'a T)> {
+        let (server, owner) = (self.server, self.connection);
+        server.objects::<T>().filter(move |(object, _)| server.object_info(*object).owner() == Some(owner))
+    }
+
+    /// Returns the traffic and memory of the connection so far. Returns `None` after the connection was
+    /// removed.
+    #[must_use]
+    pub fn stats(self) -> Option<ConnectionStats> {
+        let connection = &self.peer()?.connection;
+        let queue = &connection.link.outbox.queue;
+        Some(ConnectionStats {
+            bytes_sent: queue.bytes_sent,
+            packets_sent: queue.packets_sent,
+            packets_lost: connection.link.health.packets_lost,
+            packets_in_flight: connection.link.outbox.in_flight.unresolved(),
+            round_trip: connection.link.health.round_trip.smoothed(),
+            memory_bytes: connection.memory_bytes(),
+            ignored_calls: connection.calls.ignored.into(),
+            waiting_objects: connection.waiting_objects(),
+        })
+    }
+}

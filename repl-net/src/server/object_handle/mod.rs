@@ -1,0 +1,54 @@
+//! A handle of one object: the server's methods that change how this object is sent, and who sees it.
+//!
+//! *Invariant:* each method does nothing if the object does not exist.
+
+mod ownership;
+mod pace;
+mod relevancy;
+mod sleep;
+mod subobjects;
+mod tear_off;
+mod views;
+
+use repl_core::ObjectRef;
+
+use super::Server;
+
+/// One object of a server, to change how it is sent: its owner, who sees it, its conditions, rates, sleep and
+/// subobjects. [`Server::object`] returns an `ObjectHandle`.
+///
+/// The methods that set something return the handle, so that several can be chained. Each method does nothing
+/// if the object does not exist. The values of the object are in `server[object]`, and
+/// [`Server::object_info`] returns what is set.
+///
+/// ```
+/// # use repl_core::ObjectRef;
+/// # use repl_net::{ConnectionId, Role, Server};
+/// fn take_over<Car>(server: &mut Server, car: ObjectRef<Car>, driver: ConnectionId) {
+///     server.object(car).set_owner(Some(driver)).set_remote_role(Role::AutonomousProxy);
+///     assert_eq!(server.object_info(car).owner(), Some(driver));
+/// }
+/// # let mut server = Server::new(Default::default());
+/// # let driver = server.connect(std::time::Duration::ZERO);
+/// # assert_eq!(server.object_info(ObjectRef::<u8>::NULL).owner(), None);
+/// # let _ = (take_over::<u8>, driver);
+/// ```
+pub struct ObjectHandle<'a, T: ?Sized> {
+    server: &'a mut Server,
+    object: ObjectRef<T>,
+}
+
+impl Server {
+    /// Returns a handle of an object, to change its owner, who sees it, and how it is sent. The object need
+    /// not exist.
+    pub fn object<T: ?Sized>(&mut self, object: ObjectRef<T>) -> ObjectHandle<'_, T> {
+        ObjectHandle { server: self, object }
+    }
+}
+
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Returns the slot of the object, if the object exists.
+    fn slot(&self) -> Option<u32> {
+        self.server.world.slot_of(self.object)
+    }
+}

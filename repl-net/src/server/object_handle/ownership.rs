@@ -1,0 +1,71 @@
+//! The owner of an object (S204).
+//!
+//! *Invariant:* the owner of each object is the connection at the top of its chain of owners.
+
+use repl_core::ObjectRef;
+
+use super::ObjectHandle;
+use repl_link::session::connection_id::ConnectionId;
+
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
+    /// tick on, the new owner receives the properties that only the owner of an object may see. The same
+    /// holds for all objects that the object [owns](Self::set_owner_object). If another object owned the
+    /// object, it does so no longer.
+    ///
+    /// The client of the old owner keeps the last values that it received of properties that only the owner
+    /// may see, but receives no later values. If the client of the old owner must not show the old values,
+    /// inform it with a property that all clients see, and let the notify of that property clear the values.
+    /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
+    ///
+    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
+    /// the owners of objects: set another owner when the client comes back with a new connection. Costs
+    /// O(connections) for the object and for each object that it owns.
+    ///
+    /// # Panics
+    /// Panics if the object is a [subobject](Self::spawn_subobject), which its parent owns.
+    #[track_caller]
+    pub fn set_owner(&mut self, owner: Option<ConnectionId>) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        self.assert_no_subobject(slot);
+        self.server.world.owners.set(slot, None);
+        self.server.give(slot, owner);
+        self
+    }
+
+    /// Sets the object that owns this object, for example the player who carries a weapon (S204). The
+    /// connection that owns this object is from now on the connection that owns `owner`: it decides about
+    /// conditions, roles, calls and relevancy. A new owner applies to the whole chain. If `owner` does not
+    /// exist, nobody owns this object.
+    ///
+    /// If the owner is despawned, an object that it owns has no owner, neither an object nor a connection,
+    /// until you set another one.
+    ///
+    /// Costs O(objects below × connections).
+    ///
+    /// # Panics
+    /// Panics if this object owns `owner`, directly or through other objects, if both are the same object, or
+    /// if this object is a [subobject](Self::spawn_subobject), which its parent owns.
+    #[track_caller]
+    pub fn set_owner_object<O: ?Sized>(&mut self, owner: ObjectRef<O>) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        self.assert_no_subobject(slot);
+        let world = &mut self.server.world;
+        let owner = world.slot_of(owner);
+        let is_circle = owner.is_some_and(|owner| world.owners.with_descendants(slot).contains(&owner));
+        assert!(
+            !is_circle,
+            "an object cannot own itself, nor what owns it: clear its owner first with `set_owner`"
+        );
+        world.owners.set(slot, owner);
+        let connection = owner.and_then(|owner| world.objects[owner as usize].owner());
+        self.server.give(slot, connection);
+        self
+    }
+
+    #[track_caller]
+    fn assert_no_subobject(&self, slot: u32) {
+        let is_subobject = self.server.world.subobjects.parent(slot).is_some();
+        assert!(!is_subobject, "the parent of a subobject owns it: set the owner of the parent");
+    }
+}

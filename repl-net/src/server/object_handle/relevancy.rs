@@ -1,0 +1,88 @@
+//! Which connections see an object.
+//!
+//! *Invariant:* `View::sees` is the only rule, except that `ObjectStates::sees` decides for objects that are
+//! being torn off. Each method changes something that the rule reads. Then the connections that may now see
+//! other objects apply the rule again.
+
+use super::ObjectHandle;
+use crate::server::cells::{Audience, Relevancy};
+use crate::server::relevancy::assert_has_area;
+use repl_link::session::connection_id::ConnectionId;
+
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).
+    ///
+    /// If a connection no longer sees the object, nothing more of the object is sent to it, and its client
+    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections
+    /// × attached objects).
+    ///
+    /// # Panics
+    /// Panics if the object is [`Located`](Relevancy::Located) and its class has no
+    /// [area](crate::ClassHandle::locate), if it is attached to itself, directly or through other objects, or
+    /// if it is a [subobject](Self::spawn_subobject).
+    #[track_caller]
+    pub fn set_relevancy(&mut self, relevancy: Relevancy) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        let world = &mut self.server.world;
+        if world.objects[slot as usize].is_torn_off() {
+            return self;
+        }
+        assert!(
+            world.subobjects.parent(slot).is_none(),
+            "a subobject is seen with its parent: use `set_audience` to show it to fewer connections"
+        );
+        let class = world.occupant(slot).class;
+        if relevancy == Relevancy::Located {
+            assert_has_area(world, class);
+        }
+        let relevancy = match relevancy {
+            Relevancy::AttachedTo(parent) => match world.slot_of(parent) {
+                Some(parent) => {
+                    let is_inside = world.cells.with_attached(slot).contains(&parent);
+                    assert!(
+                        !is_inside,
+                        "an object cannot be attached to itself, nor to what is attached to it"
+                    );
+                    relevancy
+                }
+                None => Relevancy::OwnerOnly,
+            },
+            _ => relevancy,
+        };
+        let affected = world.cells.set_relevancy(slot, relevancy);
+        self.server.reconsider(&affected);
+        self
+    }
+
+    /// Sets which of the connections that see the object by its [relevancy](Self::set_relevancy) see it in
+    /// fact, for example those of a group that are also near the object. The audience holds for what is
+    /// [attached](Relevancy::AttachedTo) to the object, too. Costs O(connections × attached objects), and
+    /// each change of a connection's groups costs O(objects with an audience).
+    ///
+    /// The audience holds for the owner of the object, too. If a client and its own object go into the room
+    /// of another group, let the client join the new group before the object gets the new audience, and leave
+    /// the old group last. In another order, the client's copy of the object is removed and created again.
+    pub fn set_audience(&mut self, audience: Audience) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        let world = &mut self.server.world;
+        match audience {
+            Audience::Everyone => _ = world.audiences.remove(&slot),
+            _ => _ = world.audiences.insert(slot, audience),
+        }
+        let affected = world.cells.with_attached(slot);
+        self.server.reconsider(&affected);
+        self
+    }
+
+    /// Hides the object from a connection if `visible` is false. If `visible` is true, the
+    /// [relevancy](Self::set_relevancy) of the object decides again. At first no object is hidden. If
+    /// `visible` is false, the object and what is [attached](Relevancy::AttachedTo) to it are removed from
+    /// the connection's client.
+    pub fn set_visible(&mut self, connection: ConnectionId, visible: bool) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        if let Some(peer) = self.server.sessions.peers.get_mut(connection) {
+            peer.connection.copies.set_visible(&mut self.server.world, slot, visible);
+        }
+        self
+    }
+}

@@ -1,0 +1,75 @@
+//! Lets an object sleep while it does not change.
+//!
+//! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called
+//! before or after an object is written to (W15).
+
+use super::ObjectHandle;
+use crate::server::Server;
+use crate::server::dormancy::Dormancy;
+use repl_link::session::connection_id::ConnectionId;
+
+impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Sets whether the object falls asleep while it does not change (S206, S207). Costs O(connections).
+    ///
+    /// An object falls asleep for a connection when everything of it was acknowledged. Its client is told so
+    /// with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change
+    /// wakes it for all connections and is sent as always. Then it falls asleep again. You need not wake an
+    /// object before you write to it, and cannot forget to (W15): whatever the tick finds has changed wakes
+    /// its object, whether it was written by `server[object]`, by [`objects_mut`](Server::objects_mut), or as
+    /// an [external](crate::External) object. A `push` property wakes its object when it is
+    /// [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
+    ///
+    /// An object that sleeps costs nothing in a tick, and a connection stores one bit for it. A sleeping
+    /// object can be destroyed (S212), hidden and called like any other. Clients that join receive it.
+    pub fn set_dormancy(&mut self, dormancy: Dormancy) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        let world = &mut self.server.world;
+        let before = world.dormancies.get(slot);
+        if before == dormancy {
+            return self;
+        }
+        world.dormancies.set(slot, dormancy);
+        if dormancy == Dormancy::Initial {
+            // From now on the shadow has all values, so only later changes differ from it.
+            world.compare_for_open(slot);
+            world.schedule.force(slot);
+        }
+        self.server.review_dormancy(slot, before == Dormancy::Initial || dormancy == Dormancy::Initial);
+        self
+    }
+
+    /// Sets whether the object, with [partial](Dormancy::Partial) dormancy, may sleep for a connection. At
+    /// first it may not. Does nothing if the connection does not exist.
+    pub fn set_dormant_for(&mut self, connection: ConnectionId, may_sleep: bool) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        if let Some(peer) = self.server.sessions.peers.get_mut(connection) {
+            peer.connection.copies.set_may_sleep(&self.server.world, slot, may_sleep);
+        }
+        self
+    }
+
+    /// Wakes the object although it has not changed: clients are told that it is awake, and an object with
+    /// [initial](Dormancy::Initial) dormancy is sent. It falls asleep again when everything was acknowledged.
+    pub fn wake(&mut self) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        let dormancies = &mut self.server.world.dormancies;
+        let was_initial = dormancies.is_initial(slot);
+        if was_initial {
+            dormancies.set(slot, Dormancy::All);
+        }
+        self.server.review_dormancy(slot, was_initial);
+        self
+    }
+}
+
+impl Server {
+    fn review_dormancy(&mut self, slot: u32, changes_sight: bool) {
+        for peer in self.sessions.peers.values_mut() {
+            peer.connection.copies.wake(slot);
+        }
+        if changes_sight {
+            let affected = self.world.cells.with_attached(slot);
+            self.reconsider(&affected);
+        }
+    }
+}

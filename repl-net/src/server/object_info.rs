@@ -1,0 +1,154 @@
+//! What a server knows about an object: its owner, who sees it, its class, and whether it sleeps.
+//!
+//! *Invariant:* nothing here changes the server.
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Server;
+use super::cells::Relevancy;
+use super::dormancy::Dormancy;
+use super::not_sent::NotSent;
+use repl_link::session::connection_id::ConnectionId;
+
+/// What a server knows about one of its objects. [`Server::object_info`] returns an `ObjectInfo`, and
+/// [`Server::object`] changes what is here.
+pub struct ObjectInfo<'a, T: ?Sized> {
+    server: &'a Server,
+    object: ObjectRef<T>,
+}
+
+impl<T: ?Sized> Clone for ObjectInfo<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for ObjectInfo<'_, T> {}
+
+impl Server {
+    /// Returns what the server knows about an object. The object need not exist: then the methods of the
+    /// result return `None` or `false`.
+    #[must_use]
+    pub fn object_info<T: ?Sized>(&self, object: ObjectRef<T>) -> ObjectInfo<'_, T> {
+        ObjectInfo { server: self, object }
+    }
+}
+
+impl<'a, T: ?Sized> ObjectInfo<'a, T> {
+    fn slot(self) -> Option<u32> {
+        self.server.world.slot_of(self.object)
+    }
+
+    /// Returns the connection that owns the object, directly or through other objects. Returns `None` if no
+    /// connection owns it.
+    #[must_use]
+    pub fn owner(self) -> Option<ConnectionId> {
+        self.server.world.objects[self.slot()? as usize].owner()
+    }
+
+    /// Returns the [object that owns](crate::ObjectHandle::set_owner_object) the object, if an object owns
+    /// it.
+    #[must_use]
+    pub fn owner_object(self) -> Option<ObjectRef<()>> {
+        let owner = self.server.world.owners.parent(self.slot()?)?;
+        Some(ObjectRef::new(self.server.world.occupant(owner).guid(owner)))
+    }
+
+    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is.
+    #[must_use]
+    pub fn parent(self) -> Option<ObjectRef<()>> {
+        let parent = self.server.world.subobjects.parent(self.slot()?)?;
+        Some(ObjectRef::new(self.server.world.occupant(parent).guid(parent)))
+    }
+
+    /// Returns which connections see the object, or `None` if the object does not exist.
+    #[must_use]
+    pub fn relevancy(self) -> Option<Relevancy> {
+        Some(self.server.world.cells.relevancy(self.slot()?))
+    }
+
+    /// Returns the [dormancy](crate::ObjectHandle::set_dormancy) of the object, or `None` if the object does
+    /// not exist.
+    #[must_use]
+    pub fn dormancy(self) -> Option<Dormancy> {
+        Some(self.server.world.dormancies.get(self.slot()?))
+    }
+
+    /// Returns whether the object exists and was [torn off](crate::ObjectHandle::tear_off).
+    #[must_use]
+    pub fn is_torn_off(self) -> bool {
+        self.slot().is_some_and(|slot| self.server.world.objects[slot as usize].is_torn_off())
+    }
+
+    /// Returns whether all clients know that the object was [torn off](crate::ObjectHandle::tear_off).
+    /// Returns `false` if the object was not torn off or does not exist any more. Costs O(connections).
+    #[must_use]
+    pub fn is_tear_off_known(self) -> bool {
+        let slot = self.slot().filter(|_| self.is_torn_off());
+        slot.is_some_and(|slot| {
+            self.server.sessions.peers.values().all(|peer| !peer.connection.copies.uses(slot))
+        })
+    }
+
+    /// Returns the name of the object's class. Returns `None` if the object does not exist.
+    #[must_use]
+    pub fn class_name(self) -> Option<&'static str> {
+        Some(self.server.world.column_of(self.slot()?).program().layout().name())
+    }
+
+    /// Returns the reference with the type of its object, if the object exists and is a `U`.
+    #[must_use]
+    pub fn cast<U: Replicated>(self) -> Option<ObjectRef<U>> {
+        let class = self.server.world.occupant(self.slot()?).class;
+        self.object.guid().filter(|_| self.server.world.has_class::<U>(class)).map(ObjectRef::new)
+    }
+
+    /// Returns the path of the object, if it exists and is [static](Server::statics).
+    #[must_use]
+    pub fn path(self) -> Option<&'a str> {
+        self.server.world.paths.path(self.slot()?).map(|path| &**path)
+    }
+
+    /// Returns whether the object sleeps for a connection: its client has acknowledged everything of the
+    /// object, and was told that the object sleeps. Returns `false` if one of them does not exist.
+    #[must_use]
+    pub fn is_asleep_for(self, connection: ConnectionId) -> bool {
+        let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
+            return false;
+        };
+        peer.connection.copies.is_asleep(slot)
+    }
+
+    /// Returns whether a connection sees the object now, according to its relevancy,
+    /// [audience](crate::ObjectHandle::set_audience), [visibility](crate::ObjectHandle::set_visible) and
+    /// [initial dormancy](Dormancy::Initial), and those of the objects to which it is attached. The client
+    /// may not have received the object yet. Returns `false` if the connection or the object does not exist.
+    #[must_use]
+    pub fn is_relevant_to(self, connection: ConnectionId) -> bool {
+        let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
+            return false;
+        };
+        peer.connection.copies.sees(&self.server.world, slot)
+    }
+
+    /// Returns why nothing of the object is sent to a connection now. Ask after [`tick`](Server::tick):
+    /// before it, changes of this tick were not compared yet. Returns `None` if the connection or the object
+    /// does not exist. For diagnosis: what a program does should not depend on the answer.
+    #[must_use]
+    pub fn why_not_sent_to(self, connection: ConnectionId) -> Option<NotSent> {
+        let slot = self.slot()?;
+        let world = &self.server.world;
+        let connection = &self.server.sessions.peers.get(connection)?.connection;
+        Some(if let Some(reason) = connection.why_not_sent(world, slot) {
+            reason
+        } else if world.schedule.is_waiting(slot) {
+            NotSent::Rate
+        } else if world.is_dirty(slot) {
+            NotSent::NextTick
+        } else if connection.lacks_by_distance(world, slot) {
+            NotSent::Far
+        } else {
+            NotSent::NothingChanged
+        })
+    }
+}
