@@ -24,11 +24,9 @@
 //! assert_eq!(changes.handles().iter().collect::<Vec<_>>(), [2]);
 //! assert_eq!(shadow.ammo, 5);
 //! ```
+pub use repl_core::wire;
 pub use repl_core::{
-    BitSlice, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum, Class, ConditionMasks, Counts,
-    DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, Notify, Objects,
-    Observer, Portions, Program, ReadRecipe, ReceivedChange, Rows, Scratch, Step, ViewFlags, With,
-    WriteRecipe,
+    BitSlice, Changelist, Checked, Class, Counts, DecodeError, Form, HandleSet, History, Keyed, LayoutOf,
+    Objects, Observer, Program, Scratch, ViewFlags,
 };
-pub use repl_core::{bits, label, limits, wire};
 pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};

@@ -30,8 +30,7 @@ impl Sight {
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.object_info(player).owner().is_none());
         let Some(player) = free else { return };
-        server.object(player).set_owner(Some(connection));
-        server.object(player).set_remote_role(Role::AutonomousProxy);
+        server.object(player).set_owner(Some(connection)).set_remote_role(Role::AutonomousProxy);
         for &turret in &arena.turrets {
             if server[turret].holder == player {
                 server.object(turret).set_owner(Some(connection));
@@ -43,8 +42,7 @@ impl Sight {
     /// Lets a bot play the player of a client that left.
     pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
-        server.object(player).set_owner(None);
-        server.object(player).set_remote_role(Role::SimulatedProxy);
+        server.object(player).set_owner(None).set_remote_role(Role::SimulatedProxy);
     }
 
     /// Decides again which objects each connection sees. Call it in each tick, after the game and before the

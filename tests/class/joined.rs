@@ -5,8 +5,9 @@
 //! properties, lists of one handle are the naive model.
 
 use proptest::prelude::*;
-use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch, WriteRecipe};
+use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch};
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl_core::WriteRecipe;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, NetSerialize)]
 struct Pair(u8, u8);

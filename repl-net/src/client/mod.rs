@@ -60,6 +60,9 @@ pub use statics::ClientStatics;
 ///
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
+///
+/// What is known about an object or the connection is in [`object_info`](Self::object_info) and
+/// [`connection_info`](Self::connection_info).
 pub struct Client {
     pub(crate) config: ClientConfig,
     /// The sessions with the server, and what is sent and received in them.

@@ -15,6 +15,7 @@ pub struct ClientObjectHandle<'a, T: ?Sized> {
 
 impl Client {
     /// Returns a handle of an object. The object need not exist.
+    #[must_use]
     pub fn object<T: ?Sized>(&mut self, object: ObjectRef<T>) -> ClientObjectHandle<'_, T> {
         ClientObjectHandle { client: self, object }
     }

@@ -17,6 +17,7 @@ pub struct ClientStatics<'a> {
 
 impl Client {
     /// Returns the objects of the client's own level, to place objects under paths and to remove them.
+    #[must_use]
     pub fn statics(&mut self) -> ClientStatics<'_> {
         ClientStatics { client: self }
     }

@@ -90,6 +90,11 @@ pub use transmit::Transmit;
 /// In each tick, the user changes objects (or [passes them](External) to the server), calls
 /// [`tick`](Self::tick), sends the packets of each connection from [`poll_transmit`](Self::poll_transmit),
 /// and passes the packets that arrive to [`receive`](Self::receive).
+///
+/// What belongs to one object, one connection or one class is a method of a handle:
+/// [`object`](Self::object), [`connection`](Self::connection), [`class`](Self::class). What is known about an
+/// object or a connection is in [`object_info`](Self::object_info) and
+/// [`connection_info`](Self::connection_info).
 pub struct Server {
     config: ServerConfig,
     /// The sessions of the clients, with a connection for each.

@@ -25,6 +25,7 @@ pub struct Statics<'a> {
 
 impl Server {
     /// Returns the static objects of the server, to spawn them and to forget which were destroyed.
+    #[must_use]
     pub fn statics(&mut self) -> Statics<'_> {
         Statics { server: self }
     }

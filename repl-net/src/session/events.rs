@@ -170,11 +170,12 @@ pub enum ClientEvent {
     Unbound(ObjectRef<()>, Arc<str>),
     /// The object of the last event [`Spawned`](Self::Spawned) is static, and this client has placed no
     /// object of its class under this path. The client has the object as it has any other. To bind it, call
-    /// [`place_static`](crate::ClientStatics::place).
+    /// [`ClientStatics::place`](crate::ClientStatics::place).
     UnknownPath(ObjectRef<()>, Arc<str>),
     /// The server has destroyed the static object with this path, under which this client has placed an
-    /// object (S212). The client keeps its object until [`remove_placed`](crate::ClientStatics::remove): hide
-    /// it or remove it. If the object was bound, an event [`Unbound`](Self::Unbound) comes before this event.
+    /// object (S212). The client keeps its object until
+    /// [`ClientStatics::remove`](crate::ClientStatics::remove): hide it or remove it. If the object was
+    /// bound, an event [`Unbound`](Self::Unbound) comes before this event.
     PathDestroyed(Arc<str>),
     /// An object was removed. Until the next event is polled,
     /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.

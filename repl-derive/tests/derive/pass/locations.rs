@@ -61,8 +61,10 @@ fn is_flat<T: Located>() -> bool {
 
 fn main() {
     let mut server = Server::new(ServerConfig::default());
-    server.class::<Wolf>().set_area(Area::within(1.0)).class::<Ship>().set_area(Area::within(1.0));
-    server.class::<Tuple>().set_area(Area::within(1.0)).class::<Tile>().set_area(Area::within(1.0));
+    server.class::<Wolf>().set_area(Area::within(1.0));
+    server.class::<Ship>().set_area(Area::within(1.0));
+    server.class::<Tuple>().set_area(Area::within(1.0));
+    server.class::<Tile>().set_area(Area::within(1.0));
     server.class::<Generic<[f32; 3]>>().set_area(Area::within(1.0));
     assert!(!is_flat::<Wolf>() && is_flat::<Ship>() && is_flat::<Tuple>() && is_flat::<Tile>());
     assert_eq!(Tile { at: [3, 4] }.location(), [3.0, 4.0, 0.0]);

@@ -43,6 +43,7 @@ impl Server {
     /// Returns a handle of a class. This does not register the class. Of the handle's methods,
     /// [`set_area`](ClassHandle::set_area), [`locate`](ClassHandle::locate) and
     /// [`reserve`](ClassHandle::reserve) do.
+    #[must_use]
     pub fn class<T: Replicated>(&mut self) -> ClassHandle<'_, T> {
         ClassHandle { server: self, class: PhantomData }
     }

@@ -33,6 +33,7 @@ pub struct ConnectionHandle<'a> {
 impl Server {
     /// Returns a handle of a connection, to answer its login, to change what it is sent, to send it a
     /// message, or to end it. The connection need not exist.
+    #[must_use]
     pub fn connection(&mut self, connection: ConnectionId) -> ConnectionHandle<'_> {
         ConnectionHandle { server: self, connection }
     }

@@ -28,10 +28,6 @@ use super::Server;
 ///     server.object(car).set_owner(Some(driver)).set_remote_role(Role::AutonomousProxy);
 ///     assert_eq!(server.object_info(car).owner(), Some(driver));
 /// }
-/// # let mut server = Server::new(Default::default());
-/// # let driver = server.connect(std::time::Duration::ZERO);
-/// # assert_eq!(server.object_info(ObjectRef::<u8>::NULL).owner(), None);
-/// # let _ = (take_over::<u8>, driver);
 /// ```
 pub struct ObjectHandle<'a, T: ?Sized> {
     server: &'a mut Server,
@@ -41,6 +37,7 @@ pub struct ObjectHandle<'a, T: ?Sized> {
 impl Server {
     /// Returns a handle of an object, to change its owner, who sees it, and how it is sent. The object need
     /// not exist.
+    #[must_use]
     pub fn object<T: ?Sized>(&mut self, object: ObjectRef<T>) -> ObjectHandle<'_, T> {
         ObjectHandle { server: self, object }
     }

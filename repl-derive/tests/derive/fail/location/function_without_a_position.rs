@@ -7,5 +7,5 @@ struct Wagon {
 }
 
 fn main() {
-    Server::new(ServerConfig::default()).locate(Area::within(100.0), |wagon: &Wagon| wagon.position);
+    Server::new(ServerConfig::default()).class::<Wagon>().locate(Area::within(100.0), |wagon| wagon.position);
 }
