@@ -2,8 +2,8 @@
 //! messages.
 //!
 //! [`plain`] has a server and a client that exchange messages, which is all that many programs need. What the
-//! packets of a [`Link`](link::Link) carry besides acks and messages, such as the state of objects, is the
-//! [`Payload`](sent::payload::Payload) of its user. The crate opens no socket and reads no clock: bytes and
+//! packets of a [`Link`](parts::Link) carry besides acks and messages, such as the state of objects, is the
+//! [`Payload`](parts::Payload) of its user: [`parts`] has what such a user builds from. The crate opens no socket and reads no clock: bytes and
 //! times are arguments. It does not encrypt.
 //!
 //! # Guarantees
@@ -15,23 +15,29 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
-pub mod client;
-pub mod endpoint;
-pub mod frame;
-pub mod link;
-pub mod messages;
-pub mod outbox;
+mod client;
+mod endpoint;
+mod frame;
+mod link;
+mod messages;
+mod outbox;
+pub mod parts;
 pub mod plain;
-pub mod queue;
-pub mod rate;
-pub mod sent;
-pub mod server;
-pub mod session;
+mod queue;
+mod rate;
+mod sent;
+mod server;
+mod session;
 
+pub use client::ReceiveError;
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
+pub use outbox::Limits;
 pub use server::ServerSettings;
+pub use server::host::Host;
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
 pub use session::identity::Session;
+pub use session::limits::{Limit, LimitMismatch};
+pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::terms::{Capacity, ClientTerms, ServerTerms};

@@ -27,10 +27,10 @@ use crate::session::disconnect::DisconnectReason;
 
 /// The number of packets that a client may send in a second. After a pause, it may send the same number
 /// without any delay between them.
-pub const PACKETS_PER_SECOND: u32 = 2_000;
+pub(crate) const PACKETS_PER_SECOND: u32 = 2_000;
 
 /// The greatest number of parts of bodies that are stored for late acks.
-pub const MAX_LATE: usize = 512;
+pub(crate) const MAX_LATE: usize = 512;
 
 type LateOf<P> = <<P as Payload>::Record as Record>::Late;
 type ExtensionOf<P> = <<P as Payload>::Extension as Extension>::Content;

@@ -102,6 +102,21 @@ impl MessageServer {
         self.sessions.send(connection, message)
     }
 
+    /// Queues a message to each client. Returns the clients whose channels are full: they do not receive it.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent to anyone. Then nothing has changed.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn send_to_all<M: NetSerialize + Send + Sync>(
+        &mut self,
+        message: &M,
+    ) -> Result<Vec<ConnectionId>, SendError> {
+        self.sessions.send_to_each(message, |_| true)
+    }
+
     /// Returns the next message of a type, with its sender.
     ///
     /// # Panics

@@ -75,13 +75,13 @@ pub use client::{
     Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
 pub use register::Register;
-pub use repl_link::messages::channel::{Channel, MessageOptions, SendError};
-pub use repl_link::session::connection_id::ConnectionId;
-pub use repl_link::session::disconnect::DisconnectReason;
-pub use repl_link::session::identity::Session;
-pub use repl_link::session::limits::{Limit, LimitMismatch};
-pub use repl_link::session::mismatch::{Difference, LayoutMismatch, Side};
+pub use repl_link::ConnectionId;
+pub use repl_link::DisconnectReason;
+pub use repl_link::Session;
 pub use repl_link::{Address, Endpoint, EndpointConfig, Origin};
+pub use repl_link::{Channel, MessageOptions, SendError};
+pub use repl_link::{Difference, LayoutMismatch, Side};
+pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
     Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics, Transmit, UpdateRate,

@@ -4,12 +4,12 @@
 //! *Invariant:* each method does the same as the method of this name of [`Server`] or [`Client`].
 
 use repl_core::{NetSerialize, Replicated};
+use repl_link::{Channel, MessageOptions};
 
 use crate::calls::rpcs::Rpcs;
 use crate::client::Client;
 use crate::server::Server;
 use crate::session::archetype::ArchetypeId;
-use repl_link::messages::channel::{Channel, MessageOptions};
 
 /// Either side, a [`Server`] or a [`Client`], while it learns what it will send and receive. With this trait
 /// one function registers everything for both sides, so that neither can forget something or choose another

@@ -4,14 +4,15 @@
 //! *Invariant:* for each link, the number of sent and duplicated packets equals the number of packets that
 //! were delivered, were lost, or are in flight.
 
-use super::conditions::LinkConditions;
-use super::rng::Rng;
-use super::trace::TraceHash;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use repl_link::Address;
+
+use super::conditions::LinkConditions;
+use super::rng::Rng;
+use super::trace::TraceHash;
 
 /// A peer, identified by a number that the test chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

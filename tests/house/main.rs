@@ -34,7 +34,9 @@ fn dependencies_point_down() {
     assert_eq!(ours("repl-core"), Vec::<String>::new());
     assert_eq!(ours("repl-derive"), Vec::<String>::new());
     assert_eq!(ours("repl-fastarray"), ["repl-core"]);
-    assert_eq!(ours("repl-net"), ["repl-core", "repl-fastarray"]);
+    assert_eq!(ours("repl-link"), ["repl-core"]);
+    assert_eq!(ours("repl-sim"), ["repl-link"]);
+    assert_eq!(ours("repl-net"), ["repl-core", "repl-fastarray", "repl-link"]);
 }
 
 #[test]
@@ -86,7 +88,7 @@ const OBEY: [&str; 10] = [
 /// the complete text.
 fn code() -> Vec<(String, String, String)> {
     let mut files = Vec::new();
-    for krate in ["repl-core", "repl-fastarray", "repl-net"] {
+    for krate in ["repl-core", "repl-fastarray", "repl-link", "repl-net"] {
         sources(root().join(krate).join("src"), &mut files);
     }
     let read = |file: PathBuf| {
@@ -113,7 +115,7 @@ fn every_file_that_reads_a_peers_bytes_forbids_panics() {
             known == path && code.contains(&format!("#![cfg_attr(not(test), {lints})]"))
         })
     };
-    for krate in ["repl-core", "repl-fastarray", "repl-net"] {
+    for krate in ["repl-core", "repl-fastarray", "repl-link", "repl-net"] {
         assert!(has(&format!("{krate}/src/lib.rs"), CRATE_LINTS), "{krate} is without the lints");
     }
     let inherits = |path: &str| {
@@ -139,6 +141,7 @@ fn unsafe_code_is_only_where_the_architecture_allows_it() {
     for (krate, level) in [
         ("repl-core", "deny"),
         ("repl-fastarray", "deny"),
+        ("repl-link", "forbid"),
         ("repl-net", "forbid"),
         ("repl-derive", "forbid"),
         (".", "forbid"),

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use crate::sources::root;
 
 /// The abbreviations at the beginning of paths. Paths without one are in the last folder.
-const FOLDERS: [(&str, &str); 4] = [
+const FOLDERS: [(&str, &str); 5] = [
     ("core/", "repl-core/src"),
     ("net/", "repl-net/src"),
+    ("link/", "repl-link/src"),
     ("fast/", "repl-fastarray/src"),
     ("", "repl-net/src/server"),
 ];

@@ -40,7 +40,7 @@ pub struct AckRange {
 
 /// Whether a packet that has just arrived is new, repeated or too old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub(crate) enum Arrival {
     /// The packet has not arrived before.
     New,
     /// The packet has already arrived before. A repeated packet is not applied, but is acked again (R7).
@@ -53,7 +53,7 @@ pub enum Arrival {
 /// The record of the packets that have arrived. The record takes 144 bytes of memory, whatever the peer
 /// sends.
 #[derive(Clone, Debug, Default)]
-pub struct Received {
+pub(crate) struct Received {
     /// One bit for each of the [`WINDOW`] packets before `end`. The position of a packet's bit is the
     /// packet's number modulo the window.
     arrived: [u64; WORDS],
@@ -65,7 +65,7 @@ pub struct Received {
 
 impl Received {
     /// Returns whether the packet is new, repeated or too old. Does not change the record. Costs O(1).
-    pub fn check(&self, sequence: Sequence) -> Arrival {
+    pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
         } else if sequence < self.end && self.bit(sequence) {
@@ -77,7 +77,7 @@ impl Received {
 
     /// Records that the packet has arrived. If a packet must not be acked, for example a stale packet (R1),
     /// the caller calls only [`check`](Self::check). Costs O(1).
-    pub fn insert(&mut self, sequence: Sequence) -> Arrival {
+    pub(crate) fn insert(&mut self, sequence: Sequence) -> Arrival {
         let arrival = self.check(sequence);
         if arrival == Arrival::New {
             if sequence >= self.end {
@@ -96,18 +96,18 @@ impl Received {
     /// more acks. If a packet before `floor` arrives later, it is [too old](Arrival::TooOld): the sender has
     /// counted it as lost and sends its content again. A floor that is older than the last floor comes from a
     /// header that arrived late, and changes nothing.
-    pub fn forget_below(&mut self, floor: Sequence) {
+    pub(crate) fn forget_below(&mut self, floor: Sequence) {
         self.floor = self.floor.max(floor);
     }
 
     /// Returns the newest packet that has arrived.
-    pub fn newest(&self) -> Option<Sequence> {
+    pub(crate) fn newest(&self) -> Option<Sequence> {
         (self.end > Sequence::default()).then(|| self.end.minus(1))
     }
 
     /// Returns the ranges of packets that have arrived and must be acked, because the sender may not know yet
     /// that they have arrived. The newest range comes first.
-    pub fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
         std::iter::from_fn(move || {
@@ -124,7 +124,7 @@ impl Received {
     ///
     /// If a range does not fit, the sender gets no ack for its packets, and sends their content again after a
     /// timeout.
-    pub fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
+    pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
         // One bit is reserved for the zero that ends the list of ranges.
         let mut left = max_bits.saturating_sub(1);
@@ -223,7 +223,7 @@ fn exp_golomb_bits(value: u64, order: u32) -> usize {
 /// ranges that the iterator returns have been checked. The iterator reads the packet's bits directly and
 /// allocates nothing.
 #[derive(Clone, Debug)]
-pub struct AckRanges<'a> {
+pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
     /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
     /// this packet was not sent yet.
@@ -245,7 +245,7 @@ impl<'a> AckRanges<'a> {
     /// Returns [`ReadError::OutOfRange`] if a range contains packets that were not sent yet, packets before
     /// the first packet, or packets beyond the window. An honest peer never writes a range with such packets.
     /// Returns [`ReadError::End`] if the input ends within the list.
-    pub fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
         let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
         ranges.newest = ranges.read_range()?;
         let mut checked = ranges.clone();

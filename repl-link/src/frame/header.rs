@@ -64,7 +64,7 @@ impl Extension for () {
 impl Header {
     /// Writes the header of a packet, with an extension if this side has one, and as many acks as fit into
     /// `max_ack_bits`. Returns whether all acks fitted into the header.
-    pub fn write<E: Extension>(
+    pub(crate) fn write<E: Extension>(
         &self,
         extension: Option<&mut E>,
         acks: &Received,
@@ -93,7 +93,7 @@ impl Header {
     ///
     /// # Errors
     /// Returns an error if no honest peer sends such a header.
-    pub fn read<'a, E: Extension>(
+    pub(crate) fn read<'a, E: Extension>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
         next: Sequence,

@@ -26,46 +26,49 @@ const LENGTH_ORDER: u32 = 6;
 
 /// The greatest number of bits that a message takes without its content: two flags, the channel, the number
 /// and the length.
-pub const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
+pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
 /// The greatest number of bits that a part of a message takes without its content.
-pub const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
+pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
 
 /// The number of bits that a part of a message takes without its content, if it comes directly after the
 /// previous part.
-pub const NEXT_PART_BITS: usize = 2;
+pub(crate) const NEXT_PART_BITS: usize = 2;
 
 /// Identifies a message or a part of a message that was sent: by its channel, its number in the channel, and
 /// the index of the part. For a message in one piece, the index of the part is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentMessage {
+    /// The channel of the message.
     pub channel: u16,
+    /// The number of the message in its channel.
     pub number: u64,
+    /// The index of the part. Zero if the message is in one piece.
     pub part: u16,
 }
 
 /// Collects the messages of a packet, while the segments of the packet are written to another buffer.
 #[derive(Debug, Default)]
-pub struct MessageWriter {
+pub(crate) struct MessageWriter {
     bits: BitWriter,
     /// The message that was written last, and whether it was a part of a message.
     last: Option<(SentMessage, bool)>,
 }
 
 impl MessageWriter {
-    pub fn bit_len(&self) -> usize {
+    pub(crate) fn bit_len(&self) -> usize {
         self.bits.bit_len()
     }
 
     /// Returns whether `part` is the next part after the part that was written last.
-    pub fn continues(&self, part: SentMessage) -> bool {
+    pub(crate) fn continues(&self, part: SentMessage) -> bool {
         let next = |last: SentMessage| SentMessage { part: last.part.saturating_add(1), ..last };
         self.last.is_some_and(|(last, is_part)| is_part && next(last) == part)
     }
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
     /// channels. The argument `content` has the bits of the message or part.
-    pub fn write(&mut self, message: SentMessage, channels: u16, cut: Cut, content: BitSlice<'_>) {
+    pub(crate) fn write(&mut self, message: SentMessage, channels: u16, cut: Cut, content: BitSlice<'_>) {
         let is_part = cut.parts() > 1;
         self.bits.write_flag(!is_part);
         let is_next = self.last.map(|(last, was_part)| {
@@ -88,7 +91,7 @@ impl MessageWriter {
     }
 
     /// Appends the messages to the end of a packet, and begins to collect messages for the next packet.
-    pub fn end_packet(&mut self, packet: &mut BitWriter) {
+    pub(crate) fn end_packet(&mut self, packet: &mut BitWriter) {
         packet.append(self.bits.as_slice());
         self.bits.clear();
         self.last = None;
@@ -98,6 +101,7 @@ impl MessageWriter {
 /// A message or a part of a message, as it arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedMessage<'a> {
+    /// The channel of the message.
     pub channel: u16,
     /// The low 16 bits of the number of the message in its channel.
     pub number: u16,

@@ -2,9 +2,9 @@
 //!
 //! *Invariant:* bytes of a peer never panic, and never decide how much is allocated (R20).
 
-pub mod acks;
-pub mod header;
-pub mod message;
-pub mod packet;
-pub mod parts;
-pub mod sequence;
+pub(crate) mod acks;
+pub(crate) mod header;
+pub(crate) mod message;
+pub(crate) mod packet;
+pub(crate) mod parts;
+pub(crate) mod sequence;

@@ -14,7 +14,7 @@ use crate::frame::sequence::Sequence;
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// The size of the checksum at the start of each packet.
-pub const CHECKSUM_BYTES: usize = 4;
+pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The name of the protocol and its version. The version is part of every checksum, so packets of other
 /// protocols count as damaged.
@@ -22,7 +22,7 @@ const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl3");
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PacketKind {
+pub(crate) enum PacketKind {
     /// A packet with state or acks, or with neither (a keep-alive).
     State,
     /// A packet of the handshake, or a packet that ends a connection.
@@ -32,7 +32,7 @@ pub enum PacketKind {
 /// Data that a packet does not contain, but that its checksum covers: its session and the upper bits of its
 /// number. So a packet of another session counts as damaged (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Salt {
+pub(crate) struct Salt {
     session: u64,
     /// The upper bits of the packet's number, which the packet does not contain.
     wraps: u64,
@@ -40,21 +40,21 @@ pub struct Salt {
 
 impl Salt {
     /// The salt of a hello, the first packet of a handshake. A hello itself contains its session.
-    pub const HELLO: Self = Self { session: 0, wraps: u64::MAX };
+    pub(crate) const HELLO: Self = Self { session: 0, wraps: u64::MAX };
 
     /// Returns the salt of a control packet of a session.
-    pub const fn control(session: u64) -> Self {
+    pub(crate) const fn control(session: u64) -> Self {
         Self { session, wraps: 0 }
     }
 
     /// Returns the salt of the packet of state with this number.
-    pub const fn state(session: u64, sequence: Sequence) -> Self {
+    pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
         Self { session, wraps: sequence.wraps() }
     }
 
     /// Returns the checksum of the salt. The computation of the checksum of a packet begins with the checksum
     /// of the salt.
-    pub fn seed(self) -> u32 {
+    pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
         hasher.update(&self.wraps.to_le_bytes());
@@ -64,11 +64,11 @@ impl Salt {
 
 /// A cache of the last seed of a checksum, because 65,536 packets of state in a row have the same seed.
 #[derive(Debug, Default)]
-pub struct LastSeed(Option<(Salt, u32)>);
+pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
     /// Returns the seed of a salt. The seed is computed again only if the salt differs from the last salt.
-    pub fn of(&mut self, salt: Salt) -> u32 {
+    pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
             _ => self.0.insert((salt, salt.seed())).1,
@@ -78,7 +78,7 @@ impl LastSeed {
 
 /// What binds the packets of one side of a connection to the connection (R25).
 #[derive(Clone, Copy, Debug)]
-pub struct Keys {
+pub(crate) struct Keys {
     pub session: u64,
     /// The token of the connection. Zero before the welcome.
     pub token: u64,
@@ -88,19 +88,19 @@ pub struct Keys {
 
 impl Keys {
     /// Returns what binds a packet that ends the session, once both sides know the token.
-    pub const fn closing(self) -> u64 {
+    pub(crate) const fn closing(self) -> u64 {
         self.session ^ self.token
     }
 
     /// Returns what binds packets of state.
-    pub const fn state(self) -> u64 {
+    pub(crate) const fn state(self) -> u64 {
         self.session ^ self.of_state
     }
 }
 
 /// A packet with a correct checksum, and a reader at the first bit of its content.
 #[derive(Debug)]
-pub enum Opened<'a> {
+pub(crate) enum Opened<'a> {
     /// A control packet that is sealed with the session alone, so everyone who knows the number of the session
     /// can have made it.
     Control(BitReader<'a>),
@@ -111,7 +111,7 @@ pub enum Opened<'a> {
 }
 
 /// Begins a packet and leaves room for the checksum.
-pub fn begin(kind: PacketKind, writer: &mut BitWriter) {
+pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.clear();
     writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
     writer.write_bits((kind == PacketKind::Control).into(), 1);
@@ -119,7 +119,7 @@ pub fn begin(kind: PacketKind, writer: &mut BitWriter) {
 
 /// Completes a packet: computes its checksum, and returns all its bytes. The last byte of the packet is
 /// filled up with zeros.
-pub fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
+pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
     let mut bytes = writer.into_bytes();
     store_checksum(&mut bytes, salt.seed());
     bytes
@@ -127,7 +127,7 @@ pub fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
 
 /// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
 /// salt.
-pub fn seal_into(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
+pub(crate) fn seal_into(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(writer.finish());
     if let Some(packet) = into.get_mut(start..) {
@@ -143,7 +143,7 @@ fn store_checksum(packet: &mut [u8], seed: u32) {
 }
 
 /// Returns whether the bytes have the kind of a packet of state, whatever their checksum.
-pub fn is_state(bytes: &[u8]) -> bool {
+pub(crate) fn is_state(bytes: &[u8]) -> bool {
     bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
 }
 
@@ -153,7 +153,12 @@ pub fn is_state(bytes: &[u8]) -> bool {
 /// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
 /// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
 /// packet.
-pub fn open<'a>(bytes: &'a [u8], keys: Keys, newest: Sequence, seed: &mut LastSeed) -> Option<Opened<'a>> {
+pub(crate) fn open<'a>(
+    bytes: &'a [u8],
+    keys: Keys,
+    newest: Sequence,
+    seed: &mut LastSeed,
+) -> Option<Opened<'a>> {
     let (sum, content, mut reader) = split(bytes)?;
     let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
     if !reader.read_flag().ok()? {
@@ -169,7 +174,7 @@ pub fn open<'a>(bytes: &'a [u8], keys: Keys, newest: Sequence, seed: &mut LastSe
 
 /// Checks whether the bytes are a hello, the first packet of a handshake, of any session. Returns a reader
 /// that is at the type of the packet. Returns `None` for any other bytes.
-pub fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
+pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content, mut reader) = split(bytes)?;
     let is_control = reader.read_flag().ok()?;
     (is_control && sum == checksum(content, Salt::HELLO.seed())).then_some(reader)

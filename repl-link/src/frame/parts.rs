@@ -75,6 +75,7 @@ impl Cut {
 /// Content that has arrived only in part.
 #[derive(Debug)]
 pub struct Partial {
+    /// How the content is cut.
     pub cut: Cut,
     /// The bits of the arrived parts, in the order in which they arrived. In `bytes`, each part begins at a
     /// whole byte.
@@ -92,6 +93,7 @@ fn reserve<T>(list: &mut Vec<T>, more: usize) {
 }
 
 impl Partial {
+    /// Returns content of which no part has arrived.
     pub const fn new(cut: Cut) -> Self {
         Self { cut, bytes: Vec::new(), starts: Vec::new() }
     }
@@ -108,6 +110,7 @@ impl Partial {
         true
     }
 
+    /// Returns whether all parts have arrived.
     pub fn is_whole(&self) -> bool {
         self.starts.len() == self.cut.parts()
     }

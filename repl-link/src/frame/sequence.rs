@@ -6,7 +6,7 @@
 /// The greatest number of packets from the oldest packet on that is neither acked nor declared lost. For
 /// [`WINDOW`] packets before the newest packet, a receiver can distinguish late packets from repeated packets
 /// (R6).
-pub const WINDOW: u64 = 1_024;
+pub(crate) const WINDOW: u64 = 1_024;
 
 /// The number of values that 16 bits can have.
 const WIRE_SPAN: u64 = 1 << 16;

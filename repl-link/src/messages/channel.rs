@@ -5,17 +5,17 @@
 use repl_core::{Checksum, Form, WriteError};
 
 /// The most messages of a reliable channel that may wait for their acks.
-pub const MAX_MESSAGES: usize = 1_024;
+pub(crate) const MAX_MESSAGES: usize = 1_024;
 
 /// The most bytes of messages that a connection stores in each direction: on the sending side until their
 /// acks, on the receiving side until earlier messages arrive.
-pub const MAX_BYTES: usize = 256 << 10;
+pub(crate) const MAX_BYTES: usize = 256 << 10;
 
 /// The most reliable messages of a connection that are larger than a packet and not yet acknowledged.
-pub const MAX_UNFINISHED: usize = 16;
+pub(crate) const MAX_UNFINISHED: usize = 16;
 
 /// The greatest size of a message in bytes.
-pub const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
+pub(crate) const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
 
 /// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
 pub const fn held_bytes(bytes: usize) -> usize {
@@ -69,6 +69,7 @@ impl Channel {
         }
     }
 
+    /// Returns the name of the kind, for messages to users.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ordered => "ordered",
@@ -141,7 +142,9 @@ impl MessageOptions {
 /// A channel and the limits of its type of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelConfig {
+    /// How messages are delivered.
     pub channel: Channel,
+    /// The limits.
     pub options: MessageOptions,
 }
 

@@ -27,6 +27,7 @@ const STALL_ROUND_TRIPS: u32 = 40;
 /// The messages that a connection sends and receives.
 #[derive(Debug, Default)]
 pub struct Exchange {
+    /// What this side sends.
     pub outgoing: Outgoing,
     incoming: Incoming,
     /// For each channel, how many messages of each kind a client may send: on the client the limits that it
@@ -43,6 +44,7 @@ pub struct CheckedMessages<'a> {
 }
 
 impl CheckedMessages<'_> {
+    /// Returns whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }

@@ -16,7 +16,7 @@ use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, 
 
 /// The incoming messages of a connection.
 #[derive(Debug, Default)]
-pub struct Incoming {
+pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
     /// The bytes of all messages that wait for earlier messages.
     bytes: usize,
@@ -47,17 +47,17 @@ enum Early {
 
 impl Incoming {
     /// Begins a connection with these channels.
-    pub fn begin(&mut self, channels: impl Iterator<Item = ChannelConfig>) {
+    pub(crate) fn begin(&mut self, channels: impl Iterator<Item = ChannelConfig>) {
         *self = Self { channels: channels.map(ReceivingChannel::new).collect(), ..Self::default() };
     }
 
     /// Returns about how many bytes of memory the waiting messages take.
-    pub fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.bytes.saturating_add(self.assembly.bytes())
     }
 
     /// Returns whether no message waits for earlier messages or for its other parts.
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.assembly.bytes() == 0 && self.channels.iter().all(|receiving| receiving.early.is_empty())
     }
 
@@ -67,7 +67,7 @@ impl Incoming {
     ///
     /// # Errors
     /// Returns an error if an honest peer cannot have sent them, or the error of `read`.
-    pub fn check(
+    pub(crate) fn check(
         &self,
         messages: &[ReceivedMessage<'_>],
         mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
@@ -127,7 +127,7 @@ impl Incoming {
     /// Takes a message that was checked. Calls `deliver` with the content of each message that can be
     /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether the
     /// packet has this content in one piece.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
         now: Duration,
@@ -199,7 +199,7 @@ impl Incoming {
 
     /// Drops unreliable messages whose other parts do not arrive. Returns the channel of a reliable message
     /// that has waited since `start` for its other parts or for an earlier message, if there is one.
-    pub fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
+    pub(crate) fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
         let mut stalled = self.assembly.expire(start, now);
         for (receiving, channel) in self.channels.iter_mut().zip(0..) {
             if receiving.early.is_empty() {

@@ -70,12 +70,15 @@ pub trait Inbox<F>: Any + Send + Sync {
     /// Drops messages that wait in the form of an earlier session.
     fn begin_session(&mut self) {}
 
+    /// Returns the inbox itself, to find its type again.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A message that has arrived.
 pub struct Arrival<'a, F> {
+    /// Who has sent it.
     pub from: F,
+    /// Its bits.
     pub content: BitSlice<'a>,
     /// The ticket with which the message was checked.
     pub ticket: Option<Ticket>,
@@ -83,6 +86,7 @@ pub struct Arrival<'a, F> {
     pub objects: &'a dyn Objects,
     /// For each kind of messages of the channel, how many the sender may still send, if it is a client.
     pub limits: &'a mut [RateLimit],
+    /// The time of its arrival.
     pub now: Duration,
 }
 
@@ -318,6 +322,7 @@ impl<F: Sender> Mailbox<F> {
         })
     }
 
+    /// Returns the channels, in the order of their numbers.
     pub fn channels(&self) -> impl Iterator<Item = ChannelConfig> {
         self.types.iter().map(|known| known.config)
     }
@@ -330,6 +335,8 @@ impl<F: Sender> Mailbox<F> {
         })
     }
 
+    /// Returns the number of channels.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u16 {
         self.types.len() as u16
     }

@@ -9,13 +9,13 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;
-pub mod channel;
+pub(crate) mod channel;
 mod content_buffer;
-pub mod exchange;
-pub mod incoming;
-pub mod mailbox;
-pub mod outgoing;
-pub mod read_ahead;
-pub mod recipient;
-pub mod sender;
+pub(crate) mod exchange;
+pub(crate) mod incoming;
+pub(crate) mod mailbox;
+pub(crate) mod outgoing;
+pub(crate) mod read_ahead;
+pub(crate) mod recipient;
+pub(crate) mod sender;
 mod sending;

@@ -52,8 +52,9 @@ const MAX_GIVEN_UP: usize = 128;
 /// Fills, numbers and queues the packets of a connection.
 #[derive(Debug, Default)]
 pub struct Outbox<P: Payload> {
+    /// The packets that were sent and may still arrive.
     pub in_flight: InFlight<P::Record>,
-    pub send_times: SendTimes,
+    pub(crate) send_times: SendTimes,
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
@@ -97,9 +98,13 @@ pub struct Outbox<P: Payload> {
 /// The limits of an outbox.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
+    /// The greatest size of a packet in bytes.
     pub mtu_bytes: usize,
+    /// The greatest number of packets that are not acknowledged.
     pub packets_in_flight: usize,
+    /// The greatest number of bytes of packets that are not acknowledged.
     pub bytes_in_flight: usize,
+    /// The greatest number of bytes in a tick. `usize::MAX` stands for no limit.
     pub bytes_per_pass: usize,
     /// The greatest number of bytes of memory that the connection may take.
     pub memory_bytes: usize,
@@ -116,7 +121,7 @@ pub struct Body<'a, P: Payload> {
 }
 
 impl<P: Payload> Outbox<P> {
-    pub fn new(first: Sequence, limits: Limits) -> Self {
+    pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
         Self { in_flight: InFlight::new(first), next: first, limits, ..Self::default() }
     }
 
@@ -285,7 +290,7 @@ impl<P: Payload> Outbox<P> {
     }
 
     /// Sets the received packets that the packets of this tick ack. `None` if no acks are due.
-    pub fn set_received(&mut self, received: Option<&Received>) {
+    pub(crate) fn set_received(&mut self, received: Option<&Received>) {
         match received {
             Some(received) => self.draft.received.clone_from(received),
             // In most ticks no acks are due, and the record is large.
@@ -348,7 +353,7 @@ impl<P: Payload> Outbox<P> {
 
     /// Queues a packet without state. A packet without state contains as many acks as fit. A packet without
     /// acks is a keep-alive (R8).
-    pub fn signal(&mut self, received: &Received, now: Duration) {
+    pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.draft.writer);
         let (header, max_ack_bits) = (self.header(self.next, true), self.max_bits() - frame_bits::<P>());

@@ -1,5 +1,5 @@
 //! Packets that wait until the user polls them, and memory that is used again.
 
-pub mod packet_pages;
-pub mod send_queue;
-pub mod spare;
+pub(crate) mod packet_pages;
+pub(crate) mod send_queue;
+pub(crate) mod spare;

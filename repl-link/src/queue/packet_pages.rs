@@ -19,7 +19,7 @@ const LEAST_BYTES: usize = 2_048;
 
 /// A queue of packets.
 #[derive(Debug, Default)]
-pub struct PacketPages {
+pub(crate) struct PacketPages {
     /// The first page may begin with packets that were removed.
     pages: VecDeque<Vec<u8>>,
     /// Where in the first page the first packet begins.
@@ -35,7 +35,7 @@ pub struct PacketPages {
 
 impl PacketPages {
     /// Appends a packet of `length` bytes. The function `write` appends these bytes to a page.
-    pub fn push(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) {
         if self.is_empty() {
             self.pages.iter_mut().for_each(Vec::clear);
             self.start = 0;
@@ -66,7 +66,7 @@ impl PacketPages {
     }
 
     /// Removes the first packet, and returns it.
-    pub fn pop(&mut self) -> Option<&[u8]> {
+    pub(crate) fn pop(&mut self) -> Option<&[u8]> {
         let length = self.lengths.pop_front()? as usize;
         if self.pages.front().is_some_and(|page| page.len() == self.start) {
             self.remove_page();
@@ -86,28 +86,28 @@ impl PacketPages {
     }
 
     /// Returns the number of bytes of the first packet.
-    pub fn first_length(&self) -> Option<usize> {
+    pub(crate) fn first_length(&self) -> Option<usize> {
         self.lengths.front().map(|&length| length as usize)
     }
 
     /// Returns the number of bytes of all packets. Costs O(packets).
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.lengths.iter().map(|&length| length as usize).sum()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
     /// Preloads the lists that adding or removing a packet reads.
-    pub fn preload_lists(&self) {
+    pub(crate) fn preload_lists(&self) {
         self.pages.front().into_iter().for_each(preload);
         self.lengths.front().into_iter().for_each(preload);
     }
 
     /// Preloads the packet that is removed next or, if there is none, the memory of the next packet that is
     /// added. Call it some time after [`preload_lists`](Self::preload_lists).
-    pub fn preload_next(&self) {
+    pub(crate) fn preload_next(&self) {
         if let Some(page) = self.pages.front() {
             let start = if self.is_empty() { 0 } else { self.start };
             let length = self.first_length().unwrap_or(LEAST_BYTES).min(page.len() - start);
@@ -116,12 +116,12 @@ impl PacketPages {
     }
 
     /// Returns how many bytes of memory the packets and the spare pages take. Costs O(1).
-    pub fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.page_bytes + self.lengths.capacity() * size_of::<u32>() + self.spare.held_bytes()
     }
 
     /// Frees the memory that no packet needs.
-    pub fn free_spare(&mut self) {
+    pub(crate) fn free_spare(&mut self) {
         self.spare.clear();
         if self.is_empty() {
             *self = Self::default();
@@ -129,7 +129,7 @@ impl PacketPages {
     }
 
     /// Frees memory that was not needed recently.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         self.spare.end_round();
         let most = std::mem::take(&mut self.most);
         if self.is_empty()

@@ -15,9 +15,9 @@ const WELCOMES_BYTES: usize = 1_024;
 /// The packets that wait to be sent to one address.
 #[derive(Debug, Default)]
 pub struct SendQueue {
-    pub waiting: PacketPages,
+    pub(crate) waiting: PacketPages,
     /// The number of bytes that may still be sent to the address.
-    pub allowance: Allowance,
+    pub(crate) allowance: Allowance,
     /// The number of bytes of all packets queued so far.
     pub bytes_sent: u64,
     /// The number of packets queued so far.

@@ -13,7 +13,7 @@ pub const ROUND_TICKS: u64 = 256;
 const LEAST_CAPACITY: usize = 8;
 
 /// A value that has memory on the heap.
-pub trait Holds {
+pub(crate) trait Holds {
     /// Returns how many bytes the value has on the heap. Costs O(1).
     fn held_bytes(&self) -> usize;
 }
@@ -26,7 +26,7 @@ impl Holds for Vec<u8> {
 
 /// A pool of values for reuse.
 #[derive(Debug, Default)]
-pub struct Spare<T> {
+pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
@@ -39,7 +39,7 @@ pub struct Spare<T> {
 
 impl<T: Default + Holds> Spare<T> {
     /// Returns a value from the pool, in the state in which it was put into the pool, or a new value.
-    pub fn take(&mut self) -> T {
+    pub(crate) fn take(&mut self) -> T {
         let taken = self.kept.pop();
         self.idle = self.idle.min(self.kept.len());
         self.held_bytes -= taken.as_ref().map_or(0, T::held_bytes);
@@ -47,29 +47,29 @@ impl<T: Default + Holds> Spare<T> {
     }
 
     /// Returns the value that [`take`](Self::take) would return, unless the pool is empty.
-    pub fn next(&self) -> Option<&T> {
+    pub(crate) fn next(&self) -> Option<&T> {
         self.kept.last()
     }
 
     /// Puts a value into the pool.
-    pub fn put(&mut self, used: T) {
+    pub(crate) fn put(&mut self, used: T) {
         self.held_bytes += used.held_bytes();
         self.kept.push(used);
         self.most = self.most.max(self.kept.len());
     }
 
     /// Returns how many bytes the values in the pool take. Costs O(1).
-    pub fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
     /// Frees all values in the pool.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// Frees the values that were not needed in this round (see [`ROUND_TICKS`]), and begins the next round.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
         self.idle = self.kept.len();
@@ -82,7 +82,7 @@ impl<T: Default + Holds> Spare<T> {
 }
 
 /// Shrinks a queue if its capacity is more than four times its length.
-pub fn shrink_sparse<T>(queue: &mut VecDeque<T>) {
+pub(crate) fn shrink_sparse<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() > LEAST_CAPACITY.max(4 * queue.len()) {
         queue.shrink_to(2 * queue.len());
     }

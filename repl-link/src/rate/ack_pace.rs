@@ -20,7 +20,7 @@ const MEMORY: u64 = 64;
 
 /// Decides in which ticks the receiver sends acks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AckPace {
+pub(crate) struct AckPace {
     newest: Option<Sequence>,
     /// The number of recent packets that have arrived, and the number of packets before the newest of them
     /// that have not arrived.
@@ -32,7 +32,7 @@ pub struct AckPace {
 
 impl AckPace {
     /// Records that a packet has arrived that did not arrive before.
-    pub fn arrived(&mut self, sequence: Sequence) {
+    pub(crate) fn arrived(&mut self, sequence: Sequence) {
         match self.newest {
             Some(newest) if sequence < newest => self.missing = self.missing.saturating_sub(1),
             Some(newest) => {
@@ -48,7 +48,7 @@ impl AckPace {
     }
 
     /// Records that a packet has arrived that must be acked.
-    pub fn schedule_acks(&mut self) {
+    pub(crate) fn schedule_acks(&mut self) {
         // Acks are repeated only if more than a quarter of the packets is lost. If fewer packets are lost,
         // the acks of the next packet replace a lost ack.
         self.left = if self.missing.saturating_mul(3) > self.arrived {
@@ -61,13 +61,13 @@ impl AckPace {
     }
 
     /// Returns whether acks must be sent in a later tick.
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.left > 0
     }
 
     /// Returns whether to send acks in this tick. A tick in which packets are sent asks this once. Acks that
     /// are due stay due in a tick in which no packet may be sent.
-    pub fn is_due(&mut self) -> bool {
+    pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);
         due

@@ -15,7 +15,7 @@ const FACTOR: usize = 3;
 
 /// The number of bytes that may still be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     /// The number of bytes that may still be sent. `left` is `None` if the client has shown that it receives
     /// packets at this address.
     left: Option<usize>,
@@ -30,25 +30,25 @@ impl Default for Allowance {
 
 impl Allowance {
     /// Returns the allowance of an address from which no bytes were received yet.
-    pub const fn nothing() -> Self {
+    pub(crate) const fn nothing() -> Self {
         Self { left: Some(0) }
     }
 
     /// Adds the allowance for a packet of `bytes` bytes that arrived from the address.
-    pub fn earn(&mut self, bytes: usize) {
+    pub(crate) fn earn(&mut self, bytes: usize) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(bytes.saturating_mul(FACTOR));
         }
     }
 
     /// Removes the limit, because the client has shown that it receives packets at this address.
-    pub fn lift(&mut self) {
+    pub(crate) fn lift(&mut self) {
         self.left = None;
     }
 
     /// Takes `bytes` bytes from the allowance. If the allowance has fewer bytes left, takes nothing and
     /// returns `false`.
-    pub fn spend(&mut self, bytes: usize) -> bool {
+    pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {
             Some(rest) => {
@@ -60,7 +60,7 @@ impl Allowance {
     }
 
     /// Returns how many bytes may still be sent to the address. Returns `None` if there is no limit.
-    pub const fn left(self) -> Option<usize> {
+    pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }
 }

@@ -13,7 +13,7 @@ const LEAST_PACKET_BYTES: usize = 64;
 
 /// How many bytes may be sent now, if this many may be sent in a second.
 #[derive(Clone, Copy, Debug)]
-pub struct ByteBudget {
+pub(crate) struct ByteBudget {
     per_second: usize,
     /// The bytes that may be sent, in billionths of a byte. It is negative after a packet whose first update
     /// was larger than the rest of the budget.
@@ -23,13 +23,13 @@ pub struct ByteBudget {
 
 impl ByteBudget {
     /// Returns a budget that begins at the time `now`.
-    pub fn new(per_second: usize, now: Duration) -> Self {
+    pub(crate) fn new(per_second: usize, now: Duration) -> Self {
         Self { per_second, left: 0, since: now }
     }
 
     /// Adds the budget of the time since the last tick. What a tick leaves is lost, except the bytes of one
     /// packet: otherwise a long silence would allow a burst that the link may not carry.
-    pub fn begin_pass(&mut self, now: Duration, packet_bytes: usize) {
+    pub(crate) fn begin_pass(&mut self, now: Duration, packet_bytes: usize) {
         let elapsed = now.saturating_sub(self.since).as_nanos();
         let gain = (self.per_second as u128).saturating_mul(elapsed).min(i128::MAX as u128 / 4) as i128;
         self.since = self.since.max(now);
@@ -38,18 +38,18 @@ impl ByteBudget {
     }
 
     /// Counts the bytes of a packet.
-    pub fn spend(&mut self, bytes: usize) {
+    pub(crate) fn spend(&mut self, bytes: usize) {
         self.left -= bytes as i128 * NANOS as i128;
     }
 
     /// Returns whether a packet may begin. Its first update may exceed the budget. Then the budget of the
     /// next ticks pays for it.
-    pub fn allows_packet(&self) -> bool {
+    pub(crate) fn allows_packet(&self) -> bool {
         self.left_bytes() >= LEAST_PACKET_BYTES
     }
 
     /// Returns how many bytes may still be sent in this tick.
-    pub fn left_bytes(&self) -> usize {
+    pub(crate) fn left_bytes(&self) -> usize {
         usize::try_from(self.left.max(0) as u128 / NANOS).unwrap_or(usize::MAX)
     }
 }

@@ -36,6 +36,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// What was measured about the link of a connection.
 #[derive(Debug, Default)]
 pub struct LinkHealth {
+    /// How long packets and their acks take.
     pub round_trip: RoundTrip,
     /// The number of timeouts since the last ack (R9).
     pub timeouts: u32,
@@ -56,7 +57,7 @@ pub struct LinkHealth {
 }
 
 impl LinkHealth {
-    pub fn new(now: Duration) -> Self {
+    pub(crate) fn new(now: Duration) -> Self {
         Self { last_retry: now, last_sent: now, ..Self::default() }
     }
 

@@ -10,19 +10,19 @@ const STEPS: u32 = 1 << 12;
 
 /// Returns a time between half of `mean` and one and a half of it. The times of a session with consecutive
 /// numbers have no pattern.
-pub fn around(mean: Duration, session: u64, number: u64) -> Duration {
+pub(crate) fn around(mean: Duration, session: u64, number: u64) -> Duration {
     let half = mean / 2;
     between(half, mean.saturating_add(half), session, number)
 }
 
 /// Returns a time between `least` and `most`, as [`around`] does.
-pub fn between(least: Duration, most: Duration, session: u64, number: u64) -> Duration {
+pub(crate) fn between(least: Duration, most: Duration, session: u64, number: u64) -> Duration {
     let step = (drawn(session, number) >> 52) as u32;
     least.saturating_add(most.saturating_sub(least).saturating_mul(step) / STEPS)
 }
 
 /// Returns whether a number is chosen. On average, one of `of` numbers is chosen, without a pattern.
-pub const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
+pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
     drawn(session, number) < u64::MAX / of
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::rate::jitter;
 
 /// At least this many keep-alive packets are sent in a timeout.
-pub const LEAST_IN_TIMEOUT: u32 = 40;
+pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
 
 /// The longest silence is this many times as long as the shortest one. In a narrower range, few of the times
 /// would be an odd number of the long ticks of a slow server.
@@ -15,7 +15,7 @@ const RANGE: u32 = 6;
 
 /// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the shorter
 /// one of both sides. `binding` is what binds its packets to the session.
-pub fn longest_silence(timeout: Duration, binding: u64, next: u64) -> Duration {
+pub(crate) fn longest_silence(timeout: Duration, binding: u64, next: u64) -> Duration {
     let longest = timeout / LEAST_IN_TIMEOUT;
     jitter::between(longest / RANGE, longest, binding, next)
 }

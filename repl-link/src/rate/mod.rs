@@ -2,13 +2,13 @@
 //!
 //! *Invariant:* nothing here sends anything. It answers questions about times and bytes.
 
-pub mod ack_pace;
-pub mod allowance;
-pub mod byte_budget;
-pub mod congestion;
-pub mod health;
-pub mod jitter;
-pub mod keep_alive;
-pub mod rate_limit;
-pub mod rtt;
+pub(crate) mod ack_pace;
+pub(crate) mod allowance;
+pub(crate) mod byte_budget;
+pub(crate) mod congestion;
+pub(crate) mod health;
+pub(crate) mod jitter;
+pub(crate) mod keep_alive;
+pub(crate) mod rate_limit;
+pub(crate) mod rtt;
 mod trial;

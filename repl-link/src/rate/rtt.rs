@@ -92,7 +92,7 @@ impl RoundTrip {
 /// the list in a second, so the oldest packets never have to be dropped. However long the round trip is, at
 /// least one packet in 128 is still in the list when its ack arrives.
 #[derive(Clone, Debug)]
-pub struct SendTimes {
+pub(crate) struct SendTimes {
     /// The packets and their send times, in the order of sending.
     sent: VecDeque<(Sequence, Duration)>,
     /// The least time between a packet in the list and the second packet after it in the list.
@@ -114,7 +114,7 @@ impl SendTimes {
 
     /// Records the send time of a packet that the peer must ack. The packet must be newer than all packets in
     /// the list. Of several packets that were sent at the same time, only the last is kept in the list.
-    pub fn record(&mut self, sequence: Sequence, now: Duration) {
+    pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {
             self.sent.pop_back();
@@ -135,19 +135,19 @@ impl SendTimes {
     }
 
     /// Preloads the oldest send times, which the next ack reads.
-    pub fn preload(&self) {
+    pub(crate) fn preload(&self) {
         self.sent.front().into_iter().for_each(preload);
     }
 
     /// Frees memory that was not needed recently.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         shrink_sparse(&mut self.sent);
     }
 
     /// Returns the time since the packet was sent, if the packet is in the list. The caller passes this time
     /// to [`RoundTrip::sample`]. Drops this packet and all packets before it from the list, because only the
     /// first ack of a packet shows how long its round trip took.
-    pub fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
+    pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
         let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;
         let (_, sent) = self.sent.drain(..=at).next_back()?;
         if self.sent.len() < Self::LIMIT / 4 {

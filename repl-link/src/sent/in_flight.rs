@@ -17,9 +17,12 @@ use crate::queue::spare::{Holds, Spare, shrink_sparse};
 /// Whether a packet has arrived at the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
+    /// It may still arrive.
     #[default]
     Unknown,
+    /// It was acknowledged.
     Arrived,
+    /// It counts as lost.
     Lost,
 }
 

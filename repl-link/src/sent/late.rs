@@ -11,7 +11,7 @@ use crate::queue::spare::shrink_sparse;
 
 /// Something of packets that count as lost and may still be acked. At most `MAX` entries are stored.
 #[derive(Debug)]
-pub struct LateLog<T, const MAX: usize> {
+pub(crate) struct LateLog<T, const MAX: usize> {
     entries: VecDeque<(Sequence, T)>,
 }
 
@@ -24,7 +24,7 @@ impl<T, const MAX: usize> Default for LateLog<T, MAX> {
 impl<T, const MAX: usize> LateLog<T, MAX> {
     /// Adds an entry of the packet `sequence`, which now counts as lost. If there are too many, drops the
     /// oldest.
-    pub fn add(&mut self, sequence: Sequence, entry: T) {
+    pub(crate) fn add(&mut self, sequence: Sequence, entry: T) {
         let is_newest = self.entries.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are declared lost in ascending order");
         if self.entries.len() >= MAX {
@@ -34,7 +34,7 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
     }
 
     /// Removes and returns the entries of the packets in a range. Costs O(log entries) if there are none.
-    pub fn take(&mut self, range: AckRange) -> Vec<(Sequence, T)> {
+    pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, T)> {
         if self.entries.is_empty() {
             return Vec::new();
         }
@@ -44,17 +44,17 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
     }
 
     /// Removes all entries.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }
 
     /// Returns about how many bytes of memory the entries take. Costs O(1).
-    pub fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.entries.capacity().saturating_mul(size_of::<(Sequence, T)>())
     }
 
     /// Frees memory that was not needed recently.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         shrink_sparse(&mut self.entries);
     }
 }

@@ -1,5 +1,5 @@
 //! What was sent and is not acknowledged, packet by packet.
 
-pub mod in_flight;
-pub mod late;
-pub mod payload;
+pub(crate) mod in_flight;
+pub(crate) mod late;
+pub(crate) mod payload;

@@ -3,11 +3,11 @@
 //!
 //! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
 
-pub mod host;
-pub mod peer;
-pub mod peers;
+pub(crate) mod host;
+pub(crate) mod peer;
+pub(crate) mod peers;
 mod poll_order;
-pub mod rest;
+pub(crate) mod rest;
 
 use std::collections::VecDeque;
 use std::time::Duration;

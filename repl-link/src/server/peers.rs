@@ -14,7 +14,9 @@ use crate::session::connection_id::ConnectionId;
 
 /// A client and its number.
 pub struct PeerEntry<C> {
+    /// The number of the connection.
     pub id: ConnectionId,
+    /// Until when a server need not visit it.
     pub rest: Rest,
     /// In a box, because a vector takes up to twice the memory of its entries.
     pub peer: Box<Peer<C>>,
@@ -44,6 +46,8 @@ impl<C: HasLink> Peers<C> {
         Some(self.entries.remove(index).peer)
     }
 
+    /// Returns the number of peers.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -106,6 +110,7 @@ impl<C: HasLink> Peers<C> {
         after.iter().chain(before).map(|entry| (entry.id, &*entry.peer))
     }
 
+    /// Returns the peers in ascending order of their numbers.
     pub fn values(&self) -> impl Iterator<Item = &Peer<C>> {
         self.iter().map(|(_, peer)| peer)
     }

@@ -26,6 +26,7 @@ impl Rest {
         self.until = until;
     }
 
+    /// Ends the rest.
     #[inline]
     pub fn end(&mut self) {
         self.until = None;

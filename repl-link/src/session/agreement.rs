@@ -28,6 +28,7 @@ pub struct ChannelTerms {
     pub name: String,
     /// Everything that both sides must agree on, part by part.
     pub forms: Vec<Form>,
+    /// The checksum of the parts.
     pub checksum: u64,
 }
 
@@ -96,7 +97,7 @@ fn archetype_sum(values: &[u64]) -> u64 {
 
 /// The conclusion of the server from a client's answer.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Finding {
+pub(crate) enum Finding {
     /// The classes of both sides are the same.
     Same,
     /// The first difference was found.
@@ -118,7 +119,7 @@ impl Agreement {
     }
 
     /// Returns the checksum of the names, the layouts and the initial values of all classes.
-    pub fn checksum(&self) -> u64 {
+    pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
 
@@ -128,7 +129,7 @@ impl Agreement {
 
     /// Returns the client's answer to a question. The answer is empty if the client has no class with the
     /// name in the question.
-    pub fn answer(&self, question: &Question) -> Vec<AnswerEntry> {
+    pub(crate) fn answer(&self, question: &Question) -> Vec<AnswerEntry> {
         let of = |class: &str, entries: &dyn Fn(&ClassTerms) -> Vec<AnswerEntry>| {
             self.class(class).map_or_else(Vec::new, entries)
         };
@@ -152,7 +153,7 @@ impl Agreement {
     }
 
     /// Compares a client's answer with the answer that the server itself would give.
-    pub fn examine(&self, question: &Question, client: &[AnswerEntry]) -> Finding {
+    pub(crate) fn examine(&self, question: &Question, client: &[AnswerEntry]) -> Finding {
         let server = self.answer(question);
         let differs = |class: &str, difference| {
             Finding::Differs(LayoutMismatch { class: class.to_owned(), difference })
@@ -190,7 +191,7 @@ impl Agreement {
 
     /// Completes a refusal on the client: adds the form that the refused property has on the client. The
     /// server does not send this form.
-    pub fn complete(&self, mismatch: &mut LayoutMismatch) {
+    pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
         let Difference::Form { property, client, .. } = &mut mismatch.difference else { return };
         let forms = match best(&self.classes, &mismatch.class, ClassTerms::short_name) {
             Some(class) => class.forms.clone(),

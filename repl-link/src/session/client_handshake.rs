@@ -49,7 +49,7 @@ pub struct ClientContext<'a> {
 
 /// The result of a packet from the server.
 #[derive(Debug)]
-pub enum ClientOutcome<'a> {
+pub(crate) enum ClientOutcome<'a> {
     /// The packet does not belong to this session.
     Damaged,
     /// The handshake used the packet. The caller has nothing to do.
@@ -84,7 +84,7 @@ enum Stage {
 
 /// The client's side of one session.
 #[derive(Debug)]
-pub struct ClientHandshake {
+pub(crate) struct ClientHandshake {
     session: u64,
     /// The seed of the checksums of the server's packets of state.
     seed: LastSeed,
@@ -118,7 +118,7 @@ pub struct ClientHandshake {
 
 impl ClientHandshake {
     /// Creates a session that begins with the first tick.
-    pub fn new(session: u64) -> Self {
+    pub(crate) fn new(session: u64) -> Self {
         Self {
             session,
             seed: LastSeed::default(),
@@ -139,27 +139,27 @@ impl ClientHandshake {
     }
 
     /// Returns whether there was no tick yet.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
 
     /// Returns whether the server has welcomed this client and the session has not ended.
-    pub fn is_connected(&self) -> bool {
+    pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
 
-    pub fn is_ended(&self) -> bool {
+    pub(crate) fn is_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended { .. })
     }
 
     /// Returns whether this side has ended the session, and not the server.
-    pub fn has_ended_itself(&self) -> bool {
+    pub(crate) fn has_ended_itself(&self) -> bool {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
     /// Returns what binds the client's packets of state: the session, and after the welcome also the token,
     /// unless the transport knows who sends (R25, R26).
-    pub fn binding(&self) -> u64 {
+    pub(crate) fn binding(&self) -> u64 {
         self.keys().state()
     }
 
@@ -176,13 +176,13 @@ impl ClientHandshake {
     }
 
     /// Notes that a packet of state came from the server, which had not arrived before.
-    pub fn note_packet(&mut self, now: Duration) {
+    pub(crate) fn note_packet(&mut self, now: Duration) {
         (self.last_received, self.has_state) = (now, true);
     }
 
     /// Handles a packet from the server. `newest` is the newest packet of state that has arrived: the 16-bit
     /// numbers of other packets are extended relative to it. Replies go into the queue.
-    pub fn receive<'a>(
+    pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
         newest: Sequence,
@@ -326,7 +326,7 @@ impl ClientHandshake {
     /// Begins the session at the first tick. Later ticks send a hello, or the answer to the server's
     /// question, at regular intervals. Returns the reason if the session ended because the server was silent
     /// for too long.
-    pub fn tick(
+    pub(crate) fn tick(
         &mut self,
         now: Duration,
         context: ClientContext<'_>,
@@ -367,7 +367,7 @@ impl ClientHandshake {
 
     /// Returns the longest time that the client may be silent (R9) before it sends the packet with this
     /// number.
-    pub fn longest_silence(&self, timeout: Duration, next: Sequence) -> Duration {
+    pub(crate) fn longest_silence(&self, timeout: Duration, next: Sequence) -> Duration {
         let longest = LONGEST_SILENCE.saturating_mul(keep_alive::LEAST_IN_TIMEOUT);
         let timeout = timeout.min(self.server_timeout).min(longest);
         keep_alive::longest_silence(timeout, self.binding(), next.number())
@@ -375,7 +375,7 @@ impl ClientHandshake {
 
     /// Returns whether this tick must send a packet of state to show the server that the client knows the
     /// token. The packet is then sent even if it has no other content.
-    pub fn must_send_token(&mut self, now: Duration) -> bool {
+    pub(crate) fn must_send_token(&mut self, now: Duration) -> bool {
         let owes = self.token_packets_left > 0 && now >= self.next;
         if owes {
             self.token_packets_left = self.token_packets_left.saturating_sub(1);
@@ -385,7 +385,7 @@ impl ClientHandshake {
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
-    pub fn end(
+    pub(crate) fn end(
         &mut self,
         reason: DisconnectReason,
         terms: &ClientTerms<'_>,
@@ -409,7 +409,7 @@ impl ClientHandshake {
     /// Handles a packet that comes after the end. A welcome or a packet of state shows that the server has
     /// not received the disconnect packet, so the packet is sent again. Without a welcome, a packet of state
     /// cannot be checked.
-    pub fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
+    pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         let Stage::Ended { closing: Some(closing) } = &self.stage else { return };
         let shows_no_end = match packet::open(bytes, self.keys_of_server(), newest, &mut LastSeed::default())
         {

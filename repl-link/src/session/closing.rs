@@ -20,7 +20,7 @@ const NOT_READ: &str = "the other side could not read a packet of this side";
 
 /// The content of a disconnect packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub(crate) enum Closing {
     /// The application of the sender ended the session.
     Closed,
     /// The same, with a text of the application.
@@ -80,7 +80,7 @@ impl Closing {
     }
 
     /// Returns the reason that the receiver of the packet reports.
-    pub fn into_reason(self) -> DisconnectReason {
+    pub(crate) fn into_reason(self) -> DisconnectReason {
         match self {
             Self::Closed => DisconnectReason::Closed,
             Self::ClosedWith(why) => DisconnectReason::ClosedWith(why),
@@ -101,7 +101,7 @@ impl Closing {
     }
 
     /// Returns whether a client may send this reason. The others are decisions of servers.
-    pub const fn is_of_client(&self) -> bool {
+    pub(crate) const fn is_of_client(&self) -> bool {
         matches!(
             self,
             Self::Closed
@@ -113,7 +113,7 @@ impl Closing {
         )
     }
 
-    pub fn write(&self, writer: &mut BitWriter) {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
         let (code, text) = match self {
             Self::Closed => (0, None),
             Self::ClosedWith(text) => (1, Some(text)),
@@ -137,7 +137,7 @@ impl Closing {
         }
     }
 
-    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         Ok(match reader.read_bits(4)? {
             0 => Self::Closed,
             1 => Self::ClosedWith(read_text(reader)?),

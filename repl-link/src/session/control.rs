@@ -20,7 +20,7 @@ use crate::session::login::{read_login, write_login};
 use crate::session::mismatch::LayoutMismatch;
 
 /// The size of a hello in bytes, unless the client's largest packet is smaller.
-pub const HELLO_BYTES: usize = 1_200;
+pub(crate) const HELLO_BYTES: usize = 1_200;
 
 /// The smallest size of a client's answer about its classes. This size is also the smallest value that a
 /// packet limit can have.
@@ -28,7 +28,7 @@ const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
 /// What a client repeats its hello with, after the server has sent it a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub(crate) struct Proof {
     /// The server's cookie. It shows that the client receives packets at its address.
     pub cookie: u64,
     /// The token of the welcome, or zero before the welcome.
@@ -39,7 +39,7 @@ pub struct Proof {
 
 /// The content of a hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hello {
+pub(crate) struct Hello {
     pub session: u64,
     /// The checksum of the client's classes.
     pub checksum: u64,
@@ -50,7 +50,7 @@ pub struct Hello {
 
 /// The content of a welcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Welcome {
+pub(crate) struct Welcome {
     /// After this time of silence the server closes the connection.
     pub timeout_ms: u32,
     /// Only the two sides of the connection know the token (R26).
@@ -66,7 +66,7 @@ pub struct Welcome {
 
 /// The content of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Control {
+pub(crate) enum Control {
     /// A client begins a session, or repeats its hello.
     Hello(Hello),
     /// A server accepts a client. Packets of state follow.
@@ -91,7 +91,7 @@ impl Control {
     /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
     /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor
     /// the token.
-    pub fn to_packet(&self, session: u64) -> Vec<u8> {
+    pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
         match self {
@@ -134,7 +134,7 @@ impl Control {
 
     /// Returns the packet that tells the other side why this side has ended the session. The packet has at
     /// most `mtu_bytes`, so a text may be cut.
-    pub fn closing(reason: &DisconnectReason, mtu_bytes: usize) -> Self {
+    pub(crate) fn closing(reason: &DisconnectReason, mtu_bytes: usize) -> Self {
         match reason {
             DisconnectReason::Layouts(mismatch) => Self::Refused(mismatch.clone()),
             DisconnectReason::Limits(mismatch) => Self::TooSmall(*mismatch),
@@ -144,7 +144,7 @@ impl Control {
 
     /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Afterwards the reader is at the first bit
     /// after the packet's frame.
-    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello(Hello::read(reader)?),
             1 => Self::Welcome(Welcome::read(reader)?),
@@ -167,7 +167,7 @@ impl Control {
 
 impl Hello {
     /// Returns the token of the welcome that the client has received, or zero.
-    pub fn token(&self) -> u64 {
+    pub(crate) fn token(&self) -> u64 {
         self.proof.as_ref().map_or(0, |proof| proof.token)
     }
 

@@ -11,14 +11,14 @@ use repl_core::{BitReader, BitWriter, ReadError};
 use crate::session::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 
 /// The greatest number of entries in an answer.
-pub const MAX_ENTRIES: usize = 4_096;
+pub(crate) const MAX_ENTRIES: usize = 4_096;
 /// The greatest number of packets that an answer may take.
 const MAX_PARTS: u64 = 1_024;
 /// The most bytes of memory that an answer may take on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// A question that the server asks about the client's classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Question {
+pub(crate) enum Question {
     /// Asks for the names and checksums of all classes.
     #[default]
     Classes,
@@ -33,7 +33,7 @@ pub enum Question {
 }
 
 impl Question {
-    pub fn write(&self, writer: &mut BitWriter) {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
         let (tag, class) = match self {
             Self::Classes => (0, None),
             Self::Forms { class } => (1, Some(class)),
@@ -49,7 +49,7 @@ impl Question {
         }
     }
 
-    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         Ok(match reader.read_bits(2)? {
             0 => Self::Classes,
             1 => Self::Forms { class: read_name(reader)? },
@@ -61,7 +61,7 @@ impl Question {
 
 /// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnswerEntry {
+pub(crate) struct AnswerEntry {
     /// The name of a class or property, or the path of a part. The name is empty for an archetype.
     pub name: String,
     /// The form on the wire. The form is empty unless the question asks for forms.
@@ -71,7 +71,7 @@ pub struct AnswerEntry {
 
 impl AnswerEntry {
     /// Creates an entry. The texts of the entry are cut to the greatest length that is sent.
-    pub fn new(name: &str, form: &str, sum: u64) -> Self {
+    pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
         let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
         Self { name: cut(name), form: cut(form), sum }
     }
@@ -89,7 +89,7 @@ impl AnswerEntry {
 
 /// One packet of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     pub question: Question,
     pub part: u64,
     pub parts: u64,
@@ -97,7 +97,7 @@ pub struct Part {
 }
 
 impl Part {
-    pub fn write(&self, writer: &mut BitWriter) {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
         self.question.write(writer);
         writer.write_exp_golomb(self.part, 0);
         writer.write_exp_golomb(self.parts, 0);
@@ -110,7 +110,7 @@ impl Part {
         writer.write_flag(false);
     }
 
-    pub fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let question = Question::read(reader)?;
         let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
         if part >= parts || parts > MAX_PARTS {
@@ -129,7 +129,7 @@ impl Part {
 }
 
 /// Splits an answer into packets of at most `mtu_bytes`.
-pub fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_bytes: usize) -> Vec<Part> {
+pub(crate) fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_bytes: usize) -> Vec<Part> {
     entries.truncate(MAX_ENTRIES);
     let class_bytes = match question {
         Question::Classes => 0,
@@ -160,7 +160,7 @@ pub fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_bytes: u
 
 /// The server's state of an inquiry: the last question, and the parts of its answer that have arrived.
 #[derive(Debug, Default)]
-pub struct Inquiry {
+pub(crate) struct Inquiry {
     question: Question,
     parts: BTreeMap<u64, Vec<AnswerEntry>>,
     entries: usize,
@@ -169,7 +169,7 @@ pub struct Inquiry {
 
 /// The state of an answer after one more part of it has arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// Other parts of the answer are still missing.
     Incomplete,
     /// The part belongs to the answer of an earlier question. Perhaps the packet with the last question was
@@ -180,12 +180,12 @@ pub enum Progress {
 }
 
 impl Inquiry {
-    pub fn asking(question: Question) -> Self {
+    pub(crate) fn asking(question: Question) -> Self {
         Self { question, ..Self::default() }
     }
 
     /// Returns the last question.
-    pub fn question(&self) -> &Question {
+    pub(crate) fn question(&self) -> &Question {
         &self.question
     }
 
@@ -194,7 +194,7 @@ impl Inquiry {
     /// # Errors
     /// Returns an error if the answer has more entries or takes more memory than the answer of any correct
     /// client.
-    pub fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
+    pub(crate) fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
         if part.question != self.question {
             return Ok(Progress::Outdated);
         }

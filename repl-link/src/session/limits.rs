@@ -13,7 +13,7 @@ use crate::frame::packet::MTU_BYTES;
 /// The limits that a client sends in its hello. A limit that does not fit in 32 bits is sent as the greatest
 /// number that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientLimits {
+pub(crate) struct ClientLimits {
     mtu_bytes: u16,
     max_objects: u32,
     max_object_bytes: u32,
@@ -21,7 +21,7 @@ pub struct ClientLimits {
 }
 
 impl ClientLimits {
-    pub fn of(terms: &ClientTerms<'_>) -> Self {
+    pub(crate) fn of(terms: &ClientTerms<'_>) -> Self {
         let Capacity { mtu_bytes, max_objects, max_object_bytes } = terms.capacity;
         Self {
             mtu_bytes: u16::try_from(mtu_bytes).unwrap_or(u16::MAX),
@@ -32,12 +32,12 @@ impl ClientLimits {
     }
 
     /// Returns the largest packet that the client receives and sends.
-    pub fn mtu_bytes(&self) -> usize {
+    pub(crate) fn mtu_bytes(&self) -> usize {
         self.mtu_bytes.into()
     }
 
     /// Returns how long the client waits before it closes a silent connection.
-    pub fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.into())
     }
 
@@ -84,7 +84,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(60);
 /// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
 /// show that it has received the welcome. Each step takes a round trip, and repetitions if packets are lost.
 /// So the time is the server's timeout, but not so long that strangers could take places for hours.
-pub fn step_time(timeout: Duration) -> Duration {
+pub(crate) fn step_time(timeout: Duration) -> Duration {
     timeout.clamp(LEAST_STEP, LONGEST_STEP)
 }
 

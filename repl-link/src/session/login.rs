@@ -28,23 +28,27 @@ pub fn max_login_bytes(mtu_bytes: usize) -> usize {
 }
 
 /// Writes a login or an answer.
-pub fn write_login(login: &[u8], writer: &mut BitWriter) {
+pub(crate) fn write_login(login: &[u8], writer: &mut BitWriter) {
     write_bytes(login, LEN_BITS, writer);
 }
 
 /// Reads what [`write_login`] wrote.
-pub fn read_login(reader: &mut BitReader<'_>) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_login(reader: &mut BitReader<'_>) -> Result<Vec<u8>, ReadError> {
     read_bytes(reader, LEN_BITS, MAX_BYTES)
 }
 
 /// Writes the number of bytes in `len_bits` bits, and then the bytes.
-pub fn write_bytes(bytes: &[u8], len_bits: u32, writer: &mut BitWriter) {
+pub(crate) fn write_bytes(bytes: &[u8], len_bits: u32, writer: &mut BitWriter) {
     writer.write_bits(bytes.len() as u64, len_bits);
     bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
 }
 
 /// Reads what [`write_bytes`] wrote.
-pub fn read_bytes(reader: &mut BitReader<'_>, len_bits: u32, max_bytes: usize) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_bytes(
+    reader: &mut BitReader<'_>,
+    len_bits: u32,
+    max_bytes: usize,
+) -> Result<Vec<u8>, ReadError> {
     let len = reader.read_bits(len_bits)? as usize;
     let max = max_bytes.min(reader.remaining() / 8);
     if len > max {

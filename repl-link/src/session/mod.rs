@@ -3,21 +3,21 @@
 //! *Invariant:* the state machine of each side takes bytes and times, and returns bytes and outcomes.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-pub mod agreement;
-pub mod client_handshake;
-pub mod closing;
-pub mod connection_id;
-pub mod control;
-pub mod disconnect;
-pub mod identity;
-pub mod inquiry;
-pub mod limits;
-pub mod login;
-pub mod mismatch;
-pub mod name;
+pub(crate) mod agreement;
+pub(crate) mod client_handshake;
+pub(crate) mod closing;
+pub(crate) mod connection_id;
+pub(crate) mod control;
+pub(crate) mod disconnect;
+pub(crate) mod identity;
+pub(crate) mod inquiry;
+pub(crate) mod limits;
+pub(crate) mod login;
+pub(crate) mod mismatch;
+pub(crate) mod name;
 #[cfg(test)]
 mod pair;
-pub mod secret;
-pub mod server_handshake;
-pub mod terms;
-pub mod tick_watch;
+pub(crate) mod secret;
+pub(crate) mod server_handshake;
+pub(crate) mod terms;
+pub(crate) mod tick_watch;

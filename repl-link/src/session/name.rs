@@ -6,10 +6,10 @@
 use repl_core::{BitReader, BitWriter, ReadError};
 
 /// The length of the longest name, in bytes.
-pub const MAX_NAME_BYTES: usize = 128;
+pub(crate) const MAX_NAME_BYTES: usize = 128;
 
 /// Returns the beginning of a name, cut to at most `max` bytes.
-pub fn cut(name: &str, max: usize) -> &str {
+pub(crate) fn cut(name: &str, max: usize) -> &str {
     let mut end = name.len().min(max);
     while !name.is_char_boundary(end) {
         end = end.saturating_sub(1);
@@ -18,13 +18,13 @@ pub fn cut(name: &str, max: usize) -> &str {
 }
 
 /// Writes a name, cut to at most `max` bytes.
-pub fn write_name(name: &str, max: usize, writer: &mut BitWriter) {
+pub(crate) fn write_name(name: &str, max: usize, writer: &mut BitWriter) {
     let bytes = cut(name, max.min(MAX_NAME_BYTES)).as_bytes();
     writer.write_exp_golomb(bytes.len() as u64, 4);
     bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
 }
 
-pub fn read_name(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+pub(crate) fn read_name(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     let len = reader.read_exp_golomb(4)?;
     let max = (MAX_NAME_BYTES as u64).min(reader.remaining() as u64 / 8);
     if len > max {

@@ -92,7 +92,7 @@ impl Secret {
 }
 
 /// Returns a hash without a secret, which anyone can compute: the same content has the same number.
-pub fn unkeyed(content: &impl Hash) -> u64 {
+pub(crate) fn unkeyed(content: &impl Hash) -> u64 {
     Secret([0, 0]).hash(Purpose::Origin, content)
 }
 

@@ -28,7 +28,7 @@ const LEAST_WELCOME_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What is known about the address of a client when its connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub(crate) enum Trust {
     /// Nothing. The client proves its address with the token (R26).
     Unproved,
     /// The transport has validated the address.
@@ -40,7 +40,7 @@ pub enum Trust {
 
 /// The server's terms and agreement, which are the same for all clients.
 #[derive(Clone, Copy)]
-pub struct ServerContext<'a> {
+pub(crate) struct ServerContext<'a> {
     /// The limits and times of this side.
     pub terms: ServerTerms,
     /// What this side agrees to.
@@ -126,7 +126,7 @@ pub struct ServerHandshake {
 
 impl ServerHandshake {
     /// Creates a session that begins with the first hello.
-    pub fn new(connection: ConnectionId, secret: Secret, trust: Trust, now: Duration) -> Self {
+    pub(crate) fn new(connection: ConnectionId, secret: Secret, trust: Trust, now: Duration) -> Self {
         Self {
             connection,
             secret,
@@ -151,6 +151,7 @@ impl ServerHandshake {
         self.stage == Stage::Connected
     }
 
+    /// Returns whether either side has ended the session.
     pub fn is_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended(_))
     }
@@ -259,7 +260,7 @@ impl ServerHandshake {
     /// numbers of other packets are extended relative to it. Replies go into the queue. The bytes of hellos
     /// and control packets raise the number of bytes that the server may send to the client's address. A
     /// packet of state removes this limit.
-    pub fn receive<'a>(
+    pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
         newest: Sequence,

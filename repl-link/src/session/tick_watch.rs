@@ -9,7 +9,7 @@ const MAX_IDLE_POLLS: u32 = 1_000;
 
 /// The packets and polls since the last tick.
 #[derive(Debug, Default)]
-pub struct TickWatch {
+pub(crate) struct TickWatch {
     /// When the first packet after the last tick was received.
     first_receipt: Option<Duration>,
     /// How many polls before the first tick had no result.
@@ -18,7 +18,7 @@ pub struct TickWatch {
 
 impl TickWatch {
     /// Notes that `tick` was called.
-    pub fn ticked(&mut self) {
+    pub(crate) fn ticked(&mut self) {
         self.first_receipt = None;
     }
 
@@ -28,7 +28,7 @@ impl TickWatch {
     /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called in that time.
     /// Without ticks, the other sides would soon close the connection.
     #[track_caller]
-    pub fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
+    pub(crate) fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
         debug_assert!(
             silent.saturating_mul(2) < timeout,
@@ -41,7 +41,7 @@ impl TickWatch {
     /// # Panics
     /// In debug builds, if this has happened 1,000 times.
     #[track_caller]
-    pub fn polled_before_tick(&mut self) {
+    pub(crate) fn polled_before_tick(&mut self) {
         self.idle_polls = self.idle_polls.saturating_add(1);
         debug_assert!(
             self.idle_polls < MAX_IDLE_POLLS,

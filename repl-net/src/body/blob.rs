@@ -5,10 +5,9 @@
 //! to the connection.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
+use repl_link::parts::{Cut, Sequence};
 
 use crate::body::contents::{Content, Sent};
-use repl_link::frame::parts::Cut;
-use repl_link::frame::sequence::Sequence;
 
 /// Whether a part of a blob must be sent, is in flight, or has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use repl_core::Changelist;
-use repl_link::sent::payload::Record;
+use repl_link::parts::Record;
 
 use super::copied::Copied;
 use super::segment::Segment;

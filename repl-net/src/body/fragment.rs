@@ -4,10 +4,9 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};
+use repl_link::parts::{Cut, Sequence};
 
 use crate::body::blob::BLOB_SPAN;
-use repl_link::frame::parts::Cut;
-use repl_link::frame::sequence::Sequence;
 
 /// What precedes the bits of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use repl_core::Changelist;
-use repl_link::frame::sequence::Sequence;
-use repl_link::sent::in_flight::InFlight;
+use repl_link::parts::{InFlight, Sequence};
 
 use super::contents::Contents;
 use super::slot_set::SlotSet;
@@ -81,7 +80,7 @@ impl LostObject {
 
 #[cfg(test)]
 mod tests {
-    use repl_link::sent::in_flight::{Delivery, SentPacket};
+    use repl_link::parts::{Delivery, SentPacket};
 
     use super::*;
     use crate::body::contents::{Content, Sent};

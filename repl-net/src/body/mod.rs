@@ -21,7 +21,7 @@ pub(crate) mod status;
 pub(crate) mod table;
 pub(crate) mod writing;
 
-use repl_link::sent::payload::Payload;
+use repl_link::parts::Payload;
 
 use contents::Contents;
 use status::StatusSource;

@@ -8,10 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitReader, BitWriter, ReadError};
+use repl_link::parts::{Partial, Sequence};
 
 use crate::body::fragment::FragmentHead;
-use repl_link::frame::parts::Partial;
-use repl_link::frame::sequence::Sequence;
 
 /// A part of a blob that has arrived.
 #[derive(Debug)]
@@ -102,9 +101,10 @@ impl Reassembly {
 
 #[cfg(test)]
 mod tests {
+    use repl_link::parts::{Cut, LEAST_PART_BITS};
+
     use super::*;
     use crate::body::blob::BLOB_SPAN;
-    use repl_link::frame::parts::{Cut, LEAST_PART_BITS};
 
     /// The size in bytes of each part of a blob in the tests of this file.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;

@@ -12,7 +12,7 @@ pub(crate) struct Recycled<T> {
     items: Vec<T>,
     len: usize,
     /// The greatest length that the list had since unused items were last freed (see
-    /// [`ROUND_TICKS`](repl_link::queue::spare::ROUND_TICKS)).
+    /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
     most: usize,
 }
 

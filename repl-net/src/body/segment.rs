@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
-use repl_link::outbox::SEGMENT_BITS;
+use repl_link::parts::SEGMENT_BITS;
 
 use crate::body::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use crate::body::path::{StaticName, path_bits, write_name};

@@ -13,9 +13,7 @@
 use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, ReadError};
-use repl_link::frame::header::{Extension, Header};
-
-use repl_link::frame::sequence::Sequence;
+use repl_link::parts::{Extension, Header, Sequence};
 
 /// The greatest number of bits that a status takes in a header.
 const STATUS_BITS: usize = 3 + 32 + 28 + 1;

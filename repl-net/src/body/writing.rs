@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
-use repl_link::outbox::{Body, Outbox, SEGMENT_BITS};
-use repl_link::sent::payload::BodyWriter;
+use repl_link::parts::{Body, BodyWriter, Outbox, SEGMENT_BITS};
 
 use super::State;
 use super::contents::Sent;

@@ -6,10 +6,10 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::ConnectionId;
 
 use crate::client::Client;
 use crate::server::Server;
-use repl_link::session::connection_id::ConnectionId;
 
 /// A call that runs on a server. See [`Call`].
 pub type ServerCall<'a, T> = Call<'a, T, Server>;

@@ -6,13 +6,11 @@ use std::any::TypeId;
 use std::marker::PhantomData;
 
 use repl_core::{Checksum, NetSerialize};
+use repl_link::Channel;
+use repl_link::parts::{CALLS, Mailbox, Sender, UNRELIABLE_CALLS};
 
 use super::inbox::CallInbox;
 use super::rpcs::Rpcs;
-use repl_link::messages::channel::Channel;
-use repl_link::messages::mailbox::Mailbox;
-use repl_link::messages::sender::Sender;
-use repl_link::session::mismatch::{CALLS, UNRELIABLE_CALLS};
 
 /// Identifies the channel of the reliable calls of a class.
 struct ReliableCalls<T>(PhantomData<T>);

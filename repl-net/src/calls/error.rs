@@ -3,8 +3,7 @@
 //! *Invariant:* a call that is not queued changes nothing.
 
 use repl_core::WriteError;
-
-use repl_link::messages::channel::SendError;
+use repl_link::SendError;
 
 /// The reason why a call was not made. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

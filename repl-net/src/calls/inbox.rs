@@ -11,14 +11,11 @@ use repl_core::{
     BitSlice, BitWriter, Form, Guid, NetSerialize, NoObjects, ObjectRef, Objects, ReadError, ReferenceMap,
     WriteError,
 };
+use repl_link::parts::{Arrival, ChannelConfig, Inbox, InboxRefusal, MAX_UNREAD, ReadAhead, Sender, Ticket};
 
 use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
-use repl_link::messages::channel::ChannelConfig;
-use repl_link::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD};
-use repl_link::messages::read_ahead::{ReadAhead, Ticket};
-use repl_link::messages::sender::Sender;
 
 /// What decides how long calls wait for the objects of their references. After that they run with null
 /// references.

@@ -3,9 +3,9 @@
 //! *Invariant:* a function receives the type of call that its kind allows, or does not run.
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::ConnectionId;
 
 use super::call::{Call, CallSide, ClientCall, MulticastCall, ServerCall};
-use repl_link::session::connection_id::ConnectionId;
 
 /// A call that is about to run. Only generated code uses it.
 pub struct Invocation<'a, T> {

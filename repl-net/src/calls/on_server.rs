@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use repl_core::ObjectRef;
+use repl_link::ConnectionId;
 
 use super::call::{CallSide, ReceivedCall};
 use super::channels;
@@ -15,7 +16,6 @@ use super::invocation::Invocation;
 use super::rpcs::{CallSender, Rpcs};
 use super::table::CallKind;
 use crate::server::Server;
-use repl_link::session::connection_id::ConnectionId;
 
 type Inbox<T> = CallInbox<ConnectionId, T>;
 

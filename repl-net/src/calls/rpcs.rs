@@ -5,12 +5,12 @@
 use std::fmt::Debug;
 
 use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_link::ConnectionId;
 
 use super::call::CallSide;
 use super::error::CallError;
 use super::invocation::Invocation;
 use super::table::CallTable;
-use repl_link::session::connection_id::ConnectionId;
 
 /// A class with remote calls. The attribute `#[rpcs]` on an `impl` block implements this trait.
 #[diagnostic::on_unimplemented(

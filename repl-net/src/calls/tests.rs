@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use repl_core::{BitWriter, Guid, ObjectRef};
 use repl_derive::{Replicated, rpcs};
+use repl_link::ConnectionId;
 
 use super::{channels, inbox};
 use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent, Session};
-use repl_link::session::connection_id::ConnectionId;
 
 /// The modules that generated code names.
 mod library {

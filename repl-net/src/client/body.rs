@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
+use repl_link::parts::Sequence;
 
 use crate::body::path::{StaticName, read_name};
 use crate::body::reassembly::Part;
@@ -16,7 +17,6 @@ use crate::body::removal::{CloseReason, read_removal};
 use crate::body::role::Proxy;
 use crate::body::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::body::table::TableHead;
-use repl_link::frame::sequence::Sequence;
 
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

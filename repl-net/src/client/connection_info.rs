@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
-use repl_link::client::SessionStats;
+use repl_link::parts::SessionStats;
 
 use super::Client;
 use crate::session::traffic::ClassTraffic;

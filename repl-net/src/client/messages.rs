@@ -3,9 +3,9 @@
 //! *Invariant:* a message that was lost is sent again only if its channel is reliable.
 
 use repl_core::NetSerialize;
+use repl_link::{Channel, MessageOptions, SendError};
 
 use super::Client;
-use repl_link::messages::channel::{Channel, MessageOptions, SendError};
 
 impl Client {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with

@@ -35,6 +35,8 @@ use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::Session;
+use repl_link::parts::ClientSession;
 
 use crate::body::State;
 use crate::body::status::StatusSink;
@@ -42,8 +44,6 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
 use events::ClientEvents;
-use repl_link::client::ClientSession;
-use repl_link::session::identity::Session;
 use replicas::Replicas;
 
 pub use change_feed::Change;
@@ -52,7 +52,7 @@ pub use connection_info::{ClientConnectionInfo, ClientStats};
 pub use interpolated::{Interpolate, Interpolated};
 pub use object_handle::ClientObjectHandle;
 pub use object_info::ClientObjectInfo;
-pub use repl_link::client::ReceiveError;
+pub use repl_link::ReceiveError;
 pub use replicas::Placed;
 pub use statics::ClientStatics;
 

@@ -6,15 +6,8 @@
 use std::time::Duration;
 
 use repl_core::BitReader;
-
-use repl_link::client::Heard;
-use repl_link::frame::header::Header;
-use repl_link::frame::message::asks_for_ack;
-use repl_link::link::NewPacket;
-use repl_link::messages::exchange::CheckedMessages;
-use repl_link::session::client_handshake::ClientContext;
-use repl_link::session::closing::shortened;
-use repl_link::session::disconnect::DisconnectReason;
+use repl_link::DisconnectReason;
+use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, asks_for_ack, shortened};
 
 use super::body::BodyError;
 use super::{Client, ReceiveError};

@@ -3,8 +3,8 @@
 //! *Invariant:* nothing of a session is used in a later one but the registered types, messages and calls that
 //! were not polled, the references that the user has, and what the statistics count.
 
-use repl_link::client::Beginning;
-use repl_link::session::disconnect::DisconnectReason;
+use repl_link::DisconnectReason;
+use repl_link::parts::Beginning;
 
 use super::Client;
 use crate::session::events::ClientEvent;

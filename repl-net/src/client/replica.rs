@@ -14,6 +14,7 @@ use repl_core::{
     BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
     Observer, Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
+use repl_link::parts::Sequence;
 
 use super::keyed_objects::KeyedObjects;
 use super::notifies::{Notifies, NotifyOf};
@@ -21,7 +22,6 @@ use super::rows::Rows;
 use super::slot_table::SlotTable;
 use super::validated_entries::PreparedUpdate;
 use crate::session::archetype::Archetype;
-use repl_link::frame::sequence::Sequence;
 
 /// Objects of up to this size are preloaded as a whole.
 const PRELOADED_BYTES: usize = 256;

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe, Replicated};
+use repl_link::parts::ChannelTerms;
 
 use super::change_feed::ChangeFeed;
 use super::departed::Departed;
@@ -32,7 +33,6 @@ use crate::body::slot_set::SlotSet;
 use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
-use repl_link::session::agreement::ChannelTerms;
 
 pub use placed::Placed;
 

@@ -8,12 +8,12 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use repl_core::{Epoch, Guid, Objects};
+use repl_link::parts::Sequence;
 
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
 use super::validated_entries::LocalOrigin;
 use crate::body::role::{Proxy, Role};
-use repl_link::frame::sequence::Sequence;
 
 /// What a client knows about one slot, in less than a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]

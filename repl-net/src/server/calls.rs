@@ -6,16 +6,16 @@
 use std::time::Duration;
 
 use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
+use repl_link::SendError;
 
 use super::Server;
 use super::connection::CallRoute;
 use super::rows::OwnColumn;
-use repl_link::messages::channel::SendError;
+use repl_link::ConnectionId;
+use repl_link::DisconnectReason;
 #[cfg(test)]
-use repl_link::messages::outgoing::Outgoing;
-use repl_link::messages::recipient::Recipient;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
+use repl_link::parts::Outgoing;
+use repl_link::parts::Recipient;
 
 impl Server {
     /// Returns the guid of an object, if the object exists and is a `T`.

@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::ConnectionId;
 
 use super::Server;
 use super::cells::Group;
 use super::peer::Peer;
-use repl_link::session::connection_id::ConnectionId;
 
 /// The traffic and memory of a connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

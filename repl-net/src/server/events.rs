@@ -82,10 +82,9 @@ fn place_of(event: &ServerEvent) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use repl_core::{Guid, WriteError};
+    use repl_link::{ConnectionId, DisconnectReason};
 
     use super::*;
-    use repl_link::session::connection_id::ConnectionId;
-    use repl_link::session::disconnect::DisconnectReason;
 
     fn refused(slot: u32) -> ServerEvent {
         ServerEvent::ValueRefused {

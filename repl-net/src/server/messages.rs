@@ -4,11 +4,10 @@
 //! received before can still be polled.
 
 use repl_core::NetSerialize;
+use repl_link::{Channel, ConnectionId, MessageOptions, SendError};
 
 use super::Server;
 use super::cells::Group;
-use repl_link::messages::channel::{Channel, MessageOptions, SendError};
-use repl_link::session::connection_id::ConnectionId;
 
 impl Server {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with

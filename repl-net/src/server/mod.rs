@@ -51,6 +51,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitWriter, HandleSet, ObjectRef, Replicated};
+use repl_link::ConnectionId;
+use repl_link::parts::ServerSessions;
 
 use crate::body::role::Proxy;
 use crate::session::archetype::ArchetypeId;
@@ -62,8 +64,6 @@ use connection::Connection;
 use events::ServerEvents;
 use passes::Passes;
 use peer::Peer;
-use repl_link::server::ServerSessions;
-use repl_link::session::connection_id::ConnectionId;
 use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use repl_core::__private::preload;
 use repl_core::{Condition, ConditionMasks, HandleSet, History, PropertyIndex, Refusal, ViewFlags};
+use repl_link::ConnectionId;
 
 use crate::body::role::{Proxy, Role};
-use repl_link::session::connection_id::ConnectionId;
 
 /// The state of one object. [`Occupant`](super::occupant::Occupant) says which object it is.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 //! *Invariant:* nothing here changes the server.
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::ConnectionId;
 
 use super::Server;
 use super::cells::Relevancy;
 use super::dormancy::Dormancy;
 use super::not_sent::NotSent;
-use repl_link::session::connection_id::ConnectionId;
 
 /// What a server knows about one of its objects. [`Server::object_info`] returns an `ObjectInfo`, and
 /// [`Server::object`] changes what is here.

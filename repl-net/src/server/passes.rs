@@ -7,6 +7,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use repl_link::parts::{PeerEntry as AnyPeerEntry, Rest};
+use repl_link::{ConnectionId, DisconnectReason};
+
 use super::broadcast::Broadcast;
 use super::connection::Connection;
 use super::connection::{PassContext, PassScratch};
@@ -15,17 +18,13 @@ use super::served::Served;
 use super::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
-use repl_link::server::peers;
-use repl_link::server::rest::Rest;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
 
 /// The number of connections whose passes one thread runs before it looks for more work.
 #[cfg(feature = "rayon")]
 const BATCH: usize = 8;
 
 /// A client and its number.
-pub(super) type PeerEntry = peers::PeerEntry<Connection>;
+pub(super) type PeerEntry = AnyPeerEntry<Connection>;
 
 /// The connections that end in a tick, each with the reason.
 pub(super) type Ends = Vec<(ConnectionId, DisconnectReason)>;

@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use repl_core::__private::preload_all;
-use repl_link::server::peer;
+use repl_link::parts::Peer as AnyPeer;
 
 use super::connection::Connection;
 
 /// A client with its connection.
-pub(super) type Peer = peer::Peer<Connection>;
+pub(super) type Peer = AnyPeer<Connection>;
 
 /// Returns until when the server need not visit the client, unless something happens. `timeout` is the
 /// server's.

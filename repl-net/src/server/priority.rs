@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use repl_link::ConnectionId;
+
 use super::cells::Group;
 use super::cells::area::Position;
-use repl_link::session::connection_id::ConnectionId;
 
 /// All priorities are at least this great.
 const LEAST: f32 = 1e-6;

@@ -7,13 +7,14 @@
 //! *Invariant:* a connection that is there during a whole round has exactly one turn in it, so less than two
 //! rounds pass between two of its turns.
 
+use repl_link::parts::Peers as AnyPeers;
+
 use super::connection::Connection;
-use repl_link::server::peers;
 
 /// The clients of the server.
-type Peers = peers::Peers<Connection>;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::secret::Secret;
+type Peers = AnyPeers<Connection>;
+use repl_link::ConnectionId;
+use repl_link::parts::Secret;
 
 /// Which connections have a turn in a tick.
 #[derive(Debug)]

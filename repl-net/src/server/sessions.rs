@@ -5,13 +5,8 @@
 use std::time::Duration;
 
 use repl_core::BitReader;
-use repl_link::frame::sequence::Sequence;
-use repl_link::server::host::{Host, Roster};
-use repl_link::server::peer::Peer;
-use repl_link::server::{Maker, ServerSessions};
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
-use repl_link::session::server_handshake::ServerOutcome;
+use repl_link::parts::{Maker, Peer, Roster, Sequence, ServerOutcome, ServerSessions};
+use repl_link::{ConnectionId, DisconnectReason, Host};
 
 use super::Server;
 use super::connection::Connection;

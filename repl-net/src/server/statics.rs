@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use repl_core::{ObjectRef, Replicated};
+use repl_link::parts::{SEGMENT_BITS, frame_bits};
 
 use super::rows::OwnRows;
 use super::{Server, SpawnKind};
@@ -15,7 +16,6 @@ use crate::body::removal::REASON_BITS;
 use crate::body::segment::ENTRY_BITS;
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
-use repl_link::outbox::{SEGMENT_BITS, frame_bits};
 
 /// The static objects of a server: objects of a level that clients know by a path. [`Server::statics`]
 /// returns a `Statics`, to spawn them. [`Server::find_static`] returns the object with a path.

@@ -78,7 +78,7 @@ impl Server {
     fn run_passes(&mut self) -> Ends {
         let now = self.sessions.now();
         let Self { world, broadcast, classes, config, served, .. } = self;
-        let max_bits = config.mtu_bytes * 8 - repl_link::outbox::frame_bits::<State>();
+        let max_bits = config.mtu_bytes * 8 - repl_link::parts::frame_bits::<State>();
         if config.share {
             broadcast.build(world, classes, max_bits);
             let inputs = PassInputs { world, broadcast, classes, config, served, now };

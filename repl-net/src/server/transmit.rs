@@ -3,8 +3,9 @@
 //! *Invariant:* no packet is returned twice, and the packets of one connection are returned in the order in
 //! which they were made.
 
+use repl_link::ConnectionId;
+
 use super::Server;
-use repl_link::session::connection_id::ConnectionId;
 
 /// A packet to send, with the connection on which it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ use crate::body::slot_set::{SlotSet, slots_of};
 use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::events::CompareError;
 use crate::session::type_map::TypeMap;
-use repl_link::session::agreement::ChannelTerms;
+use repl_link::parts::ChannelTerms;
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! numbers.
 
 use repl_core::{Layout, PropertyIndex};
-use repl_link::session::agreement::{Agreement, ChannelTerms, ClassTerms};
+use repl_link::parts::{Agreement, ChannelTerms, ClassTerms};
 
 /// All registered classes, sorted by name.
 #[derive(Default)]

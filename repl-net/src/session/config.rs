@@ -6,11 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use repl_link::frame::packet::MTU_BYTES;
-use repl_link::outbox::Limits;
-use repl_link::server::ServerSettings;
-use repl_link::session::login::{Concealed, max_login_bytes};
-use repl_link::session::terms::{Capacity, ClientTerms, ServerTerms};
+use repl_link::parts::{Concealed, MTU_BYTES, max_login_bytes};
+use repl_link::{Capacity, ClientTerms, Limits, ServerSettings, ServerTerms};
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,11 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use repl_core::{ObjectRef, WriteError};
+use repl_link::parts::Concealed;
+use repl_link::{ConnectionId, DisconnectReason};
 
 use crate::body::removal::CloseReason;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
-use repl_link::session::login::Concealed;
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
 /// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.

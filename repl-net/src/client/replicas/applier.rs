@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
+use repl_link::parts::Sequence;
 
 use super::{ChangedObject, Replicas};
 use crate::body::removal::CloseReason;
@@ -18,7 +19,6 @@ use crate::client::validated_entries::{
 };
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
-use repl_link::frame::sequence::Sequence;
 
 /// The values of a run of openings.
 enum Values<'a> {

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 
 use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap};
+use repl_link::parts::{Sequence, read_end};
 
 use super::Replicas;
 use super::applier::Applier;
@@ -14,8 +15,6 @@ use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
-use repl_link::frame::packet::read_end;
-use repl_link::frame::sequence::Sequence;
 
 impl Replicas {
     /// Validates the body of a packet and applies it.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, ReferenceMap};
+use repl_link::parts::Sequence;
 
 use super::Replicas;
 use crate::body::blob::MAX_BLOBS;
@@ -22,7 +23,6 @@ use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
 use crate::client::slot_table::SlotTable;
 use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
-use repl_link::frame::sequence::Sequence;
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {

@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
+use repl_link::parts::SEGMENT_BITS;
 
 use super::changes::Change;
 use super::occupant::Occupant;
@@ -23,7 +24,6 @@ use super::world::World;
 use crate::body::segment::{Segment, SegmentKind, SegmentWriter, gap_order};
 use crate::session::classes::ClassList;
 use pool::Pool;
-use repl_link::outbox::SEGMENT_BITS;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
 

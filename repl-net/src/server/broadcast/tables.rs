@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist, HandleSet, WriteRecipe};
+use repl_link::parts::SEGMENT_BITS;
 
 use super::pool::Pool;
 use super::section::{Distance, Piece, Section};
@@ -23,7 +24,6 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::occupant::Occupant;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
-use repl_link::outbox::SEGMENT_BITS;
 
 /// The tables of one tick.
 #[derive(Debug, Default)]

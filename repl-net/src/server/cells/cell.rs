@@ -4,10 +4,10 @@
 //! nearest band.
 
 use repl_core::__private::{preload, preload_all};
+use repl_link::ConnectionId;
 
 use super::area::{Band, Nearness, Ring};
 use super::strips::StripPlace;
-use repl_link::session::connection_id::ConnectionId;
 
 /// The greatest number of members, and of viewers, for which an empty cell keeps memory.
 const MAX_SPARE: usize = 8;

@@ -26,7 +26,7 @@ use positions::Positions;
 pub use rank::Group;
 use rank::{CellKey, Rank};
 pub use relevancy::{Audience, Relevancy};
-use repl_link::session::connection_id::ConnectionId;
+use repl_link::ConnectionId;
 use strips::{StripPlace, Strips};
 
 /// The number of moves, and of changes of a sight, whose memory is preloaded together.

@@ -3,12 +3,13 @@
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
+use repl_link::ConnectionId;
+
 use super::area::{Band, Nearness, Position, Ring};
 use super::rank::{CellKey, Group, Rank};
 use super::rings::rows_around;
 use super::strips::StripPlace;
 use super::{BATCH, Cells};
-use repl_link::session::connection_id::ConnectionId;
 
 /// The number of objects for which an update makes room at first.
 const FEW_OBJECTS: usize = 64;

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
+use repl_link::parts::Sequence;
 
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
@@ -13,7 +14,6 @@ use crate::body::contents::{Content, Sent};
 use crate::body::fragment::FragmentHead;
 use crate::body::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 use crate::body::writing::WriteState;
-use repl_link::frame::sequence::Sequence;
 
 impl Connection {
     /// Begins to send one update of an object as a blob. The values of the update are already in the scratch

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use repl_core::{BitWriter, WriteRecipe};
+use repl_link::parts::Draft;
 
 use crate::body::State;
 use crate::body::segment::PROXY_BITS;
@@ -14,7 +15,6 @@ use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
-use repl_link::outbox::Draft;
 
 /// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
 /// origin of the object, and the number of objects in the run.

@@ -6,8 +6,9 @@
 
 use std::time::Duration;
 
+use repl_link::DisconnectReason;
+
 use super::Connection;
-use repl_link::session::disconnect::DisconnectReason;
 
 /// The number of timeouts for which the closing of an object may remain unacknowledged. At 90 % loss in both
 /// directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this rate, only

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl_core::BitWriter;
-use repl_link::messages::channel::SendError;
+use repl_link::SendError;
 
 use super::Connection;
 use super::calls::CallRoute;
@@ -43,7 +43,7 @@ impl Connection {
         calls.end_on(slot, copies, world, &mut link.exchange.outgoing, max_bits);
     }
 
-    /// Sends the waiting messages and calls, as [`Link::send_messages`](repl_link::link::Link::send_messages)
+    /// Sends the waiting messages and calls, as [`Link::send_messages`](repl_link::parts::Link::send_messages)
     /// describes. Returns how many bits they take.
     pub(super) fn send_messages(&mut self, world: &World, budget_bits: usize, now: Duration) -> usize {
         let Self { link, copies, .. } = self;

@@ -31,9 +31,8 @@ mod spawns;
 mod tear_off;
 
 use repl_core::__private::{preload, preload_all};
-use repl_link::link::Link;
-use repl_link::server::peer::HasLink;
-use repl_link::session::connection_id::ConnectionId;
+use repl_link::ConnectionId;
+use repl_link::parts::{HasLink, Link};
 
 use backlog::Backlog;
 pub(crate) use calls::CallRoute;

@@ -5,12 +5,8 @@
 use std::time::Duration;
 
 use repl_core::{BitReader, ReadError};
-use repl_link::frame::message::{is_at_end, read_messages};
-use repl_link::frame::sequence::Sequence;
-use repl_link::messages::exchange::CheckedMessages;
-use repl_link::messages::mailbox::Mailbox;
-use repl_link::session::connection_id::ConnectionId;
-use repl_link::session::disconnect::DisconnectReason;
+use repl_link::parts::{CheckedMessages, Mailbox, Sequence, is_at_end, read_messages};
+use repl_link::{ConnectionId, DisconnectReason};
 
 use super::Connection;
 use super::copies::losses::Losses;

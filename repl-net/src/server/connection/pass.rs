@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use repl_link::parts::Extension;
+
 use super::Connection;
 use super::context::PassContext;
 use crate::body::removal::CloseReason;
 use crate::body::status::{ConnectionStatus, StatusSource};
 use crate::server::world::World;
-use repl_link::frame::header::Extension;
 
 /// Whether a client has all objects that exist is found out again after so many ticks.
 const COMPLETE_TICKS: u64 = 64;

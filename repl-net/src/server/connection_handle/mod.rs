@@ -8,10 +8,9 @@ mod session;
 mod sight;
 
 use repl_core::NetSerialize;
+use repl_link::{ConnectionId, SendError};
 
 use super::Server;
-use repl_link::messages::channel::SendError;
-use repl_link::session::connection_id::ConnectionId;
 
 /// One connection of a server: answers its login, says how much it is sent and from where it sees objects,
 /// sends it messages, and ends it. [`Server::connection`] returns a `ConnectionHandle`.

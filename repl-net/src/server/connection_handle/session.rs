@@ -2,10 +2,10 @@
 //!
 //! *Invariant:* a login is answered at most once.
 
+use repl_link::DisconnectReason;
+use repl_link::parts::{max_login_bytes, shortened};
+
 use super::ConnectionHandle;
-use repl_link::session::closing::shortened;
-use repl_link::session::disconnect::DisconnectReason;
-use repl_link::session::login::max_login_bytes;
 
 impl ConnectionHandle<'_> {
     /// Ends the connection. The next [`poll_transmit`](crate::Server::poll_transmit) returns the packet that

@@ -4,6 +4,8 @@
 //! viewers of these cells.
 
 use repl_core::ObjectRef;
+use repl_link::ConnectionId;
+use repl_link::parts::ServerSessions;
 
 use super::ConnectionHandle;
 use crate::server::cells::Group;
@@ -11,8 +13,6 @@ use crate::server::cells::area::Position;
 use crate::server::connection::Connection;
 use crate::server::peer::Peer;
 use crate::server::relevancy::assert_has_area;
-use repl_link::server::ServerSessions;
-use repl_link::session::connection_id::ConnectionId;
 
 impl ConnectionHandle<'_> {
     /// Sets the points from which the connection sees objects with [positions](crate::ClassHandle::locate),

@@ -3,9 +3,9 @@
 //! *Invariant:* the owner of each object is the connection at the top of its chain of owners.
 
 use repl_core::ObjectRef;
+use repl_link::ConnectionId;
 
 use super::ObjectHandle;
-use repl_link::session::connection_id::ConnectionId;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next

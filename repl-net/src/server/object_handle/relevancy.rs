@@ -4,10 +4,11 @@
 //! being torn off. Each method changes something that the rule reads. Then the connections that may now see
 //! other objects apply the rule again.
 
+use repl_link::ConnectionId;
+
 use super::ObjectHandle;
 use crate::server::cells::{Audience, Relevancy};
 use crate::server::relevancy::assert_has_area;
-use repl_link::session::connection_id::ConnectionId;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).

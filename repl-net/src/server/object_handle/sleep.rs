@@ -3,10 +3,11 @@
 //! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called
 //! before or after an object is written to (W15).
 
+use repl_link::ConnectionId;
+
 use super::ObjectHandle;
 use crate::server::Server;
 use crate::server::dormancy::Dormancy;
-use repl_link::session::connection_id::ConnectionId;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets whether the object falls asleep while it does not change (S206, S207). Costs O(connections).

@@ -4,11 +4,11 @@
 //! sent values that its client may no longer see.
 
 use repl_core::{Condition, PropertyIndex, Replicated};
+use repl_link::ConnectionId;
 
 use super::ObjectHandle;
 use crate::body::role::Role;
 use crate::server::world::assert_property;
-use repl_link::session::connection_id::ConnectionId;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is

@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
+use repl_link::parts::ROUND_TICKS;
+
 use super::World;
 use crate::server::cells::sight::SightScratch;
 use crate::server::changes::Changes;
-use repl_link::queue::spare::ROUND_TICKS;
 
 impl World {
     /// Begins a tick at the time `now`: finds out which objects may have changed and are due.

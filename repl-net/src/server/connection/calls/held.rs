@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitSlice, BitWriter, Guid};
+use repl_link::SendError;
+use repl_link::parts::{Recipient, held_bytes};
 
 use super::super::copies::call_rights::CallVerdict;
-use repl_link::messages::channel::{SendError, held_bytes};
-use repl_link::messages::recipient::Recipient;
 
 /// The greatest number of remote calls that wait on a connection.
 const MAX_HELD: usize = 4_096;

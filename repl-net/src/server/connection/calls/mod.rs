@@ -8,9 +8,8 @@ mod held;
 mod unacked;
 
 use repl_core::BitWriter;
-use repl_link::messages::channel::SendError;
-use repl_link::messages::outgoing::Outgoing;
-use repl_link::messages::recipient::Recipient;
+use repl_link::SendError;
+use repl_link::parts::{Outgoing, Recipient};
 
 use super::copies::Copies;
 use super::copies::call_rights::{CallRights, CallVerdict};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use repl_link::messages::outgoing::Outgoing;
+use repl_link::parts::Outgoing;
 
 /// Acknowledged calls are forgotten when there are more than this many and twice as many as after the last
 /// time.
@@ -60,10 +60,11 @@ impl UnackedCalls {
 #[cfg(test)]
 mod tests {
     use repl_core::BitWriter;
+    use repl_link::parts::SentMessage;
+    use repl_link::{Channel, MessageOptions};
 
     use super::*;
-    use repl_link::frame::message::SentMessage;
-    use repl_link::messages::channel::{Channel, ChannelConfig, MessageOptions};
+    use repl_link::parts::ChannelConfig;
 
     #[test]
     fn calls_are_forgotten_after_they_were_acknowledged() {

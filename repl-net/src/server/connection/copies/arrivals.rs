@@ -4,8 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use repl_link::frame::sequence::Sequence;
-use repl_link::link::Acked;
+use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
 use crate::body::State;

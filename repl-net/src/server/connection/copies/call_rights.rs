@@ -8,10 +8,10 @@
 
 use repl_core::wire::read_guid;
 use repl_core::{BitReader, Guid, ObjectRef};
+use repl_link::parts::Recipient;
 
 use super::Copies;
 use crate::server::world::World;
-use repl_link::messages::recipient::Recipient;
 
 /// What a connection can do with a remote call now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use repl_core::Changelist;
-use repl_link::frame::sequence::Sequence;
-use repl_link::sent::in_flight::InFlight;
+use repl_link::parts::{InFlight, Sequence};
 
 use super::super::objects::LostOpening;
 use super::Copies;

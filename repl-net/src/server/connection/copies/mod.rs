@@ -15,8 +15,8 @@ mod subobjects;
 mod tear_off;
 
 use repl_core::ObjectRef;
-use repl_link::frame::sequence::Sequence;
-use repl_link::session::connection_id::ConnectionId;
+use repl_link::ConnectionId;
+use repl_link::parts::Sequence;
 
 use super::objects::{ObjectStates, View};
 use crate::body::blob::Blobs;
@@ -53,11 +53,6 @@ impl Copies {
     /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         self.objects.view()
-    }
-
-    /// Returns whether the session has begun and not ended.
-    pub(crate) fn is_live(&self) -> bool {
-        self.is_live
     }
 
     /// Returns whether the client has an object in a slot, or will receive one.

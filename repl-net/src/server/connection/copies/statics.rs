@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
+use repl_link::parts::Sequence;
+
 use super::super::context::PassContext;
 use super::Copies;
 use crate::body::path::StaticName;
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
 
 impl Copies {
     /// Returns how an opening names the object in a slot, if the object is static and has this path.

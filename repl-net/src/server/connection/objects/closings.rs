@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use repl_link::parts::Sequence;
+
 use super::known::KnownObjects;
 use super::pending_spawns::PendingSpawns;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
-use repl_link::frame::sequence::Sequence;
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
 #[derive(Debug, PartialEq, Eq)]

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use repl_link::parts::Sequence;
+
 use super::pending_spawns::PendingSpawns;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
 use crate::body::slot_set::{bit_of, slots_of};
 use crate::body::sparse_slots::SparseSlots;
-use repl_link::frame::sequence::Sequence;
 
 /// What the client still lacks of the objects and the news that it receives when it joins. `None` if it lacks
 /// nothing. In a box, because a connection needs it only for a short time.

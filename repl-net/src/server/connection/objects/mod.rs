@@ -50,8 +50,8 @@ use crate::server::cells::sight::Sight;
 use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
-use repl_link::session::connection_id::ConnectionId;
+use repl_link::ConnectionId;
+use repl_link::parts::Sequence;
 
 /// The state of all objects for one client.
 #[derive(Debug)]

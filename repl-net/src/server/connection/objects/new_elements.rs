@@ -5,8 +5,7 @@
 use std::collections::VecDeque;
 
 use repl_core::{Changelist, HandleSet};
-
-use repl_link::frame::sequence::Sequence;
+use repl_link::parts::Sequence;
 
 /// If there are at most this many entries, removed elements are not worth searching for.
 const FEW_ENTRIES: usize = 64;

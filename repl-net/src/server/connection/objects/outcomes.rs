@@ -4,12 +4,12 @@
 //! the phase in which the packet was sent.
 
 use repl_core::{Changelist, PropertyIndex};
+use repl_link::parts::Sequence;
 
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState};
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
 
 /// What follows from the loss of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

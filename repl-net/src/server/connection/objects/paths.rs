@@ -4,10 +4,11 @@
 //! *Invariant:* only an ack of an opening with a path makes the path known, so a path is repeated after each
 //! loss.
 
+use repl_link::parts::Sequence;
+
 use super::ObjectStates;
 use super::tracked::{Phase, Tracked};
 use crate::body::removal::CloseReason;
-use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Returns whether the client knows the path of the object in a slot.

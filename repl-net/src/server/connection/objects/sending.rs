@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet, Portions};
+use repl_link::parts::Sequence;
 
 use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
@@ -13,7 +14,6 @@ use crate::body::slot_set::{SlotSet, bit_of, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
 
 /// What an opening does not contain.
 #[derive(Debug)]

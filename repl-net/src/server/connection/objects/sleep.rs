@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
+use repl_link::parts::Sequence;
+
 use crate::body::slot_set::slots_of;
 use crate::body::sparse_slots::SparseSlots;
-use repl_link::frame::sequence::Sequence;
 
 /// The objects that sleep for one client.
 #[derive(Debug, Default)]

@@ -2,11 +2,12 @@
 //!
 //! *Invariant:* the client of an object that sleeps has acknowledged everything of the object.
 
+use repl_link::parts::Sequence;
+
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyState, Tracked};
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::dormancy::Dormancies;
-use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Returns whether an object sleeps for the client, and nothing of it must be sent.
@@ -109,10 +110,11 @@ impl ObjectStates {
 
 #[cfg(test)]
 mod tests {
+    use repl_link::ConnectionId;
+
     use super::*;
     use crate::body::slot_set::SlotSet;
     use crate::server::dormancy::Dormancy;
-    use repl_link::session::connection_id::ConnectionId;
 
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use repl_link::parts::Sequence;
+
 use super::{Closed, ObjectStates, Phase, Tracked};
 use crate::body::removal::CloseReason;
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Begins to tear off an object that the client sees.

@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
+use repl_link::parts::Sequence;
 
 use super::new_elements::NewElements;
 use crate::body::removal::CloseReason;
 use crate::server::openings::SMALL_OPEN_BITS;
-use repl_link::frame::sequence::Sequence;
 
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

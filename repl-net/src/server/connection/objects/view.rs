@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
+use repl_link::ConnectionId;
+use repl_link::parts::Sequence;
 
 use crate::body::role::Proxy;
 use crate::body::slot_set::SlotSet;
@@ -16,8 +18,6 @@ use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Audience, Group, Home, Relevancy};
 use crate::server::object::Object;
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
-use repl_link::session::connection_id::ConnectionId;
 
 /// How one client sees the objects.
 #[derive(Debug)]

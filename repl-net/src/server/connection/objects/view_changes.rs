@@ -4,10 +4,10 @@
 //! current value.
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
+use repl_link::parts::Sequence;
 
 use super::{ObjectStates, Phase, ProxyState};
 use crate::server::world::World;
-use repl_link::frame::sequence::Sequence;
 
 impl ObjectStates {
     /// Stores whether the client takes the shared data of an object. Returns `false` if the client does not

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use repl_link::parts::Sequence;
+
 use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::body::removal::CloseReason;
-use repl_link::frame::sequence::Sequence;
 
 /// The state of one object for a client, in the naive model. The model has one field for each fact.
 #[derive(Clone, Debug, Default)]

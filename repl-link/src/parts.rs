@@ -1,0 +1,42 @@
+//! The parts from which sessions are built, for crates that put something of their own into packets.
+//!
+//! A [`ServerSessions`] has the clients of a server, each with a [`Link`], and a [`ClientSession`] is the other
+//! side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain) shows how
+//! little is needed around them.
+
+pub use crate::client::{Beginning, ClientSession, Heard, SessionStats};
+pub use crate::frame::acks::AckRange;
+pub use crate::frame::header::{Extension, Header};
+pub use crate::frame::message::{ReceivedMessage, SentMessage, asks_for_ack, is_at_end, read_messages};
+pub use crate::frame::packet::{MTU_BYTES, read_end};
+pub use crate::frame::parts::{Cut, LEAST_PART_BITS, Partial};
+pub use crate::frame::sequence::Sequence;
+pub use crate::link::{Acked, Acks, Link, Losses, NewPacket};
+pub use crate::messages::channel::{ChannelConfig, held_bytes};
+pub use crate::messages::exchange::{CheckedMessages, Exchange};
+pub use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
+pub use crate::messages::outgoing::Outgoing;
+pub use crate::messages::read_ahead::{ReadAhead, Ticket};
+pub use crate::messages::recipient::{MayReceive, Recipient};
+pub use crate::messages::sender::Sender;
+pub use crate::outbox::{Body, Draft, Outbox, SEGMENT_BITS, frame_bits};
+pub use crate::queue::send_queue::SendQueue;
+pub use crate::queue::spare::ROUND_TICKS;
+pub use crate::rate::congestion::Congestion;
+pub use crate::rate::health::LinkHealth;
+pub use crate::rate::rate_limit::RateLimit;
+pub use crate::rate::rtt::RoundTrip;
+pub use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
+pub use crate::sent::payload::{BodyWriter, Payload, Record};
+pub use crate::server::host::Roster;
+pub use crate::server::peer::{HasLink, Peer};
+pub use crate::server::peers::{PeerEntry, Peers};
+pub use crate::server::rest::Rest;
+pub use crate::server::{Maker, ServerSessions};
+pub use crate::session::agreement::{Agreement, ChannelTerms, ClassTerms};
+pub use crate::session::client_handshake::ClientContext;
+pub use crate::session::closing::shortened;
+pub use crate::session::login::{Concealed, max_login_bytes};
+pub use crate::session::mismatch::{CALLS, UNRELIABLE_CALLS};
+pub use crate::session::secret::Secret;
+pub use crate::session::server_handshake::{ServerHandshake, ServerOutcome};
