@@ -1,5 +1,4 @@
-//! Static objects of a client: objects of a level that both sides know by a path (S198 to
-//! S201, S212).
+//! Static objects of a client: objects of a level that both sides know by a path (S198 to S201, S212).
 //!
 //! *Invariant:* nothing here is sent to the server.
 

@@ -26,7 +26,8 @@ pub struct ConnectionStats {
     /// client's next tick. `round_trip` is zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits the memory for unacknowledged data.
+    /// acknowledged. [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) limits
+    /// the memory for unacknowledged data.
     pub memory_bytes: usize,
     /// The number of remote calls of the client that were ignored, because the client did not own their
     /// objects, or the objects did not exist (S214).

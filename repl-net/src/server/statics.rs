@@ -1,5 +1,4 @@
-//! Static objects of a server: objects of a level that both sides know by a path (S198 to
-//! S201, S212).
+//! Static objects of a server: objects of a level that both sides know by a path (S198 to S201, S212).
 //!
 //! *Invariant:* a path belongs to at most one existing object.
 
@@ -38,8 +37,8 @@ impl Server {
         self.world.has_class::<T>(occupant.class).then(|| ObjectRef::new(occupant.guid(slot)))
     }
 
-    /// Returns the paths of the [static objects](Statics) that were despawned, which clients that
-    /// join are told (S212). Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
+    /// Returns the paths of the [static objects](Statics) that were despawned, which clients that join are
+    /// told (S212). Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
     pub fn destroyed_paths(&self) -> impl Iterator<Item = &str> {
         self.world.paths.destroyed().filter_map(|slot| self.world.paths.path(slot)).map(|path| &**path)
     }
