@@ -28,6 +28,7 @@ mod rate;
 mod sent;
 mod server;
 mod session;
+mod spare;
 
 pub use client::ReceiveError;
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};

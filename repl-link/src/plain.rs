@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* all that these types do is in [`ServerSessions`] and [`ClientSession`]. They only hold what
 //! belongs together.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -221,3 +221,13 @@ fn the_public_names_of_fast_arrays_are_the_reviewed_ones() {
 fn the_public_names_of_server_and_client_are_the_reviewed_ones() {
     insta::assert_snapshot!("repl_net", api("repl-net"));
 }
+
+#[test]
+fn the_public_names_of_the_link_are_the_reviewed_ones() {
+    insta::assert_snapshot!("repl_link", api("repl-link"));
+}
+
+#[test]
+fn the_public_names_of_the_simulated_network_are_the_reviewed_ones() {
+    insta::assert_snapshot!("repl_sim", api("repl-sim"));
+}

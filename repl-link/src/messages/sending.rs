@@ -21,8 +21,8 @@ use crate::messages::channel::{
 use crate::messages::content_buffer::ContentBuffer;
 use crate::messages::recipient::{MayReceive, Recipient};
 use crate::outbox::{Outbox, SEGMENT_BITS};
-use crate::queue::spare::shrink_sparse;
 use crate::sent::payload::Payload;
+use crate::spare::shrink_sparse;
 
 /// How many parts of a large message fit into a packet. Small parts can use the room that other content
 /// leaves in a packet.

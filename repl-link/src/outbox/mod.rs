@@ -7,17 +7,15 @@
 
 mod draft;
 mod limits;
+mod writing;
 
 use std::time::Duration;
 
 use repl_core::__private::{preload, preload_all};
-use repl_core::{BitSlice, BitWriter};
 
 use crate::frame::acks::{AckRange, Received};
 use crate::frame::header::{Extension, Header};
-use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
 use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
-use crate::frame::parts::Cut;
 use crate::frame::sequence::Sequence;
 use crate::queue::send_queue::SendQueue;
 use crate::rate::byte_budget::ByteBudget;
@@ -28,6 +26,7 @@ use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
 use crate::sent::late::LateLog;
 use crate::sent::payload::Payload;
 pub use draft::Draft;
+pub use writing::Body;
 
 /// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
 /// list of segments: a one bit comes before each, and a zero bit ends the list.
@@ -108,16 +107,6 @@ pub struct Limits {
     pub bytes_per_pass: usize,
     /// The greatest number of bytes of memory that the connection may take.
     pub memory_bytes: usize,
-}
-
-/// The body of the packet that is being filled.
-pub struct Body<'a, P: Payload> {
-    /// What is stored about the body until the fate of the packet is known.
-    pub record: &'a mut P::Record,
-    /// What writes the body.
-    pub body: &'a mut P::Writer,
-    /// The bits of the packet.
-    pub writer: &'a mut BitWriter,
 }
 
 impl<P: Payload> Outbox<P> {
@@ -214,16 +203,6 @@ impl<P: Payload> Outbox<P> {
         self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
     }
 
-    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it writes
-    /// into the body.
-    pub fn body(&mut self) -> Body<'_, P> {
-        self.begin_packet();
-        let Self { in_flight, draft, record, .. } = self;
-        let record = record.get_or_insert_with(|| in_flight.blank());
-        let Draft { writer, body, .. } = &mut **draft;
-        Body { record: &mut record.body, body, writer }
-    }
-
     /// Returns what has written the body of the last packet.
     pub fn body_writer(&self) -> &P::Writer {
         &self.draft.body
@@ -244,33 +223,6 @@ impl<P: Payload> Outbox<P> {
             self.has_acked_all = header.write(self.extension.as_mut(), received, MAX_ACK_BITS, writer);
             self.record = Some(self.in_flight.blank());
         }
-    }
-
-    /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
-    /// channels. The argument `content` has the bits of the message or part. Returns the number of the packet
-    /// that contains the message and the bits that were written, or `None` if the limits of the connection do
-    /// not allow another packet.
-    pub fn message(
-        &mut self,
-        message: SentMessage,
-        channels: u16,
-        cut: Cut,
-        content: BitSlice<'_>,
-        now: Duration,
-    ) -> Option<(Sequence, usize)> {
-        let header_bits = match cut.parts() {
-            1 => MESSAGE_HEAD_BITS,
-            _ if self.draft.messages.continues(message) => NEXT_PART_BITS,
-            _ => PART_HEAD_BITS,
-        };
-        if !self.make_room(header_bits.saturating_add(content.len()), now) {
-            return None;
-        }
-        self.begin_packet();
-        self.record.iter_mut().for_each(|record| record.messages.push(message));
-        let before = self.draft.messages.bit_len();
-        self.draft.messages.write(message, channels, cut, content);
-        Some((self.next, self.draft.messages.bit_len() - before))
     }
 
     /// Returns the header of the next packet.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use repl_core::__private::{preload, preload_all};
 
-use crate::queue::spare::{Spare, shrink_sparse};
+use crate::spare::{Spare, shrink_sparse};
 
 /// The size of a page in bytes.
 const PAGE_BYTES: usize = 1 << 14;
@@ -26,7 +26,7 @@ pub(crate) struct PacketPages {
     start: usize,
     /// The numbers of bytes of the packets.
     lengths: VecDeque<u32>,
-    /// The greatest length of the first page in this round (see [`ROUND_TICKS`](crate::queue::spare::ROUND_TICKS)).
+    /// The greatest length of the first page in this round (see [`ROUND_TICKS`](crate::spare::ROUND_TICKS)).
     most: usize,
     /// The capacity of all pages.
     page_bytes: usize,
@@ -150,8 +150,8 @@ impl PacketPages {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::spare::ROUND_TICKS;
     use super::*;
+    use crate::spare::ROUND_TICKS;
 
     /// Returns a packet of `length` bytes that differs from others.
     fn packet(number: usize, length: usize) -> Vec<u8> {

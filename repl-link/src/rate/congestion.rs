@@ -15,8 +15,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::frame::sequence::{Sequence, WINDOW};
-use crate::queue::spare::shrink_sparse;
 use crate::rate::trial::{LinkProperties as TriedLink, Trial};
+use crate::spare::shrink_sparse;
 
 /// The number of packets that may be in flight before any rate has been measured (RFC 6928). After a rate was
 /// measured, at least this number of packets may be in flight as long as acks arrive.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use repl_core::__private::preload;
 
 use crate::frame::sequence::Sequence;
-use crate::queue::spare::shrink_sparse;
+use crate::spare::shrink_sparse;
 
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);

@@ -12,7 +12,7 @@ use repl_core::__private::{preload, preload_all};
 use super::payload::Record;
 use crate::frame::message::SentMessage;
 use crate::frame::sequence::Sequence;
-use crate::queue::spare::{Holds, Spare, shrink_sparse};
+use crate::spare::{Holds, Spare, shrink_sparse};
 
 /// Whether a packet has arrived at the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

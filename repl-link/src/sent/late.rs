@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::frame::acks::AckRange;
 use crate::frame::sequence::Sequence;
-use crate::queue::spare::shrink_sparse;
+use crate::spare::shrink_sparse;
 
 /// Something of packets that count as lost and may still be acked. At most `MAX` entries are stored.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ pub(crate) mod blob;
 pub(crate) mod contents;
 pub(crate) mod copied;
 pub(crate) mod entry_lists;
+pub(crate) mod entry_writer;
 pub(crate) mod fragment;
 pub(crate) mod growth;
 pub(crate) mod losses;
@@ -24,8 +25,8 @@ pub(crate) mod writing;
 use repl_link::parts::Payload;
 
 use contents::Contents;
+use entry_writer::EntryWriter;
 use status::StatusSource;
-use writing::EntryWriter;
 
 /// The state of objects, in the packets of a server. The packets of a client have no body.
 #[derive(Debug, Default)]

@@ -7,34 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
-use repl_link::parts::{Body, BodyWriter, Outbox, SEGMENT_BITS};
+use repl_link::parts::{Body, Outbox, SEGMENT_BITS};
 
 use super::State;
 use super::contents::Sent;
+use super::entry_writer::EntryWriter;
 use super::segment::{RunHeader, Segment, SegmentKind, SegmentWriter};
 use super::slot_set::masks_between;
 use super::table::Table;
-
-/// The segment that is being written, and how many entries about single objects were written.
-#[derive(Debug, Default)]
-pub(crate) struct EntryWriter {
-    segment: SegmentWriter,
-    /// It may wrap.
-    entries: u32,
-}
-
-impl EntryWriter {
-    /// Returns a number that changes with each entry about a single object that is written.
-    pub(crate) fn entries(&self) -> u32 {
-        self.entries
-    }
-}
-
-impl BodyWriter for EntryWriter {
-    fn end(&mut self, writer: &mut BitWriter) {
-        self.segment.end(writer);
-    }
-}
 
 /// Writes the state of objects into packets.
 pub(crate) trait WriteState {

@@ -1,0 +1,62 @@
+//! Writes into the packets of an outbox: bodies, and messages.
+//!
+//! *Invariant:* what is written is in the record of the same packet.
+
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter};
+
+use super::{Draft, Outbox};
+use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use crate::frame::parts::Cut;
+use crate::frame::sequence::Sequence;
+use crate::sent::payload::Payload;
+
+/// The body of the packet that is being filled.
+pub struct Body<'a, P: Payload> {
+    /// What is stored about the body until the fate of the packet is known.
+    pub record: &'a mut P::Record,
+    /// What writes the body.
+    pub body: &'a mut P::Writer,
+    /// The bits of the packet.
+    pub writer: &'a mut BitWriter,
+}
+
+impl<P: Payload> Outbox<P> {
+    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it writes
+    /// into the body.
+    pub fn body(&mut self) -> Body<'_, P> {
+        self.begin_packet();
+        let Self { in_flight, draft, record, .. } = self;
+        let record = record.get_or_insert_with(|| in_flight.blank());
+        let Draft { writer, body, .. } = &mut **draft;
+        Body { record: &mut record.body, body, writer }
+    }
+
+    /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
+    /// channels. The argument `content` has the bits of the message or part. Returns the number of the packet
+    /// that contains the message and the bits that were written, or `None` if the limits of the connection do
+    /// not allow another packet.
+    pub fn message(
+        &mut self,
+        message: SentMessage,
+        channels: u16,
+        cut: Cut,
+        content: BitSlice<'_>,
+        now: Duration,
+    ) -> Option<(Sequence, usize)> {
+        let header_bits = match cut.parts() {
+            1 => MESSAGE_HEAD_BITS,
+            _ if self.draft.messages.continues(message) => NEXT_PART_BITS,
+            _ => PART_HEAD_BITS,
+        };
+        if !self.make_room(header_bits.saturating_add(content.len()), now) {
+            return None;
+        }
+        self.begin_packet();
+        self.record.iter_mut().for_each(|record| record.messages.push(message));
+        let before = self.draft.messages.bit_len();
+        self.draft.messages.write(message, channels, cut, content);
+        Some((self.next, self.draft.messages.bit_len() - before))
+    }
+}

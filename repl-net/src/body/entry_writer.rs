@@ -1,0 +1,29 @@
+//! What writes the body of the packet that is being filled.
+//!
+//! *Invariant:* between two packets, no segment is open.
+
+use repl_core::BitWriter;
+use repl_link::parts::BodyWriter;
+
+use super::segment::SegmentWriter;
+
+/// The segment that is being written, and how many entries about single objects were written.
+#[derive(Debug, Default)]
+pub(crate) struct EntryWriter {
+    pub(super) segment: SegmentWriter,
+    /// It may wrap.
+    pub(super) entries: u32,
+}
+
+impl EntryWriter {
+    /// Returns a number that changes with each entry about a single object that is written.
+    pub(crate) fn entries(&self) -> u32 {
+        self.entries
+    }
+}
+
+impl BodyWriter for EntryWriter {
+    fn end(&mut self, writer: &mut BitWriter) {
+        self.segment.end(writer);
+    }
+}
