@@ -65,8 +65,21 @@ impl MessageServer {
     /// Panics after the first connection, or if a type of this name is registered already.
     #[track_caller]
     pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.register_with::<M>(channel, MessageOptions::default())
+    }
+
+    /// Registers a type of messages with its own limits. Clients must register it with the same limits.
+    ///
+    /// # Panics
+    /// Panics as [`register`](Self::register) does, or if a limit is out of its range.
+    #[track_caller]
+    pub fn register_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self {
         assert!(self.sessions.may_register(), "register `{}` before the first connection", M::WIRE_NAME);
-        self.sessions.mailbox.register::<M>(channel, MessageOptions::default());
+        self.sessions.mailbox.register::<M>(channel, options);
         self
     }
 
@@ -245,8 +258,21 @@ impl MessageClient {
     /// Panics after the first tick, or if a type of this name is registered already.
     #[track_caller]
     pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.register_with::<M>(channel, MessageOptions::default())
+    }
+
+    /// Registers a type of messages with its own limits. The server must register it with the same limits.
+    ///
+    /// # Panics
+    /// Panics as [`register`](Self::register) does, or if a limit is out of its range.
+    #[track_caller]
+    pub fn register_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self {
         assert!(self.session.may_register(), "register `{}` before the first tick", M::WIRE_NAME);
-        self.session.mailbox.register::<M>(channel, MessageOptions::default());
+        self.session.mailbox.register::<M>(channel, options);
         self
     }
 

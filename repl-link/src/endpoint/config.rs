@@ -9,7 +9,7 @@ pub struct EndpointConfig {
     /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). At least 1. Default 1,024.
     ///
     /// Half-open connections count only as long as they leave half of the free places. Beyond that, a
-    /// connection counts and begins ([`Connected`](crate::ServerEvent::Connected)) one round trip later, when
+    /// connection counts and begins (the event `Connected`) one round trip later, when
     /// its client has shown that it received the welcome. If it finds no place then, a half-open connection
     /// makes room. So half-open connections keep no client out, unless the application still decides about
     /// their logins. When a connection makes room for another one, the server reports first that the new one

@@ -24,7 +24,7 @@ impl Origin {
 /// your own:
 ///
 /// ```
-/// # use repl_net as repl;
+/// # use repl_link as repl;
 /// use repl::{Address, Origin};
 ///
 /// #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

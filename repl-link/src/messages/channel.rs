@@ -26,11 +26,11 @@ pub const fn held_bytes(bytes: usize) -> usize {
 /// messages of other types. If messages of several kinds must be in one order, make them one enum.
 ///
 /// ```
-/// # use repl_net as repl;
-/// use repl::{Channel, Client, ClientConfig, Session};
+/// use repl_link::plain::MessageServer;
+/// use repl_link::{Channel, ServerSettings};
 ///
-/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
-/// client.register_message::<String>(Channel::Ordered);
+/// let mut server = MessageServer::new(ServerSettings::default());
+/// server.register::<String>(Channel::Ordered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
@@ -83,12 +83,12 @@ impl Channel {
 /// The limits of a type of messages. Its [`Channel`] is given separately.
 ///
 /// ```
-/// # use repl_net as repl;
-/// use repl::{Channel, Client, ClientConfig, MessageOptions, Session};
+/// use repl_link::plain::MessageServer;
+/// use repl_link::{Channel, MessageOptions, ServerSettings};
 ///
-/// let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+/// let mut server = MessageServer::new(ServerSettings::default());
 /// let options = MessageOptions { max_bytes: 1_000, ..MessageOptions::default() };
-/// client.register_message_with::<String>(Channel::Ordered, options);
+/// server.register_with::<String>(Channel::Ordered, options);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageOptions {

@@ -27,7 +27,7 @@ pub trait Record: fmt::Debug + Default {
     /// Returns whether the packet has no body.
     fn is_empty(&self) -> bool;
 
-    /// Returns whether something waits for the ack of the packet. If not, [`Arrived`](super::Resolved) is not
+    /// Returns whether something waits for the ack of the packet. If not, [`Arrived`](crate::parts::Acked::Arrived) is not
     /// reported for it.
     fn is_awaited(&self) -> bool;
 

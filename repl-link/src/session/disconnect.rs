@@ -45,14 +45,14 @@ pub enum DisconnectReason {
     /// player. It has at most 255 bytes.
     #[error("closed: {0}")]
     ClosedWith(String),
-    /// The server's application did not accept the [login](crate::ClientConfig::login) of the client. The
+    /// The server's application did not accept the login of the client. The
     /// text has at most 255 bytes. Show it to the player, and connect again with another login.
     #[error("the login was refused: {0}")]
     Refused(String),
     /// The server's application did not answer the login within
-    /// [`ServerConfig::login_timeout`](crate::ServerConfig::login_timeout). Answer each event
-    /// [`Login`](crate::ServerEvent::Login) by [`accept`](crate::ConnectionHandle::accept) or
-    /// [`refuse`](crate::ConnectionHandle::refuse), or allow more time.
+    /// `ServerConfig::login_timeout`. Answer each event
+    /// `Login` by `accept` or
+    /// `refuse`, or allow more time.
     #[error("the login was not answered in time")]
     LoginTimeout,
     /// The server has as many connections or unfinished handshakes as its
@@ -68,15 +68,15 @@ pub enum DisconnectReason {
     #[error("the server does not know the session any more")]
     Forgotten,
     /// One side received nothing from the other for longer than its timeout
-    /// ([`ServerConfig::timeout`](crate::ServerConfig::timeout),
-    /// [`ClientConfig::timeout`](crate::ClientConfig::timeout)): the other side has stopped, is not ticked,
+    /// (`ServerConfig::timeout`,
+    /// `ClientConfig::timeout`): the other side has stopped, is not ticked,
     /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
     /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
     /// memory that the server keeps for the client exceeded
-    /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
-    /// [`timeout`](crate::ServerConfig::timeout). The client did not acknowledge that an object was removed,
+    /// `ServerConfig::max_connection_bytes` for a whole
+    /// `timeout`. The client did not acknowledge that an object was removed,
     /// for four timeouts, or for eight round trips if they are longer. Or too many reliable multicast calls
     /// waited for the client. The client may connect again. If the client's link is too slow for the world's
     /// changes, hide objects from the client or raise the limit.
@@ -93,7 +93,7 @@ pub enum DisconnectReason {
     #[error("a message was not finished for too long")]
     Stalled,
     /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
-    /// [`Server::poll_message`](crate::Server::poll_message). The text names them. Poll them in every
+    /// `Server::poll_message`. The text names them. Poll them in every
     /// frame.
     #[error("too much waits to be polled: {0}")]
     Unread(String),
@@ -108,7 +108,7 @@ pub enum DisconnectReason {
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
     /// session number: use a random number. Without an endpoint, the server's connection for this address
     /// belongs to another session, usually an earlier session of the same address. The server frees the
-    /// connection after its [`timeout`](crate::ServerConfig::timeout). After the timeout a new client may
+    /// connection after its `timeout`. After the timeout a new client may
     /// connect from this address. From another address a new client may connect immediately.
     #[error(
         "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \

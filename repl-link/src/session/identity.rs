@@ -6,25 +6,25 @@ use std::fmt;
 
 use crate::session::secret::Secret;
 
-/// What a [`Client`](crate::Client) derives the numbers of its sessions from. Each packet belongs to one
+/// What a client derives the numbers of its sessions from. Each packet belongs to one
 /// session (R25), and a client begins a new session whenever it connects again.
 ///
 /// The library itself draws no random numbers. Take the bits from the operating system, or in a browser from
 /// `crypto.getRandomValues`. The crate `getrandom` does both:
 ///
 /// ```
-/// # use repl_net as repl;
-/// use repl::{Client, ClientConfig, Session};
+/// # use repl_link as repl;
+/// use repl::Session;
 ///
 /// let mut bits = [0; 16];
 /// getrandom::fill(&mut bits).expect("the operating system has random numbers");
-/// let client = Client::new(ClientConfig::default(), Session::from_random(bits));
+/// let session = Session::from_random(bits);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Session(u128);
 
 impl Session {
-    /// Returns the identity with these bits. Use new random bits for each [`Client`](crate::Client): who can
+    /// Returns the identity with these bits. Use new random bits for each client: who can
     /// guess them can disturb the handshake of this client.
     #[must_use]
     pub const fn from_random(bits: [u8; 16]) -> Self {

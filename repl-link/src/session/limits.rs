@@ -115,8 +115,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Returns the name of the limit's field. The field has the same name in [`ClientConfig`] and
-    /// [`ServerConfig`].
+    /// Returns the name of the limit's field. The field has the same name in `ClientConfig` and
+    /// `ServerConfig`.
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {
