@@ -208,7 +208,7 @@ impl Host for MessageServer {
             let Some(packet) = packet else { return Ok(false) };
             let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
             end_of_body(&mut reader).map_err(protocol)?;
-            let messages = read_messages(&mut reader, mailbox.len()).map_err(protocol)?;
+            let messages = read_messages(&mut reader, mailbox.channel_count()).map_err(protocol)?;
             let messages = link.exchange.check(messages, mailbox).map_err(protocol)?;
             let mut acks = link.accept(packet, !messages.is_empty());
             while link.next_acked(&mut acks, now).is_some() {}

@@ -46,7 +46,7 @@ impl Hall {
     fn join(&mut self, at: PeerId, terms: ClientTerms<'static>, conditions: &LinkConditions) {
         let mut client = MessageClient::new(terms, Session::for_tests(at.0.into()));
         client.register::<String>(Channel::Unordered).register::<u64>(Channel::Ordered);
-        self.network.connect(SERVER, at, conditions.clone());
+        self.network.connect(SERVER, at, *conditions);
         self.clients.insert(at, client);
     }
 

@@ -262,7 +262,7 @@ impl<P: Payload> ClientSession<P> {
         &mut self,
         reader: &mut BitReader<'b>,
     ) -> Result<CheckedMessages<'b>, ReadError> {
-        self.link.exchange.check(read_messages(reader, self.mailbox.len())?, &mut self.mailbox)
+        self.link.exchange.check(read_messages(reader, self.mailbox.channel_count())?, &mut self.mailbox)
     }
 
     /// Acks a new packet that was read to its end, processes its acks, and delivers its messages.

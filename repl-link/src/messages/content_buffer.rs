@@ -43,7 +43,7 @@ impl ContentBuffer {
 
     /// Returns how many bytes the contents take.
     #[cfg(test)]
-    pub fn stored_bytes(&self) -> usize {
+    pub(super) fn stored_bytes(&self) -> usize {
         self.bytes.len() - self.unused
     }
 

@@ -336,8 +336,7 @@ impl<F: Sender> Mailbox<F> {
     }
 
     /// Returns the number of channels.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> u16 {
+    pub fn channel_count(&self) -> u16 {
         self.types.len() as u16
     }
 

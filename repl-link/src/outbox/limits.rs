@@ -65,7 +65,7 @@ impl<P: Payload> Outbox<P> {
         self.limits.bytes_per_pass < usize::MAX
             || self.budget.is_some()
             || self.congestion.as_ref().is_some_and(|congestion| congestion.was_short())
-            || self.in_flight.len() > WINDOW as usize / 2
+            || self.in_flight.packets() > WINDOW as usize / 2
     }
 
     /// Returns whether nothing more may be sent in this tick (R6). While more may be sent,
@@ -90,7 +90,7 @@ impl<P: Payload> Outbox<P> {
         {
             return false;
         }
-        let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
+        let (packets, bytes) = (self.in_flight.packets(), self.in_flight.bytes());
         packets == 0
             || packets < self.limits.packets_in_flight.min(WINDOW as usize)
                 && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
@@ -126,7 +126,7 @@ impl<P: Payload> Outbox<P> {
 
     /// Returns about how many more bytes the limits allow in this tick.
     pub fn budget_bytes(&self) -> usize {
-        let packets = self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.len());
+        let packets = self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.packets());
         let in_flight = self.limits.bytes_in_flight.saturating_sub(self.in_flight.bytes());
         let link = self.congestion.as_ref().map_or(usize::MAX, |congestion| congestion.room_bytes());
         let pass = self.limits.bytes_per_pass.saturating_sub(self.pass_bytes);

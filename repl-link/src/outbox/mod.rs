@@ -353,7 +353,7 @@ impl<P: Payload> Outbox<P> {
             congestion.end_round();
         }
         self.in_flight.end_round();
-        if self.in_flight.len() == 0 {
+        if self.in_flight.packets() == 0 {
             // Nothing is in flight, so late acks no longer matter.
             self.given_up = LateLog::default();
         }

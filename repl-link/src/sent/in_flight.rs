@@ -123,7 +123,7 @@ impl<R: Record> InFlight<R> {
 
     /// Returns the number of records. This is the number of packets from the oldest packet on that is neither
     /// acked nor declared lost.
-    pub fn len(&self) -> usize {
+    pub fn packets(&self) -> usize {
         self.records.len()
     }
 
@@ -266,15 +266,15 @@ mod tests {
     fn r06_bytes_count_until_a_packet_and_all_before_it_are_resolved() {
         let mut in_flight = InFlight::new(Sequence::new(0));
         (0..3).for_each(|_| in_flight.push(record()));
-        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 3, 3));
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.packets()), (300, 3, 3));
         assert_eq!(in_flight.resolve(Sequence::new(1), Delivery::Arrived), Some(100));
         in_flight.trim();
-        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 2, 3));
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.packets()), (300, 2, 3));
         in_flight.resolve(Sequence::new(0), Delivery::Lost);
         in_flight.trim();
-        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (100, 1, 1));
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.packets()), (100, 1, 1));
         in_flight.resolve(Sequence::new(2), Delivery::Arrived);
         in_flight.trim();
-        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (0, 0, 0));
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.packets()), (0, 0, 0));
     }
 }

@@ -47,8 +47,7 @@ impl<C: HasLink> Peers<C> {
     }
 
     /// Returns the number of peers.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.entries.len()
     }
 

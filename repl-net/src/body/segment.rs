@@ -50,7 +50,7 @@ const TABLE_ORDER: u32 = 15;
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
 /// A segment without its entries: a one bit, the kind, the order of the gaps, and the zero bit at its end.
-const _: () = assert!(1 + 2 + 4 + 1 <= SEGMENT_BITS);
+const _: () = assert!(SEGMENT_BITS == 1 + 2 + 4 + 1);
 
 /// The greatest number of bits that the header of an entry takes without its handles: a one bit, the gap, and
 /// the bit for a repeated list of handles.

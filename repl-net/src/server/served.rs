@@ -38,7 +38,7 @@ impl Served {
     /// a round O(connections × log turns).
     pub(super) fn choose(&mut self, peers: &Peers, count: usize, secret: Secret) {
         self.chosen.clear();
-        self.all_have_turns = count >= peers.len();
+        self.all_have_turns = count >= peers.count();
         if self.all_have_turns {
             self.waiting.clear();
             return;

@@ -55,7 +55,7 @@ impl Connection {
             // Most packets have only acks.
             return Ok(CheckedMessages::default());
         }
-        self.link.exchange.check(read_messages(reader, mailbox.len())?, mailbox)
+        self.link.exchange.check(read_messages(reader, mailbox.channel_count())?, mailbox)
     }
 
     /// Declares those packets lost that should have been acked by now, and makes what they contained pending.

@@ -202,7 +202,7 @@ impl Connection {
 
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
-        if self.link.outbox.in_flight.len() == 0 && self.copies.objects.has_nothing_to_send() {
+        if self.link.outbox.in_flight.packets() == 0 && self.copies.objects.has_nothing_to_send() {
             // A late ack can no longer change anything.
             self.link.forget_late();
             self.copies.objects.forget_used_slots();
