@@ -126,7 +126,8 @@ impl<P: Payload> Outbox<P> {
 
     /// Returns about how many more bytes the limits allow in this tick.
     pub fn budget_bytes(&self) -> usize {
-        let packets = self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.packets());
+        let packets =
+            self.limits.packets_in_flight.min(WINDOW as usize).saturating_sub(self.in_flight.packets());
         let in_flight = self.limits.bytes_in_flight.saturating_sub(self.in_flight.bytes());
         let link = self.congestion.as_ref().map_or(usize::MAX, |congestion| congestion.room_bytes());
         let pass = self.limits.bytes_per_pass.saturating_sub(self.pass_bytes);
