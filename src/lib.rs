@@ -510,9 +510,9 @@ pub use repl_net::{
     ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
     EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MulticastCall,
-    NotSent, ObjectHandle, ObjectInfo, Placed, Position, ReceiveError, ReceivedCall, Register, Relevancy,
-    Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError,
-    StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    NotSent, ObjectHandle, ObjectInfo, Placed, Position, RateControl, ReceiveError, ReceivedCall, Register,
+    Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, Session,
+    SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

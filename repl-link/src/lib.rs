@@ -34,6 +34,8 @@ pub use client::ReceiveError;
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use outbox::Limits;
+pub use rate::bbr::Bbr;
+pub use rate::rate_control::RateControl;
 pub use server::ServerSettings;
 pub use server::host::Host;
 pub use session::connection_id::ConnectionId;

@@ -4,7 +4,7 @@
 //! side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain) shows how
 //! little is needed around them.
 
-pub use crate::client::{Beginning, ClientSession, Heard, SessionStats};
+pub use crate::client::{Beginning, ClientSession, Heard, MakeRate, SessionStats};
 pub use crate::frame::acks::AckRange;
 pub use crate::frame::header::{Extension, Header};
 pub use crate::frame::message::{ReceivedMessage, SentMessage, asks_for_ack, is_at_end, read_messages};
@@ -21,7 +21,6 @@ pub use crate::messages::recipient::{MayReceive, Recipient};
 pub use crate::messages::sender::Sender;
 pub use crate::outbox::{Body, Draft, Outbox, SEGMENT_BITS, frame_bits};
 pub use crate::queue::send_queue::SendQueue;
-pub use crate::rate::congestion::Congestion;
 pub use crate::rate::health::LinkHealth;
 pub use crate::rate::rate_limit::RateLimit;
 pub use crate::rate::rtt::RoundTrip;

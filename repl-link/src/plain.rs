@@ -13,6 +13,7 @@ use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::frame::message::read_messages;
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
+use crate::rate::bbr::Bbr;
 use crate::server::host::{Host, Roster};
 use crate::server::{Maker, ServerSessions, ServerSettings};
 use crate::session::agreement::Agreement;
@@ -179,7 +180,11 @@ impl Host for MessageServer {
         if self.sessions.may_register() {
             self.agreement = Agreement::new(Vec::new(), self.sessions.mailbox.forms().collect());
         }
-        self.sessions.connect(now, maker, |_, link| link)
+        let packet_bytes = self.sessions.terms().capacity.mtu_bytes;
+        self.sessions.connect(now, maker, |_, mut link| {
+            link.outbox.congestion = Some(Box::new(Bbr::new(packet_bytes)));
+            link
+        })
     }
 
     fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
@@ -248,7 +253,7 @@ impl MessageClient {
     /// all other clients.
     #[must_use]
     pub fn new(terms: ClientTerms<'static>, identity: Session) -> Self {
-        let session = ClientSession::new(identity, &terms);
+        let session = ClientSession::new(identity, &terms, Bbr::new);
         Self { terms, session, agreement: Agreement::default(), ended: None }
     }
 

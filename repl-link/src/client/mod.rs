@@ -17,7 +17,6 @@ use crate::messages::channel::SendError;
 use crate::messages::exchange::CheckedMessages;
 use crate::messages::mailbox::Mailbox;
 use crate::outbox::Limits;
-use crate::rate::congestion::Congestion;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::payload::Payload;
 use crate::session::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
@@ -75,6 +74,9 @@ pub struct SessionStats {
     pub packets_in_flight: usize,
 }
 
+/// Makes the rate control of a link whose packets have at most this many bytes.
+pub type MakeRate<P> = fn(usize) -> <P as Payload>::Rate;
+
 /// The client's side of its sessions with a server.
 ///
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
@@ -92,6 +94,7 @@ pub struct ClientSession<P: Payload> {
     last_tick: Duration,
     bytes_received: u64,
     packets_received: u64,
+    make_rate: MakeRate<P>,
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
     tick_watch: TickWatch,
@@ -105,13 +108,14 @@ struct Earlier {
 
 impl<P: Payload> ClientSession<P> {
     /// Returns a client that connects in its first tick. Each of its sessions has another number, derived from
-    /// `identity` (R25).
+    /// `identity` (R25), and a rate control of its own from `make_rate`.
     #[must_use]
-    pub fn new(identity: Session, terms: &ClientTerms<'_>) -> Self {
+    pub fn new(identity: Session, terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Self {
         Self {
             handshake: ClientHandshake::new(identity.number(0)),
             attempts: Attempts::new(identity),
-            link: new_link(terms),
+            link: new_link(terms, make_rate),
+            make_rate,
             mailbox: Mailbox::default(),
             now: Duration::ZERO,
             last_tick: Duration::ZERO,
@@ -322,7 +326,7 @@ impl<P: Payload> ClientSession<P> {
         self.earlier = Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
         self.handshake = ClientHandshake::new(number);
         let (bytes_sent, packets_sent) = (stats.bytes_sent, self.link.outbox.queue.packets_sent);
-        self.link = new_link(terms);
+        self.link = new_link(terms, self.make_rate);
         (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
         true
     }
@@ -379,7 +383,7 @@ impl<P: Payload> ClientSession<P> {
     }
 }
 
-fn new_link<P: Payload>(terms: &ClientTerms<'_>) -> Link<P> {
+fn new_link<P: Payload>(terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Link<P> {
     let mtu_bytes = terms.capacity.mtu_bytes;
     let limits = Limits {
         mtu_bytes,
@@ -389,7 +393,7 @@ fn new_link<P: Payload>(terms: &ClientTerms<'_>) -> Link<P> {
         memory_bytes: usize::MAX,
     };
     let mut link = Link::new(Sequence::new(terms.first_sequence), limits, Duration::ZERO);
-    link.outbox.congestion = Some(Box::new(Congestion::new(mtu_bytes)));
+    link.outbox.congestion = Some(Box::new(make_rate(mtu_bytes)));
     link.outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
     link
 }

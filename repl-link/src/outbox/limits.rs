@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Outbox, SEGMENT_BITS, frame_bits};
 use crate::frame::sequence::WINDOW;
 use crate::rate::byte_budget::ByteBudget;
+use crate::rate::rate_control::RateControl;
 use crate::sent::payload::Payload;
 
 /// The greatest number of bytes of memory that the record of a packet usually takes for each byte of the
@@ -86,7 +87,7 @@ impl<P: Payload> Outbox<P> {
             return false;
         }
         if self.is_limited_by_packets
-            || !self.congestion.as_ref().is_none_or(|congestion| congestion.has_room())
+            || self.congestion.as_ref().is_some_and(|rate| rate.room_bytes() < self.limits.mtu_bytes)
         {
             return false;
         }

@@ -19,7 +19,7 @@ use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
 use crate::frame::sequence::Sequence;
 use crate::queue::send_queue::SendQueue;
 use crate::rate::byte_budget::ByteBudget;
-use crate::rate::congestion::Congestion;
+use crate::rate::rate_control::RateControl;
 use crate::rate::rate_limit::RateLimit;
 use crate::rate::rtt::SendTimes;
 use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
@@ -49,7 +49,7 @@ const FLOOR_INTERVAL: u64 = 32;
 const MAX_GIVEN_UP: usize = 128;
 
 /// Fills, numbers and queues the packets of a connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outbox<P: Payload> {
     /// The packets that were sent and may still arrive.
     pub in_flight: InFlight<P::Record>,
@@ -91,7 +91,7 @@ pub struct Outbox<P: Payload> {
     budget: Option<Box<ByteBudget>>,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
     /// In a box, so that the outbox of such a connection takes fewer lines of the cache.
-    pub congestion: Option<Box<Congestion>>,
+    pub congestion: Option<Box<P::Rate>>,
 }
 
 /// The limits of an outbox.
@@ -111,7 +111,28 @@ pub struct Limits {
 
 impl<P: Payload> Outbox<P> {
     pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
-        Self { in_flight: InFlight::new(first), next: first, limits, ..Self::default() }
+        Self {
+            in_flight: InFlight::new(first),
+            send_times: SendTimes::default(),
+            next: first,
+            pass_packets: 0,
+            draft: Box::default(),
+            record: None,
+            queue: SendQueue::default(),
+            other_bytes: 0,
+            pass_bytes: 0,
+            limits,
+            has_acked_all: false,
+            extension: None,
+            binding: 0,
+            seed: LastSeed::default(),
+            given_up: LateLog::default(),
+            has_refused: false,
+            packet_limit: None,
+            is_limited_by_packets: false,
+            budget: None,
+            congestion: None,
+        }
     }
 
     /// Preloads the lists that the next packet changes.
@@ -178,7 +199,8 @@ impl<P: Payload> Outbox<P> {
     pub fn end_pass(&mut self, now: Duration) {
         self.flush(now);
         if let Some(congestion) = &mut self.congestion {
-            congestion.end_pass(now, !congestion.has_room());
+            let is_short = congestion.room_bytes() < self.limits.mtu_bytes;
+            congestion.end_pass(now, is_short);
         }
     }
 
@@ -255,7 +277,7 @@ impl<P: Payload> Outbox<P> {
     pub fn arrived(&mut self, sequence: Sequence) -> bool {
         let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
         if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
-            congestion.arrived(sequence, bytes);
+            congestion.arrived(sequence.number(), bytes);
         }
         bytes.is_some()
     }
@@ -264,7 +286,7 @@ impl<P: Payload> Outbox<P> {
     /// time since `newest` was sent, if the time is known.
     pub fn acked(&mut self, newest: Sequence, now: Duration) -> Option<Duration> {
         if let Some(congestion) = &mut self.congestion {
-            congestion.acked(newest, now);
+            congestion.acked(newest.number(), now);
         }
         self.in_flight.trim();
         self.send_times.take(newest, now)
@@ -275,7 +297,7 @@ impl<P: Payload> Outbox<P> {
         let sent_at = self.in_flight.get(sequence).map(|record| record.sent_at);
         let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
         if let Some(congestion) = &mut self.congestion {
-            congestion.lost(sequence, bytes);
+            congestion.lost(sequence.number(), bytes);
         }
         self.given_up.add(sequence, (sent_at.unwrap_or_default(), bytes));
         true
@@ -324,7 +346,7 @@ impl<P: Payload> Outbox<P> {
         if record.elicits_ack() {
             self.send_times.record(self.next, now);
             if let Some(congestion) = &mut self.congestion {
-                congestion.sent(self.next, bytes, now);
+                congestion.sent(self.next.number(), bytes, now);
             }
         }
         if let Some(limit) = &mut self.packet_limit {

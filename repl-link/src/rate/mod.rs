@@ -4,11 +4,12 @@
 
 pub(crate) mod ack_pace;
 pub(crate) mod allowance;
+pub(crate) mod bbr;
 pub(crate) mod byte_budget;
-pub(crate) mod congestion;
 pub(crate) mod health;
 pub(crate) mod jitter;
 pub(crate) mod keep_alive;
+pub(crate) mod rate_control;
 pub(crate) mod rate_limit;
 pub(crate) mod rtt;
 mod trial;

@@ -8,6 +8,8 @@ use std::fmt;
 use repl_core::BitWriter;
 
 use crate::frame::header::Extension;
+use crate::rate::bbr::Bbr;
+use crate::rate::rate_control::RateControl;
 
 /// What the packets of a link carry besides acks and messages.
 pub trait Payload: fmt::Debug + Default + 'static {
@@ -17,6 +19,8 @@ pub trait Payload: fmt::Debug + Default + 'static {
     type Writer: BodyWriter;
     /// What a server adds to the header of each packet.
     type Extension: Extension;
+    /// Decides how fast to send. [`Bbr`](crate::Bbr), unless there is a reason for another one.
+    type Rate: RateControl;
 }
 
 /// What the sender stores about the body of one packet.
@@ -55,6 +59,7 @@ impl Payload for () {
     type Record = ();
     type Writer = ();
     type Extension = ();
+    type Rate = Bbr;
 }
 
 impl Record for () {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::peer::HasLink;
 use super::{Maker, ServerSessions};
-use crate::rate::congestion::Congestion;
+use crate::rate::rate_control::RateControl;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::server_handshake::ServerHandshake;
@@ -108,7 +108,7 @@ impl<C: HasLink> Roster for ServerSessions<C> {
     fn moved(&mut self, id: ConnectionId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
         if let Some(congestion) = &mut peer.connection.link_mut().outbox.congestion {
-            **congestion = Congestion::new(self.settings.limits.mtu_bytes);
+            congestion.reset();
         }
     }
 

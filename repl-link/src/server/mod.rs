@@ -20,7 +20,6 @@ use crate::messages::channel::SendError;
 use crate::messages::mailbox::Mailbox;
 use crate::outbox::Limits;
 use crate::rate::allowance::Allowance;
-use crate::rate::congestion::Congestion;
 use crate::session::agreement::Agreement;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
@@ -41,8 +40,6 @@ pub struct ServerSettings {
     pub limits: Limits,
     /// How many bytes may be sent to a client in a second. `usize::MAX` stands for no limit.
     pub bytes_per_second: usize,
-    /// Whether the congestion control limits what is sent.
-    pub is_paced: bool,
     /// Whether clients must prove their addresses, because the transport has not validated them.
     pub validates_addresses: bool,
     /// Protects the tokens of connections, except of those that belong to an endpoint.
@@ -66,7 +63,6 @@ impl Default for ServerSettings {
             terms: ServerTerms::default(),
             limits,
             bytes_per_second: usize::MAX,
-            is_paced: true,
             validates_addresses: true,
             secret: 0,
             first_sequence: 0,
@@ -179,7 +175,8 @@ impl<C: HasLink> ServerSessions<C> {
         self.peers.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Adds a connection, which `make` makes from its link.
+    /// Adds a connection, which `make` makes from its link. It gives the link its rate control: without one,
+    /// nothing but the other limits holds packets back.
     pub fn connect(
         &mut self,
         now: Duration,
@@ -198,12 +195,9 @@ impl<C: HasLink> ServerSessions<C> {
         };
         let id = ConnectionId(self.next);
         self.next += 1;
-        let ServerSettings { limits, bytes_per_second, is_paced, first_sequence, .. } = self.settings;
+        let ServerSettings { limits, bytes_per_second, first_sequence, .. } = self.settings;
         let mut link = Link::new(Sequence::new(first_sequence), limits, now);
         link.limit_packets(Duration::ZERO);
-        if is_paced {
-            link.outbox.congestion = Some(Box::new(Congestion::new(limits.mtu_bytes)));
-        }
         link.outbox.set_budget(bytes_per_second, now);
         if trust == Trust::Unproved {
             link.outbox.queue.allowance = Allowance::nothing();

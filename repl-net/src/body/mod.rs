@@ -11,6 +11,7 @@ pub(crate) mod fragment;
 pub(crate) mod growth;
 pub(crate) mod losses;
 pub(crate) mod path;
+pub(crate) mod rate;
 pub(crate) mod reassembly;
 pub(crate) mod recycled;
 pub(crate) mod removal;
@@ -26,6 +27,7 @@ use repl_link::parts::Payload;
 
 use contents::Contents;
 use entry_writer::EntryWriter;
+use rate::Rate;
 use status::StatusSource;
 
 /// The state of objects, in the packets of a server. The packets of a client have no body.
@@ -36,4 +38,5 @@ impl Payload for State {
     type Record = Contents;
     type Writer = EntryWriter;
     type Extension = StatusSource;
+    type Rate = Rate;
 }

@@ -39,6 +39,7 @@ use repl_link::Session;
 use repl_link::parts::ClientSession;
 
 use crate::body::State;
+use crate::body::rate::Rate;
 use crate::body::status::StatusSink;
 use crate::session::archetype::ArchetypeId;
 use crate::session::config::ClientConfig;
@@ -92,7 +93,7 @@ impl Client {
     pub fn new(config: ClientConfig, session: Session) -> Self {
         config.assert_valid();
         Self {
-            session: ClientSession::new(session, &config.terms()),
+            session: ClientSession::new(session, &config.terms(), Rate::new),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             call_runners: Vec::new(),
             events: ClientEvents::default(),

@@ -30,8 +30,11 @@ impl Server {
         if !self.is_registration_over() {
             self.classes = self.world.class_list(self.sessions.mailbox.forms());
         }
-        let message_percent = self.config.message_percent;
-        self.sessions.connect(now, maker, |id, link| Connection::new(id, is_replay, link, message_percent))
+        let config = &self.config;
+        self.sessions.connect(now, maker, |id, mut link| {
+            link.outbox.congestion = config.congestion_control.make(config.mtu_bytes).map(Box::new);
+            Connection::new(id, is_replay, link, config.message_percent)
+        })
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {

@@ -7,10 +7,12 @@ use std::fmt;
 use std::time::Duration;
 
 use repl_link::parts::{Concealed, MTU_BYTES, max_login_bytes};
-use repl_link::{Capacity, ClientTerms, Limits, ServerSettings, ServerTerms};
+use repl_link::{Capacity, ClientTerms, Limits, RateControl, ServerSettings, ServerTerms};
+
+use crate::body::rate::Rate;
 
 /// Whether the server or the transport limits the send rate to the capacity of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum CongestionControl {
     /// The server limits its own send rate. The server sends at the rate at which packets arrive according to
     /// the acks, as the algorithm BBR does. A connection begins with ten packets in flight, and doubles that
@@ -25,6 +27,20 @@ pub enum CongestionControl {
     /// control, for example QUIC, and for links that carry everything, for example in tests and within one
     /// machine. On the open internet, a server without a limit floods links that are slower than the changes.
     Off,
+    /// A rate control of yours decides. The function makes one for each connection. Its argument is the
+    /// greatest size of a packet in bytes.
+    Custom(fn(usize) -> Box<dyn RateControl>),
+}
+
+impl CongestionControl {
+    /// Returns the rate control of a new connection, or `None` if nothing limits its rate.
+    pub(crate) fn make(self, packet_bytes: usize) -> Option<Rate> {
+        match self {
+            Self::Paced => Some(Rate::new(packet_bytes)),
+            Self::Off => None,
+            Self::Custom(make) => Some(Rate::Custom(make(packet_bytes))),
+        }
+    }
 }
 
 /// Whether the application of a server decides which clients are accepted.
@@ -360,7 +376,6 @@ impl ServerConfig {
                 memory_bytes: self.max_connection_bytes,
             },
             bytes_per_second: self.max_bytes_per_second,
-            is_paced: self.congestion_control == CongestionControl::Paced,
             validates_addresses: self.validate_addresses,
             secret: self.secret,
             first_sequence: self.first_sequence,

@@ -10,7 +10,7 @@ const STEP: Duration = Duration::from_millis(16);
 /// A simulated link: it has a rate in bytes a second, a queue and a fixed delay, and its peer sends acks once
 /// in a tick.
 struct Link {
-    congestion: Congestion,
+    congestion: Bbr,
     rate: u64,
     delay: Duration,
     now: Duration,
@@ -26,7 +26,7 @@ struct Link {
 
 impl Link {
     fn new(rate: u64, delay: Duration) -> Self {
-        let congestion = Congestion::new(PACKET);
+        let congestion = Bbr::new(PACKET);
         let (now, idle_at, longest_queue) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let acks = VecDeque::new();
         Self {
@@ -65,11 +65,11 @@ impl Link {
         while self.acks.front().is_some_and(|(_, at)| *at <= self.now) {
             let Some((number, _)) = self.acks.pop_front() else { break };
             if self.loss_of > 0 && number % self.loss_of == 0 {
-                self.congestion.lost(Sequence::new(number), PACKET);
+                self.congestion.lost(number, PACKET);
             } else {
-                self.congestion.arrived(Sequence::new(number), PACKET);
+                self.congestion.arrived(number, PACKET);
                 self.delivered += PACKET as u64;
-                newest = Some(Sequence::new(number));
+                newest = Some(number);
             }
         }
         if let Some(newest) = newest {
@@ -77,8 +77,8 @@ impl Link {
         }
         self.congestion.begin_pass(self.now, 0);
         let mut sent = 0;
-        while sent < wanted && self.congestion.has_room() {
-            self.congestion.sent(Sequence::new(self.number), PACKET, self.now);
+        while sent < wanted && self.congestion.room_bytes() >= PACKET {
+            self.congestion.sent(self.number, PACKET, self.now);
             self.idle_at =
                 self.idle_at.max(self.now) + Duration::from_nanos(PACKET as u64 * 1_000_000_000 / self.rate);
             self.longest_queue = self.longest_queue.max(self.idle_at - self.now);
@@ -227,21 +227,21 @@ fn r09_timeouts_of_the_packets_of_each_tick_count_as_one_try() {
         link.wait(timeouts);
     }
     assert_eq!(link.congestion.window(), PROBE_PACKETS * PACKET as u64);
-    link.congestion.acked(Sequence::new(link.number - 1), link.now);
+    link.congestion.acked(link.number - 1, link.now);
     link.congestion.begin_pass(link.now, 25);
     assert!(link.congestion.window() > PROBE_PACKETS * PACKET as u64);
 }
 
 #[test]
 fn r09_where_nine_of_ten_are_lost_and_acks_come_more_than_the_usual_least_may_be_in_flight() {
-    let mut congestion = Congestion::new(PACKET);
+    let mut congestion = Bbr::new(PACKET);
     let least = congestion.least_window();
-    (0..100).for_each(|_| congestion.lost(Sequence::new(0), PACKET));
+    (0..100).for_each(|_| congestion.lost(0, PACKET));
     assert_eq!(congestion.least_window(), least, "nobody was heard");
-    congestion.sent(Sequence::new(0), PACKET, Duration::ZERO);
-    congestion.acked(Sequence::new(0), STEP);
+    congestion.sent(0, PACKET, Duration::ZERO);
+    congestion.acked(0, STEP);
     assert_eq!(congestion.least_window(), least * BAD_GAIN);
-    (0..SHARE_PACKETS).for_each(|_| congestion.arrived(Sequence::new(0), PACKET));
+    (0..SHARE_PACKETS).for_each(|_| congestion.arrived(0, PACKET));
     assert_eq!(congestion.least_window(), least);
 }
 
@@ -292,9 +292,9 @@ fn unused_credit_is_not_sent_in_one_burst() {
 }
 
 /// Lets the packets `packets` arrive, and acks them.
-fn acknowledge(congestion: &mut Congestion, packets: std::ops::RangeInclusive<u64>, now: Duration) {
-    let newest = Sequence::new(*packets.end());
-    packets.for_each(|number| congestion.arrived(Sequence::new(number), PACKET));
+fn acknowledge(congestion: &mut Bbr, packets: std::ops::RangeInclusive<u64>, now: Duration) {
+    let newest = *packets.end();
+    packets.for_each(|number| congestion.arrived(number, PACKET));
     congestion.acked(newest, now);
 }
 
@@ -302,42 +302,42 @@ fn acknowledge(congestion: &mut Congestion, packets: std::ops::RangeInclusive<u6
 fn packets_that_arrive_together_are_not_taken_for_a_fast_link() {
     let packet = PACKET as u64;
     // An ack that arrives within a tick can show at most that the bytes sent in this tick have arrived.
-    let mut congestion = Congestion::new(PACKET);
-    (0..10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, Duration::ZERO));
+    let mut congestion = Bbr::new(PACKET);
+    (0..10).for_each(|number| congestion.sent(number, PACKET, Duration::ZERO));
     acknowledge(&mut congestion, 0..=9, Duration::from_millis(1));
     assert_eq!(congestion.rate(), 10 * packet * 1_000 / 16);
     // The link stops for a second, and then delivers the packets that were sent in this second.
-    let mut congestion = Congestion::new(PACKET);
-    (0..60).for_each(|number| congestion.sent(Sequence::new(number), PACKET, STEP * number as u32));
+    let mut congestion = Bbr::new(PACKET);
+    (0..60).for_each(|number| congestion.sent(number, PACKET, STEP * number as u32));
     acknowledge(&mut congestion, 0..=0, STEP * 60);
-    congestion.sent(Sequence::new(60), PACKET, STEP * 60);
+    congestion.sent(60, PACKET, STEP * 60);
     acknowledge(&mut congestion, 1..=60, STEP * 61);
     assert_eq!(congestion.rate(), 60 * packet * 1_000 / (16 * 60));
 }
 
 #[test]
 fn the_time_without_packets_in_flight_does_not_count() {
-    let mut congestion = Congestion::new(PACKET);
-    congestion.sent(Sequence::new(0), PACKET, Duration::ZERO);
+    let mut congestion = Bbr::new(PACKET);
+    congestion.sent(0, PACKET, Duration::ZERO);
     acknowledge(&mut congestion, 0..=0, STEP);
     let later = Duration::from_secs(10);
-    (1..=10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, later));
+    (1..=10).for_each(|number| congestion.sent(number, PACKET, later));
     acknowledge(&mut congestion, 1..=10, later + STEP);
     assert_eq!(congestion.rate(), 10 * PACKET as u64 * 1_000 / 16);
 }
 #[test]
 fn flights_that_are_never_acked_take_limited_memory() {
-    let mut congestion = Congestion::new(PACKET);
+    let mut congestion = Bbr::new(PACKET);
     for number in 0..3 * WINDOW {
-        congestion.sent(Sequence::new(number), PACKET, STEP * number as u32);
-        congestion.lost(Sequence::new(number), PACKET);
+        congestion.sent(number, PACKET, STEP * number as u32);
+        congestion.lost(number, PACKET);
     }
     assert_eq!(congestion.flights.len(), WINDOW as usize);
 }
 
 #[test]
 fn the_shortest_round_trip_counts_for_one_to_two_spans() {
-    let mut congestion = Congestion::new(PACKET);
+    let mut congestion = Bbr::new(PACKET);
     let [short, long] = [20, 100].map(Duration::from_millis);
     congestion.observe(short, SHORTEST_SPAN - STEP);
     congestion.observe(long, SHORTEST_SPAN);
@@ -373,15 +373,15 @@ fn r09_a_silent_link_is_sent_one_window_in_each_retry_interval() {
     let mut link = Link::new(1_000_000, Duration::from_millis(40));
     link.run(0..300, 1_000);
     while let Some((number, _)) = link.acks.pop_front() {
-        link.congestion.lost(Sequence::new(number), PACKET);
+        link.congestion.lost(number, PACKET);
     }
     // For a while the server has nothing to send.
     (0..40).for_each(|timeouts| link.wait(timeouts));
     let mut sent_at_once = || {
         let mut packets = 0;
-        while link.congestion.has_room() {
-            link.congestion.sent(Sequence::new(link.number), PACKET, link.now);
-            link.congestion.lost(Sequence::new(link.number), PACKET);
+        while link.congestion.room_bytes() >= PACKET {
+            link.congestion.sent(link.number, PACKET, link.now);
+            link.congestion.lost(link.number, PACKET);
             (link.number, packets) = (link.number + 1, packets + 1);
         }
         link.wait(40);

@@ -14,6 +14,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::rate_control::RateControl;
 use crate::frame::sequence::{Sequence, WINDOW};
 use crate::rate::trial::{LinkProperties as TriedLink, Trial};
 use crate::spare::shrink_sparse;
@@ -110,9 +111,9 @@ struct Flight {
     is_idle: bool,
 }
 
-/// The congestion control of one connection.
+/// The rate control that links have by default.
 #[derive(Clone, Debug)]
-pub struct Congestion {
+pub struct Bbr {
     packet_bytes: u64,
     phase: Phase,
     /// The greatest measured rate in each of the last round trips, in bytes a second.
@@ -155,7 +156,7 @@ pub struct Congestion {
     next: Sequence,
 }
 
-impl Congestion {
+impl Bbr {
     /// Returns the controller for a connection. Packets have at most `packet_bytes` bytes.
     pub fn new(packet_bytes: usize) -> Self {
         let packet_bytes = packet_bytes as u64;
@@ -188,37 +189,6 @@ impl Congestion {
         }
     }
 
-    /// Begins the packets of a tick. The argument `timeouts` is the number of timeouts in a row without an
-    /// ack.
-    pub fn begin_pass(&mut self, now: Duration, timeouts: u32) {
-        let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
-        self.last_pass = Some(now);
-        self.count_tries(now, timeouts);
-        if !elapsed.is_zero() {
-            self.tick = elapsed;
-        }
-        self.advance(now);
-        self.try_lower_rate(now);
-        if self.silent_tries > 1 {
-            let earned = scale(self.window(), elapsed, RETRY_INTERVAL);
-            self.credit = self.credit.saturating_add(earned).min(self.window());
-            return;
-        }
-        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
-        let at_once =
-            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
-        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
-        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
-    }
-
-    /// Handles that nothing was sent in the ticks up to the time `until`, without a call of
-    /// [`begin_pass`](Self::begin_pass) for each of them.
-    pub fn has_rested(&mut self, until: Duration) {
-        let elapsed = self.last_pass.map_or(Duration::ZERO, |last| until.saturating_sub(last));
-        self.credit = self.credit.saturating_add(bytes_in(self.pacing_rate(), elapsed.min(LONGEST_TICK)));
-        self.last_pass = Some(until);
-    }
-
     /// Counts the tries that brought no ack. The packets of every tick have their own timeout, so several
     /// timeouts can belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {
@@ -230,108 +200,8 @@ impl Congestion {
         }
     }
 
-    /// Ends the packets of a tick. `is_short` says whether the server had more to send than the limits
-    /// allowed.
-    pub fn end_pass(&mut self, now: Duration, is_short: bool) {
-        self.was_short = is_short;
-        if let Some(flight) = self.flights.back_mut()
-            && flight.sent_at == now
-        {
-            flight.is_idle = !is_short;
-            self.was_idle |= !is_short;
-        }
-    }
-
-    /// Returns whether the server had more to send in the last tick than the limits allowed.
-    pub const fn was_short(&self) -> bool {
-        self.was_short
-    }
-
-    /// Returns whether one more packet may be sent.
-    pub fn has_room(&self) -> bool {
-        self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
-    }
-
-    /// Returns how many more bytes may be sent in this tick.
-    pub fn room_bytes(&self) -> usize {
-        let room = self.credit.min(self.window().saturating_sub(self.in_flight));
-        usize::try_from(room).unwrap_or(usize::MAX)
-    }
-
-    /// Records that a packet was sent that the client must ack.
-    pub fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
-        if self.in_flight == 0 {
-            (self.delivered_at, self.last_flight_at) = (now, now);
-            // After an idle time, the link is used at once, and not drained first.
-            self.was_idle |= !self.was_short && self.has_recent_ack();
-        }
-        self.in_flight += bytes as u64;
-        self.next = sequence.next();
-        self.trial.sent(bytes as u64);
-        self.credit = self.credit.saturating_sub(bytes as u64);
-        if self.flights.back().is_none_or(|flight| flight.sent_at < now) {
-            if self.flights.len() >= WINDOW as usize {
-                self.flights.pop_front();
-            }
-            self.flights.push_back(Flight {
-                first: sequence,
-                sent_at: now,
-                delivered: self.delivered,
-                delivered_at: self.delivered_at,
-                last_flight_at: self.last_flight_at,
-                is_idle: false,
-            });
-        }
-    }
-
-    /// Records that a packet has arrived at the client.
-    pub fn arrived(&mut self, sequence: Sequence, bytes: usize) {
-        self.trial.resolved(sequence, bytes as u64, true);
-        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
-        self.delivered += bytes as u64;
-        self.count_share(1_000_000);
-    }
-
-    /// Records that a packet was declared lost.
-    pub fn lost(&mut self, sequence: Sequence, bytes: usize) {
-        self.trial.resolved(sequence, bytes as u64, false);
-        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
-        self.count_share(0);
-    }
-
-    /// Records that a packet has arrived that was declared lost before.
-    pub fn arrived_late(&mut self, bytes: usize) {
-        self.delivered += bytes as u64;
-        self.count_share(1_000_000);
-    }
-
-    /// Returns whether most packets are lost.
-    pub const fn loses_most(&self) -> bool {
-        self.share < MOST_SHARE * 1_000
-    }
-
     fn count_share(&mut self, sample: u64) {
         self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
-    }
-
-    /// Ends the processing of an ack. The argument `newest` is the newest packet that was acked.
-    pub fn acked(&mut self, newest: Sequence, now: Duration) {
-        let known = self.flights.partition_point(|flight| flight.first <= newest);
-        let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
-        self.flights.drain(..known);
-        self.silent_tries = 0;
-        self.last_try = now;
-        self.observe(now.saturating_sub(flight.sent_at), now);
-        let acking = now.saturating_sub(flight.delivered_at);
-        let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
-        (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
-        // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
-        let interval = acking.max(sending).max(self.tick).max(Duration::from_nanos(1));
-        let rate = scale(self.delivered.saturating_sub(flight.delivered), Duration::from_secs(1), interval);
-        // If many packets are lost, the server sends more than arrives, even when it has nothing more to
-        // send.
-        let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
-        self.measured(rate, flight.delivered, is_idle);
     }
 
     /// Adds a measured delivery rate. The rate was measured from packets that were sent when `delivered`
@@ -503,9 +373,126 @@ impl Congestion {
         let link = TriedLink { packet_bytes: self.packet_bytes, round_trip, greatest_rate };
         self.trial.advance(now, is_wanted, link, self.next);
     }
+}
 
-    /// Frees memory that was not needed recently.
-    pub fn end_round(&mut self) {
+impl RateControl for Bbr {
+    fn reset(&mut self) {
+        *self = Self::new(self.packet_bytes as usize);
+    }
+
+    fn begin_pass(&mut self, now: Duration, timeouts: u32) {
+        let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
+        self.last_pass = Some(now);
+        self.count_tries(now, timeouts);
+        if !elapsed.is_zero() {
+            self.tick = elapsed;
+        }
+        self.advance(now);
+        self.try_lower_rate(now);
+        if self.silent_tries > 1 {
+            let earned = scale(self.window(), elapsed, RETRY_INTERVAL);
+            self.credit = self.credit.saturating_add(earned).min(self.window());
+            return;
+        }
+        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
+        let at_once =
+            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
+        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
+        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
+    }
+
+    fn has_rested(&mut self, until: Duration) {
+        let elapsed = self.last_pass.map_or(Duration::ZERO, |last| until.saturating_sub(last));
+        self.credit = self.credit.saturating_add(bytes_in(self.pacing_rate(), elapsed.min(LONGEST_TICK)));
+        self.last_pass = Some(until);
+    }
+
+    fn sent(&mut self, packet: u64, bytes: usize, now: Duration) {
+        if self.in_flight == 0 {
+            (self.delivered_at, self.last_flight_at) = (now, now);
+            // After an idle time, the link is used at once, and not drained first.
+            self.was_idle |= !self.was_short && self.has_recent_ack();
+        }
+        self.in_flight += bytes as u64;
+        self.next = Sequence::new(packet).next();
+        self.trial.sent(bytes as u64);
+        self.credit = self.credit.saturating_sub(bytes as u64);
+        if self.flights.back().is_none_or(|flight| flight.sent_at < now) {
+            if self.flights.len() >= WINDOW as usize {
+                self.flights.pop_front();
+            }
+            self.flights.push_back(Flight {
+                first: Sequence::new(packet),
+                sent_at: now,
+                delivered: self.delivered,
+                delivered_at: self.delivered_at,
+                last_flight_at: self.last_flight_at,
+                is_idle: false,
+            });
+        }
+    }
+
+    fn arrived(&mut self, packet: u64, bytes: usize) {
+        self.trial.resolved(Sequence::new(packet), bytes as u64, true);
+        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
+        self.delivered += bytes as u64;
+        self.count_share(1_000_000);
+    }
+
+    fn lost(&mut self, packet: u64, bytes: usize) {
+        self.trial.resolved(Sequence::new(packet), bytes as u64, false);
+        self.in_flight = self.in_flight.saturating_sub(bytes as u64);
+        self.count_share(0);
+    }
+
+    fn arrived_late(&mut self, bytes: usize) {
+        self.delivered += bytes as u64;
+        self.count_share(1_000_000);
+    }
+
+    fn acked(&mut self, newest: u64, now: Duration) {
+        let known = self.flights.partition_point(|flight| flight.first.number() <= newest);
+        let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
+        self.flights.drain(..known);
+        self.silent_tries = 0;
+        self.last_try = now;
+        self.observe(now.saturating_sub(flight.sent_at), now);
+        let acking = now.saturating_sub(flight.delivered_at);
+        let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
+        (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
+        // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
+        let interval = acking.max(sending).max(self.tick).max(Duration::from_nanos(1));
+        let rate = scale(self.delivered.saturating_sub(flight.delivered), Duration::from_secs(1), interval);
+        // If many packets are lost, the server sends more than arrives, even when it has nothing more to
+        // send.
+        let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
+        self.measured(rate, flight.delivered, is_idle);
+    }
+
+    fn end_pass(&mut self, now: Duration, is_short: bool) {
+        self.was_short = is_short;
+        if let Some(flight) = self.flights.back_mut()
+            && flight.sent_at == now
+        {
+            flight.is_idle = !is_short;
+            self.was_idle |= !is_short;
+        }
+    }
+
+    fn room_bytes(&self) -> usize {
+        let room = self.credit.min(self.window().saturating_sub(self.in_flight));
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
+    fn was_short(&self) -> bool {
+        self.was_short
+    }
+
+    fn loses_most(&self) -> bool {
+        self.share < MOST_SHARE * 1_000
+    }
+
+    fn end_round(&mut self) {
         shrink_sparse(&mut self.flights);
     }
 }
