@@ -91,5 +91,7 @@ fn a_rate_control_of_the_user_spreads_what_it_has_no_room_for_over_ticks() {
     }
     assert_eq!(most, PACKETS);
     let client = room.client();
-    assert!(crates.iter().all(|&it| client.get(it).is_some_and(|copy| copy.weight == room.server[it].weight)));
+    assert!(
+        crates.iter().all(|&it| client.get(it).is_some_and(|copy| copy.weight == room.server[it].weight))
+    );
 }

@@ -6,13 +6,11 @@
 use std::time::Duration;
 
 use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
-use repl_link::SendError;
+use repl_link::{ConnectionId, DisconnectReason, SendError};
 
 use super::Server;
 use super::connection::CallRoute;
 use super::rows::OwnColumn;
-use repl_link::ConnectionId;
-use repl_link::DisconnectReason;
 #[cfg(test)]
 use repl_link::parts::Outgoing;
 use repl_link::parts::Recipient;
@@ -20,15 +18,15 @@ use repl_link::parts::Recipient;
 impl Server {
     /// Returns the guid of an object, if the object exists and is a `T`.
     pub(crate) fn guid_of<T: Replicated>(&self, object: ObjectRef<T>) -> Option<Guid> {
-        let slot = self.world.slot_of(object)?;
-        let occupant = self.world.occupant(slot);
-        self.world.has_class::<T>(occupant.class).then(|| occupant.guid(slot))
+        let slot = self.world.store.slot_of(object)?;
+        let occupant = self.world.store.occupant(slot);
+        self.world.store.has_class::<T>(occupant.class).then(|| occupant.guid(slot))
     }
 
     /// Returns whether the objects of a class live outside the server.
     pub(crate) fn is_external<T: Replicated>(&self) -> bool {
-        let class = self.world.class_of::<T>();
-        class.is_some_and(|class| !self.world.column(class).is::<OwnColumn<T>>())
+        let class = self.world.store.class_of::<T>();
+        class.is_some_and(|class| !self.world.store.column(class).is::<OwnColumn<T>>())
     }
 
     /// Returns whether the session of a connection has begun and has not ended.

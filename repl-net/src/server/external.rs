@@ -192,7 +192,7 @@ impl<T: Replicated> External<'_, T> {
     /// Returns an error in the same cases as [`compare`](Self::compare).
     pub fn compare_mut(&mut self, object: ObjectRef<T>, live: &mut T) -> Result<(), CompareError> {
         if self.server.world.compare_external(object, live)?
-            && let Some(shadows) = self.server.world.shadows::<T>()
+            && let Some(shadows) = self.server.world.store.shadows::<T>()
         {
             shadows.class.renumber_items(live);
         }

@@ -135,7 +135,7 @@ impl Server {
     pub fn new(config: ServerConfig) -> Self {
         config.assert_valid();
         let mut world = World::default();
-        world.limits = WorldLimits {
+        world.store.limits = WorldLimits {
             max_objects: config.max_objects.min(u32::MAX as usize),
             max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
         };
@@ -168,7 +168,7 @@ impl Server {
     /// [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        if self.world.class_of::<T>().is_none() {
+        if self.world.store.class_of::<T>().is_none() {
             self.world.register::<T, OwnRows<T>>(self.is_registration_over());
         }
         self
@@ -190,11 +190,11 @@ impl Server {
             "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
             T::LAYOUT.name(),
         );
-        if self.world.class_of::<T>().is_none() {
+        if self.world.store.class_of::<T>().is_none() {
             self.register::<T>();
         }
         let max_bytes = self.config.max_object_bytes;
-        let Some(shadows) = self.world.shadows_mut::<T>() else {
+        let Some(shadows) = self.world.store.shadows_mut::<T>() else {
             unreachable!("the class was just registered")
         };
         shadows.assert_fits(&make(), max_bytes);
@@ -269,12 +269,13 @@ impl Server {
     ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
         assert!(
-            number == 0 || self.world.shadows::<T>().is_some_and(|shadows| shadows.has_archetype(number)),
+            number == 0
+                || self.world.store.shadows::<T>().is_some_and(|shadows| shadows.has_archetype(number)),
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
         let reference = self.world.spawn(number, self.is_registration_over(), push_row)?;
-        if let Some(slot) = self.world.slot_of(reference) {
+        if let Some(slot) = self.world.store.slot_of(reference) {
             let parent = match kind {
                 SpawnKind::Plain => None,
                 SpawnKind::Subobject(parent) => {
@@ -296,7 +297,7 @@ impl Server {
                 }
             }
             if let Some(parent) = parent {
-                self.give(slot, self.world.objects[parent as usize].owner());
+                self.give(slot, self.world.store.objects[parent as usize].owner());
             }
         }
         Ok(reference)
@@ -307,7 +308,7 @@ impl Server {
     /// O(connections × log objects) for each object that is removed. The first removal after a packet of a
     /// client also looks once at each call that waits for this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
-        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some(slot) = self.world.store.slot_of(object) else { return };
         for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
             self.despawn_one(slot);
         }
@@ -332,7 +333,7 @@ impl Server {
     /// Returns whether the object exists on the server.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        self.world.slot_of(object).is_some()
+        self.world.store.slot_of(object).is_some()
     }
 
     /// Returns the next packet for a connection. The caller sends the packet immediately. Returns `None` if
@@ -363,16 +364,16 @@ impl Server {
     /// Calls `change` with the state of an object, and then updates what every connection may see of the
     /// object.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
-        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some(slot) = self.world.store.slot_of(object) else { return };
         let view = |peer: &Peer| {
             (
                 peer.connection.copies.view().mask(&self.world, slot),
-                peer.connection.copies.view().proxy(&self.world.objects[slot as usize]),
+                peer.connection.copies.view().proxy(&self.world.store.objects[slot as usize]),
             )
         };
         let before: Vec<(HandleSet, Proxy)> = self.sessions.peers.values().map(&view).collect();
         change(&mut self.world, slot);
-        self.world.view_changed.insert(slot);
+        self.world.marks.view_changed.insert(slot);
         for (peer, (mask, proxy)) in self.sessions.peers.values_mut().zip(before) {
             peer.connection.copies.review(&mut self.world, slot, &mask);
             peer.connection.review_proxy(&self.world, slot, proxy);
@@ -382,8 +383,8 @@ impl Server {
     /// Sets the connection that owns an object and all objects below it in the chain.
     fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
-            let object = ObjectRef::new(self.world.occupant(slot).guid(slot));
-            self.change_view(object, |world, slot| world.objects[slot as usize].set_owner(owner));
+            let object = ObjectRef::new(self.world.store.occupant(slot).guid(slot));
+            self.change_view(object, |world, slot| world.store.objects[slot as usize].set_owner(owner));
             let affected = self.world.cells.with_attached(slot);
             self.reconsider(&affected);
         }

@@ -36,14 +36,14 @@ impl Server {
 
 impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     fn slot(self) -> Option<u32> {
-        self.server.world.slot_of(self.object)
+        self.server.world.store.slot_of(self.object)
     }
 
     /// Returns the connection that owns the object, directly or through other objects. Returns `None` if no
     /// connection owns it.
     #[must_use]
     pub fn owner(self) -> Option<ConnectionId> {
-        self.server.world.objects[self.slot()? as usize].owner()
+        self.server.world.store.objects[self.slot()? as usize].owner()
     }
 
     /// Returns the [object that owns](crate::ObjectHandle::set_owner_object) the object, if an object owns
@@ -51,14 +51,14 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     #[must_use]
     pub fn owner_object(self) -> Option<ObjectRef<()>> {
         let owner = self.server.world.owners.parent(self.slot()?)?;
-        Some(ObjectRef::new(self.server.world.occupant(owner).guid(owner)))
+        Some(ObjectRef::new(self.server.world.store.occupant(owner).guid(owner)))
     }
 
     /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is.
     #[must_use]
     pub fn parent(self) -> Option<ObjectRef<()>> {
         let parent = self.server.world.subobjects.parent(self.slot()?)?;
-        Some(ObjectRef::new(self.server.world.occupant(parent).guid(parent)))
+        Some(ObjectRef::new(self.server.world.store.occupant(parent).guid(parent)))
     }
 
     /// Returns which connections see the object, or `None` if the object does not exist.
@@ -77,7 +77,7 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     /// Returns whether the object exists and was [torn off](crate::ObjectHandle::tear_off).
     #[must_use]
     pub fn is_torn_off(self) -> bool {
-        self.slot().is_some_and(|slot| self.server.world.objects[slot as usize].is_torn_off())
+        self.slot().is_some_and(|slot| self.server.world.store.objects[slot as usize].is_torn_off())
     }
 
     /// Returns whether all clients know that the object was [torn off](crate::ObjectHandle::tear_off).
@@ -93,14 +93,14 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     /// Returns the name of the object's class. Returns `None` if the object does not exist.
     #[must_use]
     pub fn class_name(self) -> Option<&'static str> {
-        Some(self.server.world.column_of(self.slot()?).program().layout().name())
+        Some(self.server.world.store.column_of(self.slot()?).program().layout().name())
     }
 
     /// Returns the reference with the type of its object, if the object exists and is a `U`.
     #[must_use]
     pub fn cast<U: Replicated>(self) -> Option<ObjectRef<U>> {
-        let class = self.server.world.occupant(self.slot()?).class;
-        self.object.guid().filter(|_| self.server.world.has_class::<U>(class)).map(ObjectRef::new)
+        let class = self.server.world.store.occupant(self.slot()?).class;
+        self.object.guid().filter(|_| self.server.world.store.has_class::<U>(class)).map(ObjectRef::new)
     }
 
     /// Returns the path of the object, if it exists and is [static](Server::statics).

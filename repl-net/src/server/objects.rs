@@ -18,7 +18,7 @@ impl Server {
     /// [external](crate::External) objects, because the server does not store them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        self.world.get(object).ok()
+        self.world.store.get(object).ok()
     }
 
     /// Returns a mutable reference to an object. The returned object is compared at its next update, even if
@@ -32,10 +32,11 @@ impl Server {
     /// Returns all objects of a class with their references, in no particular order.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.world
+            .store
             .own::<T>()
             .into_iter()
             .flat_map(OwnColumn::pairs)
-            .map(|(&slot, object)| (ObjectRef::new(self.world.occupant(slot).guid(slot)), object))
+            .map(|(&slot, object)| (ObjectRef::new(self.world.store.occupant(slot).guid(slot)), object))
     }
 
     /// Returns references to the objects of all classes, in no particular order, for example for a debug
@@ -54,7 +55,7 @@ impl Server {
     /// }
     /// ```
     pub fn all_objects(&self) -> impl Iterator<Item = ObjectRef<()>> {
-        self.world.alive.iter().map(|slot| ObjectRef::new(self.world.occupant(slot).guid(slot)))
+        self.world.store.alive.iter().map(|slot| ObjectRef::new(self.world.store.occupant(slot).guid(slot)))
     }
 
     /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular
@@ -118,7 +119,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
     /// Panics if the object does not exist, or is [external](crate::External).
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
-        match self.world.get(object) {
+        match self.world.store.get(object) {
             Ok(found) => found,
             Err(absence) => panic!("{}", text_of(absence, object)),
         }

@@ -154,10 +154,10 @@ impl OpeningCache {
             if self.written.contains(slot) {
                 continue;
             }
-            let class = world.occupant(slot).class;
+            let class = world.store.occupant(slot).class;
             let form = match &mut form {
                 Some(form) if form.class == class => form,
-                other => other.insert(Form::new(class, wire(class), world.column(class))),
+                other => other.insert(Form::new(class, wire(class), world.store.column(class))),
             };
             self.write_object(slot, world, is_far, form);
         }
@@ -168,7 +168,7 @@ impl OpeningCache {
     /// written.
     #[inline]
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
-        let (object, occupant) = (&world.objects[slot as usize], world.occupant(slot));
+        let (object, occupant) = (&world.store.objects[slot as usize], world.store.occupant(slot));
         let handles = object.shared_opening(form.conditions, is_far);
         form.set_handles(&handles);
         let start = self.values.bit_len();
@@ -191,8 +191,8 @@ impl OpeningCache {
         }
         if self.entries.len() <= slot as usize {
             // As much memory as the objects take, and not twice as much as the greatest slot so far.
-            self.entries.reserve_exact(world.objects.capacity() - self.entries.len());
-            self.entries.resize(world.objects.len(), CachedOpening::default());
+            self.entries.reserve_exact(world.store.objects.capacity() - self.entries.len());
+            self.entries.resize(world.store.objects.len(), CachedOpening::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
         let header = if is_refused { u32::MAX } else { self.headers.len() as u32 - 1 };

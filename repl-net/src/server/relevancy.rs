@@ -33,6 +33,6 @@ pub(super) fn assert_has_area(world: &World, class: u16) {
     assert!(
         world.cells.has_area(class),
         "`{name}` has no positions: call `set_area` or `locate` of `class::<{name}>()` before `connect`",
-        name = world.column(class).program().layout().name(),
+        name = world.store.column(class).program().layout().name(),
     );
 }

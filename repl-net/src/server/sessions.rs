@@ -28,7 +28,7 @@ impl Server {
 
     fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
         if !self.is_registration_over() {
-            self.classes = self.world.class_list(self.sessions.mailbox.forms());
+            self.classes = self.world.store.class_list(self.sessions.mailbox.forms());
         }
         let config = &self.config;
         self.sessions.connect(now, maker, |id, mut link| {

@@ -33,8 +33,8 @@ impl Server {
     #[must_use]
     pub fn find_static<T: Replicated>(&self, path: &str) -> Option<ObjectRef<T>> {
         let slot = self.world.slot_with_path(path)?;
-        let occupant = self.world.occupant(slot);
-        self.world.has_class::<T>(occupant.class).then(|| ObjectRef::new(occupant.guid(slot)))
+        let occupant = self.world.store.occupant(slot);
+        self.world.store.has_class::<T>(occupant.class).then(|| ObjectRef::new(occupant.guid(slot)))
     }
 
     /// Returns the paths of the [static objects](Statics) that were despawned, which clients that join are

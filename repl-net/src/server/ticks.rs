@@ -57,8 +57,8 @@ impl Server {
     /// Reports the values that this tick could not send.
     fn report_refusals(&mut self) {
         for (slot, refusal) in std::mem::take(&mut self.world.changes.found.refusals) {
-            let occupant = self.world.occupant(slot);
-            let column = self.world.column(occupant.class);
+            let occupant = self.world.store.occupant(slot);
+            let column = self.world.store.column(occupant.class);
             let layout = column.program().layout();
             self.events.push(ServerEvent::ValueRefused {
                 object: ObjectRef::new(occupant.guid(slot)),

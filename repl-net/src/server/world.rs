@@ -1,4 +1,5 @@
-//! The world of the server consists of its classes, its objects, and the changes of this tick.
+//! The world of the server: its classes and objects in a `store`, `marks` for what may have changed, and the
+//! changes of this tick.
 //!
 //! *Invariant:* an object that the server owns is compared at most once in a tick, and each comparison is for
 //! all connections together (S67). An external object is compared each time the user passes it. The result of
@@ -6,16 +7,16 @@
 
 mod comparing;
 mod lists;
+mod marks;
 mod spawning;
+mod store;
 mod ticks;
 
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
+use repl_core::{ConditionMasks, ObjectRef, PropertyIndex, Replicated};
 
-#[cfg(feature = "rayon")]
-use super::by_class::ByClass;
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
@@ -30,48 +31,20 @@ use super::paths::Paths;
 use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
-use super::shadows::Shadows;
 use super::source::Source;
 use crate::body::slot_set::{SlotSet, slots_of};
-use crate::session::classes::{ClassList, assert_sole_name};
+use crate::session::classes::assert_sole_name;
 use crate::session::events::CompareError;
-use crate::session::type_map::TypeMap;
-use repl_link::parts::ChannelTerms;
+use marks::Marks;
+pub(crate) use store::{Absence, Store, WorldLimits};
 
 /// The classes, the objects and the changes of this tick.
 #[derive(Default)]
 pub(crate) struct World {
-    columns: Vec<Box<dyn Column>>,
-    by_type: TypeMap<u16>,
-    /// The occupant of each slot.
-    occupants: Vec<Occupant>,
-    /// The state of the object in each slot.
-    pub(crate) objects: Vec<Object>,
-    /// The slots in which an object exists.
-    pub(crate) alive: SlotSet,
-    free: VecDeque<u32>,
-    /// Objects that may have changed since the last tick.
-    dirty: SlotSet,
-    /// The objects that may have changed, while they are compared. The queue is empty between two calls of
-    /// `compare`.
-    queue: Vec<u32>,
-    /// The greatest number of objects that were in the queue in a tick of this round.
-    most_queued: usize,
-    /// Objects with values that their last comparison refused.
-    refusing: SlotSet,
-    /// For each class, whether every object of the class may have changed.
-    polled: Vec<bool>,
-    /// Objects that some connection sends to its client for the first time in this tick.
-    opening: SlotSet,
-    /// Objects that some connection opens again (sends whole) if they change. If such an object changes, it
-    /// is compared in the same way as before an opening.
-    reopening: SlotSet,
-    /// Objects whose default view changed since the last tick, or that were removed.
-    pub(crate) view_changed: SlotSet,
-    /// Objects that were spawned since the last tick. The next tick compares them, whatever their rates say.
-    newborn: SlotSet,
-    /// Objects that were torn off since the last tick.
-    pub(crate) tearing_off: Vec<u32>,
+    /// The classes, and the objects in their slots.
+    pub(crate) store: Store,
+    /// What the next comparison looks at.
+    pub(super) marks: Marks,
     /// Where each object is, which decides which connections see it.
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
@@ -80,12 +53,6 @@ pub(crate) struct World {
     pub(crate) dormancies: Dormancies,
     /// Decides which of the objects that wait for a connection are sent first.
     pub(crate) priorities: Priorities,
-    /// The slots and rows of the objects with positions that were compared last and changed. The list is
-    /// empty between two calls of `compare`.
-    changed_rows: Vec<(u32, u32)>,
-    /// For each class, the objects that are compared while those of other classes are.
-    #[cfg(feature = "rayon")]
-    by_class: ByClass,
     /// Which objects own which objects.
     pub(crate) owners: Forest,
     /// Which objects are subobjects of which objects.
@@ -98,28 +65,7 @@ pub(crate) struct World {
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
     pub(crate) frame: u64,
-    /// How many objects were spawned so far.
-    pub(crate) spawned: u64,
-    /// Whether some class has properties that are compared only before an opening.
-    asks_at_open: bool,
-    pub(crate) limits: WorldLimits,
     pub(crate) sight_scratch: SightScratch,
-}
-
-/// The limits on the number and the size of the objects of a server.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WorldLimits {
-    /// The greatest number of slots, including the slots of objects that were removed but that some client
-    /// has not acknowledged as removed yet.
-    pub(crate) max_objects: usize,
-    /// The greatest number of bytes that an object may take on the wire.
-    pub(crate) max_object_bytes: usize,
-}
-
-impl WorldLimits {
-    fn max_object_bits(&self) -> u64 {
-        self.max_object_bytes as u64 * 8
-    }
 }
 
 /// What connections no longer need of an object.
@@ -129,21 +75,6 @@ pub(crate) enum Unneeded {
     History,
     /// One connection no longer uses the slot of the object.
     Slot,
-}
-
-/// The reason why the server cannot return a live object.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Absence {
-    /// The object does not exist.
-    Gone,
-    /// The object lives outside the server, or is of another class.
-    NotOwn,
-}
-
-impl Objects for World {
-    fn contains(&self, guid: Guid) -> bool {
-        self.slot_of(ObjectRef::<()>::new(guid)).is_some()
-    }
 }
 
 impl World {
@@ -156,102 +87,37 @@ impl World {
     #[track_caller]
     pub(crate) fn register<T: Replicated, S: Source<T>>(&mut self, frozen: bool) -> u16 {
         let name = T::LAYOUT.name();
-        if let Some(class) = self.class_of::<T>() {
-            let has_source = self.columns[class as usize].is::<TypedColumn<T, S>>();
+        if let Some(class) = self.store.class_of::<T>() {
+            let has_source = self.store.columns[class as usize].is::<TypedColumn<T, S>>();
             assert!(has_source, "{}", S::when_another(name));
             return class;
         }
-        let mut known = self.columns.iter().map(|column| column.program().layout());
+        let mut known = self.store.columns.iter().map(|column| column.program().layout());
         assert_sole_name(T::LAYOUT.table(), &mut known);
         assert!(
             !frozen,
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
         );
-        let class = self.columns.len() as u16;
-        let column = TypedColumn::<T, S>::new(self.limits.max_object_bits());
-        column.shadows.assert_fits(&T::initial(), self.limits.max_object_bytes);
-        self.asks_at_open |= asks_at_open(column.conditions());
-        self.columns.push(Box::new(column));
-        self.polled.push(false);
-        self.by_type.insert(TypeId::of::<T>(), class);
+        let class = self.store.columns.len() as u16;
+        let column = TypedColumn::<T, S>::new(self.store.limits.max_object_bits());
+        column.shadows.assert_fits(&T::initial(), self.store.limits.max_object_bytes);
+        self.store.asks_at_open |= asks_at_open(column.conditions());
+        self.store.columns.push(Box::new(column));
+        self.marks.polled.push(false);
+        self.store.by_type.insert(TypeId::of::<T>(), class);
         class
-    }
-
-    pub(crate) fn class_list(&self, messages: impl Iterator<Item = ChannelTerms>) -> ClassList {
-        let entries = self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
-        ClassList::new(entries, messages)
-    }
-
-    pub(crate) fn column(&self, class: u16) -> &dyn Column {
-        &*self.columns[class as usize]
-    }
-
-    /// Returns the number of the class of `T`, if it is registered.
-    pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
-        self.by_type.get(&TypeId::of::<T>()).copied()
-    }
-
-    /// Returns whether the class with a number is `T`.
-    pub(crate) fn has_class<T: Replicated>(&self, class: u16) -> bool {
-        self.columns.get(class as usize).is_some_and(|column| column.shadows().is::<Shadows<T>>())
-    }
-
-    /// Returns the column of the class of `T`, if the server owns the live objects of this class.
-    pub(crate) fn own<T: Replicated>(&self) -> Option<&OwnColumn<T>> {
-        self.columns.get(self.class_of::<T>()? as usize)?.downcast_ref()
-    }
-
-    /// Returns the shadows of the class of `T`.
-    pub(crate) fn shadows<T: Replicated>(&self) -> Option<&Shadows<T>> {
-        self.columns.get(self.class_of::<T>()? as usize)?.shadows().downcast_ref()
-    }
-
-    pub(crate) fn shadows_mut<T: Replicated>(&mut self) -> Option<&mut Shadows<T>> {
-        let class = self.class_of::<T>()?;
-        self.columns.get_mut(class as usize)?.shadows_mut().downcast_mut()
-    }
-
-    /// Returns the slot of an object, if the object exists.
-    pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
-        let guid = object.guid()?;
-        let occupant = self.occupants.get(guid.slot() as usize)?;
-        occupant.is(guid).then_some(guid.slot())
-    }
-
-    /// Returns the object in a slot, or the last one that was there.
-    #[inline]
-    pub(crate) fn occupant(&self, slot: u32) -> Occupant {
-        self.occupants[slot as usize]
-    }
-
-    /// Returns the occupants of all slots.
-    pub(crate) fn occupants(&self) -> &[Occupant] {
-        &self.occupants
-    }
-
-    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
-        let occupant = self.occupant(self.slot_of(object).ok_or(Absence::Gone)?);
-        let column = &self.columns[occupant.class as usize];
-        let rows = &column.downcast_ref::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
-        rows.get(occupant.row as usize).ok_or(Absence::Gone)
     }
 
     /// Returns a mutable reference to an object, and marks the object to be compared at its next update.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;
-        let found = self.occupants.get(guid.slot() as usize).filter(|occupant| occupant.is(guid));
+        let found = self.store.occupants.get(guid.slot() as usize).filter(|occupant| occupant.is(guid));
         let occupant = found.ok_or(Absence::Gone)?;
-        let column = &mut self.columns[occupant.class as usize];
+        let column = &mut self.store.columns[occupant.class as usize];
         let rows = &mut column.downcast_mut::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
         let live = rows.get_mut(occupant.row as usize).ok_or(Absence::Gone)?;
-        self.dirty.insert(guid.slot());
+        self.marks.dirty.insert(guid.slot());
         Ok(live)
-    }
-
-    /// Returns the number of an object's class, and the object's row in the column of this class.
-    fn row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
-        let occupant = self.occupant(self.slot_of(object)?);
-        Some((occupant.class.into(), occupant.row as usize))
     }
 
     fn mark_guid<T: ?Sized>(dirty: &mut SlotSet, object: ObjectRef<T>) {
@@ -266,13 +132,13 @@ impl World {
         &mut self,
         objects: [ObjectRef<T>; N],
     ) -> Option<[&mut T; N]> {
-        let class = *self.by_type.get(&TypeId::of::<T>())?;
+        let class = *self.store.by_type.get(&TypeId::of::<T>())?;
         let mut rows = [0; N];
         for (row, object) in rows.iter_mut().zip(objects) {
-            let place = self.row_of(object)?;
+            let place = self.store.row_of(object)?;
             *row = Some(place).filter(|(found, _)| *found == class as usize)?.1;
         }
-        let Self { columns, dirty, .. } = self;
+        let Self { store: Store { columns, .. }, marks: Marks { dirty, .. }, .. } = self;
         let live = live_mut::<T>(&mut *columns[class as usize])?.get_disjoint_mut(rows).ok()?;
         objects.into_iter().for_each(|object| Self::mark_guid(dirty, object));
         Some(live)
@@ -285,8 +151,8 @@ impl World {
         first: ObjectRef<A>,
         second: ObjectRef<B>,
     ) -> Option<(&mut A, &mut B)> {
-        let ((one, row), (other, other_row)) = (self.row_of(first)?, self.row_of(second)?);
-        let Self { columns, dirty, .. } = self;
+        let ((one, row), (other, other_row)) = (self.store.row_of(first)?, self.store.row_of(second)?);
+        let Self { store: Store { columns, .. }, marks: Marks { dirty, .. }, .. } = self;
         let (a, b): (&mut A, &mut B) = if one == other {
             let [a, b] = live_mut::<A>(&mut *columns[one])?.get_disjoint_mut([row, other_row]).ok()?;
             (a, (b as &mut dyn Any).downcast_mut()?)
@@ -302,10 +168,10 @@ impl World {
     /// Returns mutable references to all objects of a class. Those that the next tick finds to differ are
     /// compared at their next update.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
-        let class = self.by_type.get(&TypeId::of::<T>()).copied();
-        let Self { columns, occupants, polled, .. } = self;
+        let class = self.store.by_type.get(&TypeId::of::<T>()).copied();
+        let Self { store: Store { columns, occupants, .. }, marks, .. } = self;
         let column = class.and_then(|class| {
-            polled[class as usize] = true;
+            marks.polled[class as usize] = true;
             columns[class as usize].downcast_mut::<OwnColumn<T>>()
         });
         column
@@ -318,49 +184,41 @@ impl World {
     /// object does not exist or is of another class.
     #[inline]
     pub(crate) fn mark<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
-        if let Some(slot) = self.slot_of(object)
-            && self.mark_property::<T>(slot, property.erase())
+        if let Some(slot) = self.store.slot_of(object)
+            && self.store.mark_property::<T>(slot, property.erase())
         {
-            self.dirty.insert(slot);
+            self.marks.dirty.insert(slot);
         }
-    }
-
-    /// Marks a property of an object of the class `T`, so that it is compared at the next update if it is a
-    /// `push` property (S124). Returns whether the object in the slot is of this class.
-    #[inline]
-    pub(crate) fn mark_property<T: Replicated>(&mut self, slot: u32, property: PropertyIndex) -> bool {
-        let Occupant { class, row, .. } = self.occupant(slot);
-        let shadows = self.columns[usize::from(class)].shadows_mut().downcast_mut::<Shadows<T>>();
-        shadows.map(|shadows| shadows.mark(row, property)).is_some()
     }
 
     /// Returns whether an object may have changed since the last tick.
     pub(crate) fn is_dirty(&self, slot: u32) -> bool {
-        self.dirty.contains(slot)
-            || self.newborn.contains(slot)
-            || self.polled[usize::from(self.occupant(slot).class)]
+        self.marks.dirty.contains(slot)
+            || self.marks.newborn.contains(slot)
+            || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
     /// Marks an object to be compared in the next tick, even if its update time has not come.
     pub(crate) fn force_update(&mut self, slot: u32) {
-        self.dirty.insert(slot);
+        self.marks.dirty.insert(slot);
         self.schedule.force(slot);
     }
 
     /// Sets the update rate of a class, and of its objects without rates of their own.
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
-        for slot in self.alive.iter().filter(|&slot| self.occupants[slot as usize].class == class) {
+        for slot in self.store.alive.iter().filter(|&slot| self.store.occupants[slot as usize].class == class)
+        {
             if self.schedule.apply_class_rate(slot, class) {
-                self.dirty.insert(slot);
+                self.marks.dirty.insert(slot);
             }
         }
     }
 
     /// Sets the update rate of an object.
     pub(crate) fn set_object_rate(&mut self, slot: u32, rate: Option<UpdateRate>) {
-        if self.schedule.set_own_rate(slot, self.occupant(slot).class, rate) {
-            self.dirty.insert(slot);
+        if self.schedule.set_own_rate(slot, self.store.occupant(slot).class, rate) {
+            self.marks.dirty.insert(slot);
         }
     }
 
@@ -371,71 +229,51 @@ impl World {
         object: ObjectRef<T>,
         live: &T,
     ) -> Result<bool, CompareError> {
-        let slot = self.slot_of(object).ok_or(CompareError::Gone)?;
-        let Occupant { class, row, .. } = self.occupant(slot);
-        let column = self.columns[class as usize].downcast_mut::<ExternalColumn<T>>();
+        let slot = self.store.slot_of(object).ok_or(CompareError::Gone)?;
+        let Occupant { class, row, .. } = self.store.occupant(slot);
+        let column = self.store.columns[class as usize].downcast_mut::<ExternalColumn<T>>();
         let column = column.ok_or(CompareError::OtherClass)?;
-        if self.objects[slot as usize].tear_off == TearOff::Frozen {
+        if self.store.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(false);
         }
-        if column.hand_over(row, live, self.limits.max_object_bits(), &mut self.changes.found.scratch) {
-            self.dirty.insert(slot);
+        if column.hand_over(row, live, self.store.limits.max_object_bits(), &mut self.changes.found.scratch) {
+            self.marks.dirty.insert(slot);
         }
         Ok(self.changes.found.scratch.take_must_renumber())
-    }
-
-    /// Returns the column that contains the object in `slot`.
-    pub(crate) fn column_of(&self, slot: u32) -> &dyn Column {
-        self.column(self.occupant(slot).class)
-    }
-
-    /// Returns a mutable reference to the state of the object in `slot`, and the conditions of its class.
-    pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
-        let class = self.occupant(slot).class;
-        (&mut self.objects[slot as usize], self.columns[class as usize].conditions())
-    }
-
-    pub(crate) fn conditions(&self, slot: u32) -> &ConditionMasks {
-        self.columns[self.occupant(slot).class as usize].conditions()
     }
 
     /// Records that a connection will send an object to its client for the first time. So the next tick also
     /// compares properties that are compared only before an opening (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
-        if asks_at_open(self.conditions(slot)) {
-            self.opening.insert(slot);
+        if asks_at_open(self.store.conditions(slot)) {
+            self.marks.opening.insert(slot);
         }
     }
 
     /// Returns whether any class has properties that are compared only before an opening.
     pub(crate) fn asks_at_open(&self) -> bool {
-        self.asks_at_open
+        self.store.asks_at_open
     }
 
     /// Records that a connection will send the opening of an object again if the object changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
-        if asks_at_open(self.conditions(slot)) {
-            self.reopening.insert(slot);
+        if asks_at_open(self.store.conditions(slot)) {
+            self.marks.reopening.insert(slot);
         }
     }
 
     /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
-        if self.asks_at_open {
+        if self.store.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
         }
     }
 
     /// Records that an object is torn off, with the state that the next tick compares.
     pub(crate) fn tear_off(&mut self, slot: u32) {
-        self.objects[slot as usize].tear_off = TearOff::Begun;
+        self.store.objects[slot as usize].tear_off = TearOff::Begun;
         self.force_update(slot);
-        self.tearing_off.push(slot);
-    }
-
-    /// Returns whether an object was torn off, and its last state was compared.
-    pub(crate) fn has_last_state(&self, slot: u32) -> bool {
-        self.objects[slot as usize].tear_off == TearOff::Frozen
+        self.marks.tearing_off.push(slot);
     }
 
     /// Returns the objects in a word that are opened one by one, as a mask: subobjects wait for their
@@ -455,21 +293,21 @@ impl World {
     /// of a removed object becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let is_told_to_joiners = self.paths.destroy(slot);
-        self.objects[slot as usize].holders = holders + u32::from(is_told_to_joiners);
-        let occupant = &mut self.occupants[slot as usize];
+        self.store.objects[slot as usize].holders = holders + u32::from(is_told_to_joiners);
+        let occupant = &mut self.store.occupants[slot as usize];
         occupant.alive = false;
         let Occupant { class, row, .. } = *occupant;
-        if let Some(moved) = self.columns[class as usize].remove(row) {
-            self.occupants[moved as usize].row = row;
+        if let Some(moved) = self.store.columns[class as usize].remove(row) {
+            self.store.occupants[moved as usize].row = row;
         }
-        self.dirty.remove(slot);
-        self.refusing.remove(slot);
+        self.marks.dirty.remove(slot);
+        self.marks.refusing.remove(slot);
         self.schedule.forget(slot);
         self.priorities.forget(slot);
         self.dormancies.forget(slot);
-        self.opening.remove(slot);
-        self.alive.remove(slot);
-        self.view_changed.insert(slot);
+        self.marks.opening.remove(slot);
+        self.store.alive.remove(slot);
+        self.marks.view_changed.insert(slot);
         self.later.remove(slot);
         self.free_if_unheld(slot);
     }
@@ -477,7 +315,7 @@ impl World {
     /// Records that a connection no longer needs a part of an object. Frees the part if no other connection
     /// needs it.
     pub(crate) fn free(&mut self, slot: u32, what: Unneeded) {
-        let object = &mut self.objects[slot as usize];
+        let object = &mut self.store.objects[slot as usize];
         match what {
             Unneeded::History if object.has_laggards() => {}
             Unneeded::History => object.history.release(),
@@ -487,23 +325,23 @@ impl World {
 
     /// Records that one connection no longer uses a slot.
     pub(crate) fn release(&mut self, slot: u32) {
-        if !self.occupant(slot).alive {
-            let object = &mut self.objects[slot as usize];
+        if !self.store.occupant(slot).alive {
+            let object = &mut self.store.objects[slot as usize];
             object.holders = object.holders.saturating_sub(1);
             self.free_if_unheld(slot);
         }
     }
 
     fn free_if_unheld(&mut self, slot: u32) {
-        if self.objects[slot as usize].holders > 0 {
+        if self.store.objects[slot as usize].holders > 0 {
             return;
         }
         self.paths.remove(slot);
         // After all generations of a slot are used up, the slot is never used again.
-        if let Some(generation) = self.occupant(slot).generation.checked_add(1) {
-            self.occupants[slot as usize] = Occupant { alive: false, ..Occupant::new(generation) };
-            self.objects[slot as usize] = Object::new();
-            self.free.push_back(slot);
+        if let Some(generation) = self.store.occupant(slot).generation.checked_add(1) {
+            self.store.occupants[slot as usize] = Occupant { alive: false, ..Occupant::new(generation) };
+            self.store.objects[slot as usize] = Object::new();
+            self.store.free.push_back(slot);
         }
     }
 }

@@ -125,8 +125,8 @@ impl Broadcast {
     /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
-        let class = context.class(context.world.occupant(change.slot).class);
-        let list = context.world.shared_list(change, class.conditions, false);
+        let class = context.class(context.world.store.occupant(change.slot).class);
+        let list = context.world.store.shared_list(change, class.conditions, false);
         if list.is_empty() {
             return;
         }
@@ -194,7 +194,7 @@ struct SharedClass<'a> {
 
 impl<'a> Context<'a> {
     fn class(&self, number: u16) -> SharedClass<'a> {
-        let column = self.world.column(number);
+        let column = self.world.store.column(number);
         SharedClass {
             number,
             wire: self.classes.wire(number.into()) as usize,
@@ -285,7 +285,7 @@ impl SegmentEncoder {
     fn is_alike(&self, change: &Change, class: &SharedClass<'_>, context: &Context<'_>) -> bool {
         change.list.handles() == self.recipe.handles()
             && change.list.is_flat()
-            && context.world.occupant(change.slot).class == class.number
+            && context.world.store.occupant(change.slot).class == class.number
             && !class.conditions.is_conditional()
             && context.is_in_segments(change.slot)
     }
@@ -304,7 +304,7 @@ impl SegmentEncoder {
             return Ok(());
         }
         while let Some(change) = changes.get(*done).filter(|change| self.is_alike(change, class, context)) {
-            let Occupant { row, generation, .. } = context.world.occupant(change.slot);
+            let Occupant { row, generation, .. } = context.world.store.occupant(change.slot);
             self.segment.alike(change.slot, &mut self.bits);
             let values = self.write_values(row, class, &change.list, context)?;
             into.push_alike(change.slot, generation, values);
@@ -328,12 +328,12 @@ impl SegmentEncoder {
         if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
             return Err(Obstacle::Full { bits: usize::MAX });
         }
-        let number = context.world.occupant(change.slot).class;
+        let number = context.world.store.occupant(change.slot).class;
         let own = match class.take() {
             Some(class) if class.number == number => class,
             _ => context.class(number),
         };
-        let list = context.world.shared_list(change, own.conditions, false);
+        let list = context.world.store.shared_list(change, own.conditions, false);
         let own = class.insert(own);
         if list.is_empty() {
             return Ok(());
@@ -370,7 +370,7 @@ impl SegmentEncoder {
         self.segment.slot(slot, &mut self.bits);
         self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
         class.rows.make_recipe(list.handles(), &mut self.recipe);
-        let Occupant { row, generation, .. } = context.world.occupant(slot);
+        let Occupant { row, generation, .. } = context.world.store.occupant(slot);
         let values = self.write_values(row, class, list, context)?;
         into.push(slot, generation, list, values);
         Ok(())

@@ -141,8 +141,8 @@ impl Tables {
     /// has such viewers.
     #[inline]
     fn add(&mut self, world: &World, slot: u32, period: u16, place: StripPlace, change: u32) {
-        let class = world.occupant(slot).class;
-        if !world.cells.have_far() || !world.column(class).conditions().depend_on_distance() {
+        let class = world.store.occupant(slot).class;
+        if !world.cells.have_far() || !world.store.column(class).conditions().depend_on_distance() {
             self.section(class, Distance::Any, period).add(place, change);
             return;
         }
@@ -182,12 +182,12 @@ impl Tables {
         unshared: &mut Vec<(u32, Distance)>,
     ) {
         let Some(&Section { class, distance, .. }) = sections.first() else { return };
-        let (column, mut masked) = (world.column(class), std::mem::take(&mut self.masked));
+        let (column, mut masked) = (world.store.column(class), std::mem::take(&mut self.masked));
         for section in &mut *sections {
             section.arrange(|strip| world.cells.area_of(strip));
             if column.conditions().is_conditional() {
                 let is_far = distance == Distance::Far;
-                let list = |change| world.masked_list(change, column.conditions(), is_far);
+                let list = |change| world.store.masked_list(change, column.conditions(), is_far);
                 masked.extend(section.changes(world).map(list));
             }
         }
@@ -199,7 +199,7 @@ impl Tables {
             column.rows().make_recipe(&common, &mut self.common_recipe);
             let head = TableHead {
                 class: classes.wire(class.into()),
-                slot_bits: (world.objects.len() as u32).max(2).ilog2() + 1,
+                slot_bits: (world.store.objects.len() as u32).max(2).ilog2() + 1,
                 common,
             };
             self.writer.begin(head, classes.len(), column.program().handles(), into);
@@ -232,7 +232,7 @@ impl Tables {
         unshared: &mut Vec<(u32, Distance)>,
         into: &mut Table,
     ) {
-        let (rows, changes) = (world.column(section.class).rows(), section.all_changes(world));
+        let (rows, changes) = (world.store.column(section.class).rows(), section.all_changes(world));
         let (period, distance, mut masked) = (section.period, section.distance, masked.iter());
         section.encode(into.len(), |cell| {
             for &at in cell {
@@ -241,7 +241,7 @@ impl Tables {
                 if list.is_empty() {
                     continue;
                 }
-                let Occupant { row, generation, .. } = world.occupant(change.slot);
+                let Occupant { row, generation, .. } = world.store.occupant(change.slot);
                 let (common_recipe, other_recipe) = (&self.common_recipe, &mut self.other_recipe);
                 let values = |is_common: bool, bits: &mut BitWriter| {
                     let recipe = if is_common {

@@ -90,11 +90,11 @@ impl<T: Replicated> ClassHandle<'_, T> {
         );
         area.check();
         let world = &mut self.server.world;
-        let class = match world.class_of::<T>() {
+        let class = match world.store.class_of::<T>() {
             Some(class) => class,
             None => world.register::<T, OwnRows<T>>(false),
         };
-        let Some(shadows) = world.shadows_mut::<T>() else { unreachable!("the class is registered") };
+        let Some(shadows) = world.store.shadows_mut::<T>() else { unreachable!("the class is registered") };
         assert!(
             shadows.rows.is_empty(),
             "areas are set before the first object: call `class::<{name}>().{method}` before `spawn`"

@@ -80,7 +80,7 @@ impl<T: Replicated> ClassHandle<'_, T> {
     #[track_caller]
     fn number(&self) -> u16 {
         let name = T::LAYOUT.name();
-        let Some(class) = self.server.world.class_of::<T>() else {
+        let Some(class) = self.server.world.store.class_of::<T>() else {
             panic!("`{name}` is not registered: call `register::<{name}>()` or spawn an object before")
         };
         class

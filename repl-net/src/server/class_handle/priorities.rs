@@ -56,7 +56,7 @@ impl<T: Replicated> ClassHandle<'_, T> {
     ) -> &mut Self {
         let class = self.number();
         self.server.world.priorities.class(class).1 = true;
-        if let Some(shadows) = self.server.world.shadows_mut::<T>() {
+        if let Some(shadows) = self.server.world.store.shadows_mut::<T>() {
             shadows.prioritize = Some(Box::new(compute));
         }
         self

@@ -104,13 +104,13 @@ impl Connection {
     /// connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut handles = self.copies.objects.opening_mask(context.world, slot);
-        handles.intersect(context.world.objects[slot as usize].history.ever());
+        handles.intersect(context.world.store.objects[slot as usize].history.ever());
         let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, mut later, refused } =
             write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context);
         let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
         let world = context.world;
-        let column = world.column_of(slot);
+        let column = world.store.column_of(slot);
         let values = &mut context.scratch.values;
         let run_header = RunHeader {
             origin,
@@ -124,8 +124,11 @@ impl Connection {
             + run_header.name_bits()
             + handles_bits(run_header.count)
             + values.bit_len();
-        let sent =
-            Sent { slot, generation: world.occupant(slot).generation, content: Content::Open(list.clone()) };
+        let sent = Sent {
+            slot,
+            generation: world.store.occupant(slot).generation,
+            content: Content::Open(list.clone()),
+        };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
             segment.run(slot, 1, &run_header, writer);
             writer.append(values);
@@ -151,7 +154,7 @@ impl Connection {
         let sequence = self.link.outbox.sequence();
         let has_items = later.is_empty();
         let mut owed = later.handles().clone();
-        owed.intersect(context.world.conditions(slot).may_end_with_opening());
+        owed.intersect(context.world.store.conditions(slot).may_end_with_opening());
         later.merge(&refused);
         // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
         // not with each change.
@@ -191,7 +194,8 @@ impl Connection {
         }
         let world = context.world;
         let Some(change) = world.changes.get(slot) else { return };
-        let list = world.shared_list(change, world.conditions(slot), self.copies.view().is_far(slot));
+        let list =
+            world.store.shared_list(change, world.store.conditions(slot), self.copies.view().is_far(slot));
         if !list.is_empty() {
             self.send_list(slot, list.into_owned(), context);
         }
@@ -216,7 +220,7 @@ impl Connection {
     /// Collects all changes of an object that the client lacks and may see, except the changes in `waiting`.
     fn gather(&mut self, slot: u32, context: &mut PassContext<'_>) -> Changelist {
         let world = context.world;
-        let is_conditional = world.conditions(slot).is_conditional();
+        let is_conditional = world.store.conditions(slot).is_conditional();
         let (mut list, position) = self.copies.objects.take_pending(slot);
         if is_conditional && !list.is_empty() {
             list.retain(&self.copies.objects.mask(world, slot));
@@ -248,9 +252,9 @@ impl Connection {
         {
             list.extend_new_elements(&later.new_elements());
         }
-        world.column_of(slot).extend_waiting(world.occupant(slot).row, &mut list);
+        world.store.column_of(slot).extend_waiting(world.store.occupant(slot).row, &mut list);
         // The changelist is pruned last, because new elements may have been removed.
-        world.prune(slot, &mut list);
+        world.store.prune(slot, &mut list);
         list
     }
 }
@@ -277,13 +281,13 @@ fn write_opening(
     context: &mut PassContext<'_>,
 ) -> Opening {
     let (world, PassScratch { values, recipe, .. }) = (context.world, &mut *context.scratch);
-    let (column, row) = (world.column_of(slot), world.occupant(slot).row);
+    let (column, row) = (world.store.column_of(slot), world.store.occupant(slot).row);
     let large_bits = capacity_bits / 2;
-    let mut list = world.whole(slot, handles);
+    let mut list = world.store.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
-        world.prune(slot, &mut list);
+        world.store.prune(slot, &mut list);
         values.clear();
-        let refused = world.write_values(slot, &mut list, recipe, values);
+        let refused = world.store.write_values(slot, &mut list, recipe, values);
         if values.bit_len() <= large_bits {
             return Opening { list, later: Changelist::new(), refused };
         }
@@ -293,8 +297,8 @@ fn write_opening(
     if may_have_items && !later.is_empty() {
         list.forget_resets();
     }
-    world.prune(slot, &mut list);
+    world.store.prune(slot, &mut list);
     values.clear();
-    let refused = world.write_values(slot, &mut list, recipe, values);
+    let refused = world.store.write_values(slot, &mut list, recipe, values);
     Opening { list, later, refused }
 }

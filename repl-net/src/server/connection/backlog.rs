@@ -124,7 +124,7 @@ impl Backlog {
             return;
         }
         order.extend(ages.map(|(slot, age)| {
-            let Occupant { class, row, alive, .. } = world.occupant(slot);
+            let Occupant { class, row, alive, .. } = world.store.occupant(slot);
             let is_owner = view.owns(slot);
             let priority = priorities.of(slot, class, is_owner, || {
                 if !alive {
@@ -138,7 +138,7 @@ impl Backlog {
                     directions: &self.directions,
                     groups: view.groups(),
                 };
-                world.column(class).prioritize(row, &viewer)
+                world.store.column(class).prioritize(row, &viewer)
             });
             rank(age * priority, slot)
         }));

@@ -26,10 +26,10 @@ impl Connection {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
     ) {
         let slot = sent.slot;
-        let count = context.world.column_of(slot).program().handles();
+        let count = context.world.store.column_of(slot).program().handles();
         let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
         let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
-        if !self.copies.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
+        if !self.copies.blobs.has_room(bytes, context.world.store.limits.max_object_bytes) {
             self.copies.objects.wait_for_blob(slot, bytes);
             return;
         }

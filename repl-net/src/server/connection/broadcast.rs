@@ -170,8 +170,8 @@ impl Connection {
         now: Duration,
     ) -> bool {
         let EncodedEntry { slot, generation, list } = entry;
-        let class = world.occupant(slot).class;
-        let count = world.column(class).program().handles();
+        let class = world.store.occupant(slot).class;
+        let count = world.store.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
         if !self.link.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
             return false;

@@ -109,7 +109,8 @@ impl Connection {
         first_bits: usize,
         context: &mut PassContext<'_>,
     ) -> usize {
-        let room_bits = MAX_SHARED_BLOB_BYTES.min(context.world.limits.max_object_bytes / MAX_BLOBS) * 8;
+        let room_bits =
+            MAX_SHARED_BLOB_BYTES.min(context.world.store.limits.max_object_bytes / MAX_BLOBS) * 8;
         let mut size = PartSize::new(room_bits);
         let (mut count, mut bits) = (1, first_bits);
         loop {
@@ -141,7 +142,7 @@ impl Connection {
         let (mut large, mut group, mut group_bits) = (Vec::new(), Changelist::new(), 0);
         let mut left = list;
         loop {
-            let conditions = context.world.conditions(slot);
+            let conditions = context.world.store.conditions(slot);
             let first = left.handles().iter().next();
             let Some(property) = first.and_then(|first| conditions.property_of(first)) else { break };
             let (mut part, mut rest) = (left, Changelist::new());
@@ -176,8 +177,8 @@ impl Connection {
         if part.is_empty() {
             return;
         }
-        let Occupant { generation, class, .. } = context.world.occupant(slot);
-        let count = context.world.column_of(slot).program().handles();
+        let Occupant { generation, class, .. } = context.world.store.occupant(slot);
+        let count = context.world.store.column_of(slot).program().handles();
         let class = context.classes.wire(class.into()) as usize;
         let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
@@ -225,6 +226,6 @@ pub(super) fn pruned_part(
     context: &PassContext<'_>,
 ) -> Changelist {
     let mut part = portions.part(count);
-    context.world.prune(slot, &mut part);
+    context.world.store.prune(slot, &mut part);
     part
 }

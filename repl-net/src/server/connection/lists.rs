@@ -41,8 +41,8 @@ impl Connection {
     ) -> (Changelist, usize) {
         let PassScratch { values, recipe, .. } = &mut *context.scratch;
         values.clear();
-        let refused = context.world.write_values(slot, list, recipe, values);
-        let count = context.world.column_of(slot).program().handles();
+        let refused = context.world.store.write_values(slot, list, recipe, values);
+        let count = context.world.store.column_of(slot).program().handles();
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
@@ -55,14 +55,14 @@ impl Connection {
         bits: usize,
         context: &mut PassContext<'_>,
     ) {
-        let Occupant { generation, class, .. } = context.world.occupant(slot);
+        let Occupant { generation, class, .. } = context.world.store.occupant(slot);
         if !self.link.outbox.make_room(bits, context.now) {
             self.copies.objects.add_pending(slot, &list);
             self.copies.objects.must_send(slot);
             return;
         }
         let handles = list.handles().clone();
-        let count = context.world.column_of(slot).program().handles();
+        let count = context.world.store.column_of(slot).program().handles();
         let class = context.classes.wire(class.into()) as usize;
         let elements = list.new_elements();
         let sent = Sent { slot, generation, content: Content::Update(list) };

@@ -54,6 +54,6 @@ impl Connection {
     /// Returns whether an object that was removed from the server may not be removed from the client yet,
     /// because a call on it waits for room, or a reliable call on it is not acknowledged.
     pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
-        !world.occupant(slot).alive && self.calls.are_left(slot, &self.link.exchange.outgoing)
+        !world.store.occupant(slot).alive && self.calls.are_left(slot, &self.link.exchange.outgoing)
     }
 }

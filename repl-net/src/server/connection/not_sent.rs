@@ -62,7 +62,7 @@ impl Connection {
 
     /// Returns whether the client lacks values of an object because it is far from the object.
     pub(crate) fn lacks_by_distance(&self, world: &World, slot: u32) -> bool {
-        let (object, conditions) = (&world.objects[slot as usize], world.conditions(slot));
+        let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
         let lacks =
             |property| object.changed_at(property) > Some(self.copies.objects.left_at(slot, property));
         let hidden =

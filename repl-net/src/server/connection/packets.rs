@@ -36,7 +36,7 @@ impl Connection {
         }
         self.calls.unsettle();
         if !messages.is_empty() {
-            self.link.exchange.deliver(messages, self.copies.id, mailbox, world, now)?;
+            self.link.exchange.deliver(messages, self.copies.id, mailbox, &world.store, now)?;
         }
         Ok(true)
     }

@@ -54,7 +54,7 @@ impl Connection {
         self.link.outbox.end_pass(context.now);
         self.copies.objects.end_sleep_pass(self.link.outbox.sequence());
         if context.world.frame.is_multiple_of(COMPLETE_TICKS) {
-            self.copies.objects.find_complete(&context.world.alive, context.world.spawned);
+            self.copies.objects.find_complete(&context.world.store.alive, context.world.store.spawned);
         }
         if context.world.ends_round() {
             self.end_round(context.world);
@@ -166,8 +166,8 @@ impl Connection {
     /// Sends the changes of this tick that the client shares with others.
     fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
         let segments = context.broadcast.segments().len();
-        let World { spawned, changes, .. } = context.world;
-        let all_in_step = segments > 0 && self.copies.objects.are_in_step(&changes.slots, *spawned);
+        let World { store, changes, .. } = context.world;
+        let all_in_step = segments > 0 && self.copies.objects.are_in_step(&changes.slots, store.spawned);
         for at in 0..segments {
             self.send_shared(at, all_in_step, context);
         }
@@ -195,7 +195,7 @@ impl Connection {
             return;
         }
         let slot = self.copies.objects.first_unknown();
-        if (slot as usize) < context.world.limits.max_objects {
+        if (slot as usize) < context.world.store.limits.max_objects {
             self.write_close(slot, CloseReason::Relevancy, None, context.now);
         }
     }

@@ -24,10 +24,10 @@ use crate::server::world::World;
 impl Connection {
     /// Returns the origin of an object for this client, which is the header of the object's opening.
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
-        let object = &context.world.objects[slot as usize];
-        let Occupant { generation, class, .. } = context.world.occupant(slot);
+        let object = &context.world.store.objects[slot as usize];
+        let Occupant { generation, class, .. } = context.world.store.occupant(slot);
         let is_static = context.world.paths.is_static(slot);
-        let archetypes = || context.world.column(class).archetypes();
+        let archetypes = || context.world.store.column(class).archetypes();
         Origin {
             generation,
             class: context.classes.wire(class.into()),
@@ -39,7 +39,7 @@ impl Connection {
     /// Checks whether the owner or the role of an object has changed for this client. The argument `before`
     /// has the owner and role from before the change.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
-        let object = &world.objects[slot as usize];
+        let object = &world.store.objects[slot as usize];
         let now = self.copies.view().proxy(object);
         self.copies.objects.set_owned(slot, now.is_owner, now != before, self.link.outbox.sequence());
     }
@@ -57,7 +57,7 @@ impl Connection {
         let run_header = RunHeader {
             origin,
             handles: &HandleSet::new(),
-            count: context.world.column_of(slot).program().handles(),
+            count: context.world.store.column_of(slot).program().handles(),
             classes: context.classes.len(),
             name: self.copies.name_of(slot, context.world.paths.path(slot).map(|path| &**path)),
         };

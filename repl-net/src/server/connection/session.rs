@@ -20,7 +20,7 @@ impl Connection {
             let ring = self.copies.view().ring_of(world, slot);
             self.copies.update_view(world, slot, ring);
         }
-        let (alive, seen) = (std::mem::take(&mut world.alive), self.copies.view().seen(world));
+        let (alive, seen) = (std::mem::take(&mut world.store.alive), self.copies.view().seen(world));
         for (word, mask) in alive.masks() {
             let (spawns, others) =
                 self.copies.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
@@ -31,7 +31,7 @@ impl Connection {
                 self.copies.show(world, slot, ring);
             }
         }
-        world.alive = alive;
+        world.store.alive = alive;
         self.copies.objects.find_unknown_in_sight(world);
         self.copies.tell_all_destroyed(world);
     }

@@ -49,7 +49,7 @@ impl Connection {
             let run_header = RunHeader {
                 origin: run.header.origin,
                 handles: &run.header.handles,
-                count: context.world.column(run.header.class).program().handles(),
+                count: context.world.store.column(run.header.class).program().handles(),
                 classes: classes.len(),
                 name: None,
             };

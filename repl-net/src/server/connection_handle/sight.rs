@@ -53,8 +53,8 @@ impl ConnectionHandle<'_> {
     #[track_caller]
     pub fn follow<T: ?Sized>(&mut self, object: ObjectRef<T>) -> &mut Self {
         let world = &mut self.server.world;
-        let Some(slot) = world.slot_of(object) else { return self };
-        assert_has_area(world, world.occupant(slot).class);
+        let Some(slot) = world.store.slot_of(object) else { return self };
+        assert_has_area(world, world.store.occupant(slot).class);
         if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
             peer.connection.copies.followed = Some(object.erase());
             peer.connection.copies.update_followed(world);

@@ -46,6 +46,6 @@ impl Server {
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Returns the slot of the object, if the object exists.
     fn slot(&self) -> Option<u32> {
-        self.server.world.slot_of(self.object)
+        self.server.world.store.slot_of(self.object)
     }
 }

@@ -51,14 +51,14 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         let Some(slot) = self.slot() else { return self };
         self.assert_no_subobject(slot);
         let world = &mut self.server.world;
-        let owner = world.slot_of(owner);
+        let owner = world.store.slot_of(owner);
         let is_circle = owner.is_some_and(|owner| world.owners.with_descendants(slot).contains(&owner));
         assert!(
             !is_circle,
             "an object cannot own itself, nor what owns it: clear its owner first with `set_owner`"
         );
         world.owners.set(slot, owner);
-        let connection = owner.and_then(|owner| world.objects[owner as usize].owner());
+        let connection = owner.and_then(|owner| world.store.objects[owner as usize].owner());
         self.server.give(slot, connection);
         self
     }

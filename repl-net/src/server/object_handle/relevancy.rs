@@ -25,19 +25,19 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     pub fn set_relevancy(&mut self, relevancy: Relevancy) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
-        if world.objects[slot as usize].is_torn_off() {
+        if world.store.objects[slot as usize].is_torn_off() {
             return self;
         }
         assert!(
             world.subobjects.parent(slot).is_none(),
             "a subobject is seen with its parent: use `set_audience` to show it to fewer connections"
         );
-        let class = world.occupant(slot).class;
+        let class = world.store.occupant(slot).class;
         if relevancy == Relevancy::Located {
             assert_has_area(world, class);
         }
         let relevancy = match relevancy {
-            Relevancy::AttachedTo(parent) => match world.slot_of(parent) {
+            Relevancy::AttachedTo(parent) => match world.store.slot_of(parent) {
                 Some(parent) => {
                     let is_inside = world.cells.with_attached(slot).contains(&parent);
                     assert!(

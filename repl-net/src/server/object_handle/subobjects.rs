@@ -50,7 +50,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         child: C,
     ) -> Result<Option<ObjectRef<C>>, SpawnError> {
         let parent_slot = self.slot();
-        let parent_slot = parent_slot.filter(|&slot| !self.server.world.objects[slot as usize].is_torn_off());
+        let parent_slot =
+            parent_slot.filter(|&slot| !self.server.world.store.objects[slot as usize].is_torn_off());
         let Some(kind) = parent_slot.map(SpawnKind::Subobject) else { return Ok(None) };
         let push = |shadows: &Shadows<C>, rows: &mut OwnRows<C>| rows.push(child, shadows);
         self.server.add(ArchetypeId::default(), kind, push).map(Some)

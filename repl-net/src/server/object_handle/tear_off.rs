@@ -30,12 +30,12 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// subobjects first. Does nothing if the object is torn off already.
     pub fn tear_off(&mut self) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
-        if self.server.world.objects[slot as usize].is_torn_off() {
+        if self.server.world.store.objects[slot as usize].is_torn_off() {
             return self;
         }
         for slot in self.server.world.subobjects.with_descendants(slot).into_iter().rev() {
             // A subobject that was torn off before keeps its last state.
-            if !self.server.world.objects[slot as usize].is_torn_off() {
+            if !self.server.world.store.objects[slot as usize].is_torn_off() {
                 self.server.tear_off_one(slot);
             }
         }

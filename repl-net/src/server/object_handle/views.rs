@@ -16,14 +16,15 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// simulated proxy for all others. Costs O(connections).
     pub fn set_remote_role(&mut self, role: Role) -> &mut Self {
         let object = self.object.erase();
-        self.server.change_view(object, |world, slot| world.objects[slot as usize].role = role);
+        self.server.change_view(object, |world, slot| world.store.objects[slot as usize].role = role);
         self
     }
 
     /// Sets whether the object replicates physics (S36). Costs O(connections).
     pub fn set_replicates_physics(&mut self, replicates: bool) -> &mut Self {
         let object = self.object.erase();
-        self.server.change_view(object, |world, slot| world.objects[slot as usize].physics = replicates);
+        self.server
+            .change_view(object, |world, slot| world.store.objects[slot as usize].physics = replicates);
         self
     }
 }
@@ -39,7 +40,7 @@ impl<T: Replicated> ObjectHandle<'_, T> {
         assert_property(property);
         let slot = self.slot()?;
         let world = &self.server.world;
-        world.has_class::<T>(world.occupant(slot).class).then_some((slot, property.erase()))
+        world.store.has_class::<T>(world.store.occupant(slot).class).then_some((slot, property.erase()))
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
@@ -65,14 +66,14 @@ impl<T: Replicated> ObjectHandle<'_, T> {
         let Some((slot, property)) = self.slot_and_property(property) else { return self };
         self.assert_condition(slot, property, Condition::Custom);
         let world = &self.server.world;
-        let handles = world.conditions(slot).handles_of(property).clone();
-        if world.objects[slot as usize].is_custom_on(&handles) == active {
+        let handles = world.store.conditions(slot).handles_of(property).clone();
+        if world.store.objects[slot as usize].is_custom_on(&handles) == active {
             return self;
         }
         self.server.change_view(self.object.erase(), |world, slot| {
-            world.objects[slot as usize].switch_custom(&handles, active);
+            world.store.objects[slot as usize].switch_custom(&handles, active);
             if active {
-                world.mark_property::<T>(slot, property);
+                world.store.mark_property::<T>(slot, property);
             }
             world.force_update(slot);
         });
@@ -123,16 +124,16 @@ impl<T: Replicated> ObjectHandle<'_, T> {
     pub fn set_dynamic_condition(&mut self, property: PropertyIndex<T>, condition: Condition) -> &mut Self {
         let Some((slot, property)) = self.slot_and_property(property) else { return self };
         self.assert_condition(slot, property, Condition::Dynamic);
-        if self.server.world.objects[slot as usize].condition(property) == condition {
+        if self.server.world.store.objects[slot as usize].condition(property) == condition {
             return self;
         }
         self.server.change_view(self.object.erase(), |world, slot| {
-            let state = &mut world.objects[slot as usize];
+            let state = &mut world.store.objects[slot as usize];
             let was_never = state.condition(property) == Condition::Never;
             state.set_condition(property, condition);
             if was_never {
                 // While its condition was `Never`, the property was not compared (S45).
-                world.mark_property::<T>(slot, property);
+                world.store.mark_property::<T>(slot, property);
             }
             world.force_update(slot);
         });
@@ -141,7 +142,7 @@ impl<T: Replicated> ObjectHandle<'_, T> {
 
     #[track_caller]
     fn assert_condition(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
-        let declared = self.server.world.conditions(slot).condition_of(property);
+        let declared = self.server.world.store.conditions(slot).condition_of(property);
         assert!(
             declared == wanted,
             "`{}.{}` has the condition `{}`: declare it with `condition = {}` to set it at run time",

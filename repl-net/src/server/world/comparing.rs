@@ -4,7 +4,7 @@
 //! *Invariant:* what the comparisons find is in ascending order of the slots, so it does not depend on the
 //! threads that compare.
 
-use super::World;
+use super::{Marks, Store, World};
 use crate::body::slot_set::slots_of;
 use crate::server::changes::{Changes, Findings};
 use crate::server::column::Column;
@@ -21,32 +21,32 @@ impl World {
     /// Call it after [`begin_tick`](Self::begin_tick). Returns the objects that clients may receive from now
     /// on because of a first change: objects with initial dormancy, and what is attached to them.
     pub(crate) fn compare(&mut self) -> Vec<u32> {
-        let mut woken = self.dormancies.begin_comparison(&self.dirty);
+        let mut woken = self.dormancies.begin_comparison(&self.marks.dirty);
         for &slot in &woken {
             // If it has changed, it is opened in this tick.
-            self.cells.with_attached(slot).into_iter().for_each(|slot| self.opening.insert(slot));
+            self.cells.with_attached(slot).into_iter().for_each(|slot| self.marks.opening.insert(slot));
         }
-        for (word, mask) in self.opening.masks() {
-            self.dirty.insert_mask(word, mask);
+        for (word, mask) in self.marks.opening.masks() {
+            self.marks.dirty.insert_mask(word, mask);
         }
-        let mut queue = std::mem::take(&mut self.queue);
-        self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
-        self.dirty.clear();
-        self.most_queued = self.most_queued.max(queue.len());
-        self.changes.reserve(self.objects.len());
+        let mut queue = std::mem::take(&mut self.marks.queue);
+        self.marks.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
+        self.marks.dirty.clear();
+        self.marks.most_queued = self.marks.most_queued.max(queue.len());
+        self.changes.reserve(self.store.objects.len());
         self.compare_each(&queue);
         queue.clear();
-        self.queue = queue;
-        self.changes.found.refusing.drain(..).for_each(|(slot, has)| self.refusing.set(slot, has));
+        self.marks.queue = queue;
+        self.changes.found.refusing.drain(..).for_each(|(slot, has)| self.marks.refusing.set(slot, has));
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);
         // Each new object counts as changed, because all its values are new.
         self.schedule.changed(&self.changes.newborn);
-        self.opening.clear();
-        self.reopening.clear();
+        self.marks.opening.clear();
+        self.marks.reopening.clear();
         self.locate_newborn();
-        for slot in self.tearing_off.drain(..) {
-            let state = &mut self.objects[slot as usize].tear_off;
+        for slot in self.marks.tearing_off.drain(..) {
+            let state = &mut self.store.objects[slot as usize].tear_off;
             // If the object was removed, the next object in its slot was not torn off.
             if *state == TearOff::Begun {
                 *state = TearOff::Frozen;
@@ -60,12 +60,12 @@ impl World {
     /// Compares the objects in `queue`, and records their positions.
     fn compare_each(&mut self, queue: &[u32]) {
         #[cfg(feature = "rayon")]
-        if self.by_class.divide(queue, &self.occupants, self.columns.len()) {
+        if self.marks.by_class.divide(queue, &self.store.occupants, self.store.columns.len()) {
             return self.compare_at_once(queue);
         }
-        let (mut slots, mut changed) = (queue, std::mem::take(&mut self.changed_rows));
+        let (mut slots, mut changed) = (queue, std::mem::take(&mut self.marks.changed_rows));
         while let Some(&first) = slots.first() {
-            let class = self.occupant(first).class;
+            let class = self.store.occupant(first).class;
             let has_area = self.cells.has_area(class);
             let most = if has_area { slots.len().min(LOCATED_TOGETHER) } else { slots.len() };
             let (columns, objects, found, inputs) = self.split();
@@ -76,26 +76,28 @@ impl World {
             self.locate(class, &changed);
             changed.clear();
         }
-        self.changed_rows = changed;
+        self.marks.changed_rows = changed;
     }
 
     /// Does the same as [`compare_each`](Self::compare_each) for objects that were
     /// [divided](crate::server::by_class::ByClass::divide), several classes at the same time.
     #[cfg(feature = "rayon")]
     fn compare_at_once(&mut self, queue: &[u32]) {
-        let mut by_class = std::mem::take(&mut self.by_class);
+        let mut by_class = std::mem::take(&mut self.marks.by_class);
         let (columns, objects, found, inputs) = self.split();
         by_class.compare(queue, columns, objects, inputs);
         found.take_in(by_class.found());
         by_class.moved().for_each(|(class, moved)| self.locate(class, moved));
         self.cells.sort_moved();
-        self.by_class = by_class;
+        self.marks.by_class = by_class;
     }
 
     /// Returns the columns, the states of the objects, where comparisons store what they find, and what they
     /// read.
     fn split(&mut self) -> (&mut [Box<dyn Column>], &mut [Object], &mut Findings, ComparisonInputs<'_>) {
-        let Self { columns, occupants, objects, changes, opening, reopening, limits, frame, .. } = self;
+        let Self { store, marks, changes, frame, .. } = self;
+        let Store { columns, occupants, objects, limits, .. } = store;
+        let Marks { opening, reopening, .. } = marks;
         let Changes { newborn, found, .. } = changes;
         let max_bits = limits.max_object_bits();
         let inputs = ComparisonInputs { occupants, newborn, opening, reopening, max_bits, frame: *frame };
@@ -106,9 +108,9 @@ impl World {
     /// their archetype is, so that the comparison found no change.
     fn locate_newborn(&mut self) {
         for slot in self.changes.newborn.iter() {
-            let Occupant { class, row, alive, .. } = self.occupant(slot);
+            let Occupant { class, row, alive, .. } = self.store.occupant(slot);
             if alive && let Some((area, positions)) = self.cells.positions_in(class) {
-                self.columns[usize::from(class)].locate(&[(slot, row)], area, positions);
+                self.store.columns[usize::from(class)].locate(&[(slot, row)], area, positions);
             }
         }
     }
@@ -118,7 +120,7 @@ impl World {
         if !changed.is_empty()
             && let Some((area, positions)) = self.cells.positions_in(class)
         {
-            self.columns[usize::from(class)].locate(changed, area, positions);
+            self.store.columns[usize::from(class)].locate(changed, area, positions);
         }
     }
 }

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, ViewFlags, WriteRecipe};
 
-use super::World;
+use super::store::Store;
 use crate::server::changes::Change;
 
-impl World {
+impl Store {
     /// Returns the changes of an object that connections with the default view may receive. `conditions` are
     /// those of its class, and `is_far` says whether these connections are far from the object.
     #[inline]

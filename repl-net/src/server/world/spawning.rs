@@ -21,12 +21,12 @@ use crate::session::events::SpawnError;
 impl World {
     /// Makes room for more objects of a class, but not for more than the limit allows.
     pub(crate) fn reserve(&mut self, class: u16, additional: usize) {
-        let left = self.limits.max_objects.saturating_sub(self.objects.len());
-        let additional = additional.min(left + self.free.len());
-        self.columns[class as usize].reserve(additional);
-        let new_slots = additional.saturating_sub(self.free.len());
-        self.occupants.reserve(new_slots);
-        self.objects.reserve(new_slots);
+        let left = self.store.limits.max_objects.saturating_sub(self.store.objects.len());
+        let additional = additional.min(left + self.store.free.len());
+        self.store.columns[class as usize].reserve(additional);
+        let new_slots = additional.saturating_sub(self.store.free.len());
+        self.store.occupants.reserve(new_slots);
+        self.store.objects.reserve(new_slots);
         self.cells.reserve(new_slots);
     }
 
@@ -42,46 +42,46 @@ impl World {
         frozen: bool,
         add: impl FnOnce(&Shadows<T>, &mut S) -> Option<Position>,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let max_objects = self.limits.max_objects;
-        if self.free.is_empty() && self.objects.len() >= max_objects {
+        let max_objects = self.store.limits.max_objects;
+        if self.store.free.is_empty() && self.store.objects.len() >= max_objects {
             return Err(SpawnError { max_objects });
         }
         let class = self.register::<T, S>(frozen);
-        let slot = match self.free.pop_front() {
+        let slot = match self.store.free.pop_front() {
             Some(slot) => {
                 // The generation of a free slot is already that of its next object.
-                self.occupants[slot as usize].alive = true;
+                self.store.occupants[slot as usize].alive = true;
                 slot
             }
             None => {
-                push_with(&mut self.occupants, || Occupant::new(NonZeroU32::MIN));
-                push_with(&mut self.objects, Object::new);
-                self.objects.len() as u32 - 1
+                push_with(&mut self.store.occupants, || Occupant::new(NonZeroU32::MIN));
+                push_with(&mut self.store.objects, Object::new);
+                self.store.objects.len() as u32 - 1
             }
         };
-        let column = self.columns[class as usize].downcast_mut::<TypedColumn<T, S>>();
+        let column = self.store.columns[class as usize].downcast_mut::<TypedColumn<T, S>>();
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };
         let (row, position) = column.insert(slot, archetype, add);
         let remembers = column.conditions().is_conditional();
-        let occupant = &mut self.occupants[slot as usize];
+        let occupant = &mut self.store.occupants[slot as usize];
         (occupant.class, occupant.row) = (class, row);
         let guid = occupant.guid(slot);
-        let object = &mut self.objects[slot as usize];
+        let object = &mut self.store.objects[slot as usize];
         object.set_archetype(archetype);
         if remembers {
             object.remember_changes(T::LAYOUT.properties());
         }
         self.schedule.apply_class_rate(slot, class);
-        self.alive.insert(slot);
-        self.newborn.insert(slot);
-        self.spawned += 1;
+        self.store.alive.insert(slot);
+        self.marks.newborn.insert(slot);
+        self.store.spawned += 1;
         self.cells.add(slot, class, position);
         Ok(ObjectRef::new(guid))
     }
 
     /// Makes an object a subobject: it is seen with its parent, and it is owned by its parent.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
-        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.occupant(parent).guid(parent)));
+        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.store.occupant(parent).guid(parent)));
         self.cells.set_relevancy(slot, relevancy);
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
@@ -91,8 +91,8 @@ impl World {
     pub(crate) fn make_static(&mut self, slot: u32, path: Arc<str>) {
         let frame = self.frame + 1;
         // The client's object may begin with any values, so all properties count as changed.
-        let handles = HandleSet::up_to(self.column_of(slot).program().handles());
-        let (object, conditions) = self.object_mut(slot);
+        let handles = HandleSet::up_to(self.store.column_of(slot).program().handles());
+        let (object, conditions) = self.store.object_mut(slot);
         object.history.count_as_changed(&handles);
         object.note_changes(&handles, conditions, frame);
         if let Some(before) = self.paths.insert(slot, path) {
@@ -102,6 +102,6 @@ impl World {
 
     /// Returns the slot of the object that has a path.
     pub(crate) fn slot_with_path(&self, path: &str) -> Option<u32> {
-        self.paths.slot_of(path).filter(|&slot| self.occupant(slot).alive)
+        self.paths.slot_of(path).filter(|&slot| self.store.occupant(slot).alive)
     }
 }

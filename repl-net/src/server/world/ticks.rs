@@ -18,30 +18,30 @@ impl World {
         if self.ends_round() {
             self.changes.end_round();
             #[cfg(feature = "rayon")]
-            self.by_class.end_round();
-            self.queue.shrink_to(std::mem::take(&mut self.most_queued));
+            self.marks.by_class.end_round();
+            self.marks.queue.shrink_to(std::mem::take(&mut self.marks.most_queued));
             self.sight_scratch = SightScratch::default();
         }
-        std::mem::swap(&mut self.changes.view_changed, &mut self.view_changed);
-        for (word, mask) in self.newborn.masks() {
-            let mask = mask & self.alive.word(word);
-            self.dirty.insert_mask(word, mask);
+        std::mem::swap(&mut self.changes.view_changed, &mut self.marks.view_changed);
+        for (word, mask) in self.marks.newborn.masks() {
+            let mask = mask & self.store.alive.word(word);
+            self.marks.dirty.insert_mask(word, mask);
             self.schedule.force_mask(word, mask);
         }
-        std::mem::swap(&mut self.changes.newborn, &mut self.newborn);
+        std::mem::swap(&mut self.changes.newborn, &mut self.marks.newborn);
         // A value that was refused may be equal to its shadow again, which only a comparison notices.
-        for slot in self.refusing.iter() {
-            if self.polled[usize::from(self.occupants[slot as usize].class)] {
-                self.dirty.insert(slot);
+        for slot in self.marks.refusing.iter() {
+            if self.marks.polled[usize::from(self.store.occupants[slot as usize].class)] {
+                self.marks.dirty.insert(slot);
             }
         }
-        for (class, polled) in self.polled.iter_mut().enumerate() {
+        for (class, polled) in self.marks.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {
-                let dirty = &mut self.dirty;
-                self.columns[class].scan(&mut |slot| dirty.insert(slot));
+                let dirty = &mut self.marks.dirty;
+                self.store.columns[class].scan(&mut |slot| dirty.insert(slot));
             }
         }
-        self.schedule.release(&mut self.dirty, &self.opening, now);
+        self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
     }
 
     /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
@@ -55,8 +55,8 @@ impl World {
     pub(crate) fn find_due(&mut self) {
         let mut later = std::mem::take(&mut self.later);
         later.advance(self.frame, self.changes.as_slice(), &self.cells, |slot, list| {
-            self.column_of(slot).extend_waiting(self.occupant(slot).row, list);
-            self.prune(slot, list)
+            self.store.column_of(slot).extend_waiting(self.store.occupant(slot).row, list);
+            self.store.prune(slot, list)
         });
         self.later = later;
         self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));

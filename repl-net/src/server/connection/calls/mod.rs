@@ -111,7 +111,7 @@ impl Calls {
         if self.held.is_none() && self.unacked.is_none() {
             return;
         }
-        let object = world.occupant(slot).guid(slot);
+        let object = world.store.occupant(slot).guid(slot);
         let may_receive = |recipient| rights.verdict(object, recipient) == CallVerdict::Send;
         if may_receive(Recipient::Viewer) {
             let is_owner = may_receive(Recipient::Owner);

@@ -60,11 +60,10 @@ impl UnackedCalls {
 #[cfg(test)]
 mod tests {
     use repl_core::BitWriter;
-    use repl_link::parts::SentMessage;
+    use repl_link::parts::{ChannelConfig, SentMessage};
     use repl_link::{Channel, MessageOptions};
 
     use super::*;
-    use repl_link::parts::ChannelConfig;
 
     #[test]
     fn calls_are_forgotten_after_they_were_acknowledged() {

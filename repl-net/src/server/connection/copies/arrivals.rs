@@ -64,7 +64,11 @@ impl Copies {
 
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
         self.objects.is_known(slot)
-            && world.occupants().get(slot as usize).is_some_and(|occupant| occupant.generation == generation)
+            && world
+                .store
+                .occupants()
+                .get(slot as usize)
+                .is_some_and(|occupant| occupant.generation == generation)
     }
 
     /// Records that a packet with content about one object has arrived, or was acked late.

@@ -35,12 +35,12 @@ impl CallRights<'_> {
     /// Returns what can be done now with a call on an object. Costs O(log objects).
     pub(crate) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
         let was_owner = self.copies.last_rights.was_owner(object);
-        let Some(slot) = self.world.slot_of(ObjectRef::<()>::new(object)) else {
+        let Some(slot) = self.world.store.slot_of(ObjectRef::<()>::new(object)) else {
             let may_receive = was_owner.is_some_and(|was_owner| was_owner || recipient != Recipient::Owner);
             return if may_receive { CallVerdict::Send } else { CallVerdict::Drop };
         };
         let is_owner = || {
-            let object = self.world.objects.get(slot as usize);
+            let object = self.world.store.objects.get(slot as usize);
             was_owner.unwrap_or_else(|| object.and_then(|object| object.owner()) == Some(self.copies.id))
         };
         if recipient == Recipient::Owner && !is_owner() {

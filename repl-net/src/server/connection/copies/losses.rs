@@ -80,10 +80,11 @@ impl Copies {
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
-                let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
+                let (world, object) = (&*losses.world, &losses.world.store.objects[slot as usize]);
                 // If it was the smaller opening for far connections, a few values are sent again.
-                let handles = object.shared_opening(world.conditions(slot), false);
-                let (generation, list) = (world.occupant(slot).generation, world.whole(slot, &handles));
+                let handles = object.shared_opening(world.store.conditions(slot), false);
+                let (generation, list) =
+                    (world.store.occupant(slot).generation, world.store.whole(slot, &handles));
                 self.list_lost(losses, slot, generation, list);
             }
         }

@@ -23,10 +23,10 @@ impl Copies {
             return;
         }
         let mut changed = world.changes.list(slot).cloned().unwrap_or_default();
-        if world.conditions(slot).is_conditional() {
+        if world.store.conditions(slot).is_conditional() {
             changed.retain(&self.view().mask(world, slot));
         }
-        let object = &world.objects[slot as usize];
+        let object = &world.store.objects[slot as usize];
         self.objects.fall_behind(slot, object.history.end(), changed);
         object.add_laggard();
     }
@@ -50,9 +50,10 @@ impl Copies {
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(&self.objects.mask(world, slot), &mut hidden);
-        let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
-        world.prune(slot, &mut list);
-        self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
+        let unseen =
+            hidden.handles().iter().filter_map(|handle| world.store.conditions(slot).property_of(handle));
+        world.store.prune(slot, &mut list);
+        self.objects.return_to_pending(slot, list, unseen, |pending| world.store.prune(slot, pending));
     }
 
     /// Returns whether a blob of the object is in flight.
@@ -65,7 +66,7 @@ impl Copies {
     pub(crate) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
         let is_unchanged = !world.changes.slots.contains(slot);
         let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
-        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.limits.max_object_bytes));
+        let waits = bytes.filter(|&bytes| !self.blobs.has_room(bytes, world.store.limits.max_object_bytes));
         waits.into_iter().for_each(|bytes| self.objects.wait_for_blob(slot, bytes));
         waits.is_some()
     }
@@ -113,7 +114,7 @@ impl Copies {
         position: Option<u64>,
         missed: Option<&mut Changelist>,
     ) -> Option<Unneeded> {
-        let (position, object) = (position?, &world.objects[slot as usize]);
+        let (position, object) = (position?, &world.store.objects[slot as usize]);
         if let Some(missed) = missed {
             object.history.gather(position, missed);
         }

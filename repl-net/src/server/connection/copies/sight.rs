@@ -37,9 +37,9 @@ impl Copies {
     /// Moves the viewpoint to the object that it follows.
     pub(crate) fn update_followed(&mut self, world: &mut World) {
         let Some(object) = self.followed else { return };
-        let position = world.slot_of(object).and_then(|slot| {
-            let occupant = world.occupant(slot);
-            world.column(occupant.class).position(occupant.row)
+        let position = world.store.slot_of(object).and_then(|slot| {
+            let occupant = world.store.occupant(slot);
+            world.store.column(occupant.class).position(occupant.row)
         });
         match position {
             Some(position) => _ = self.set_viewpoints(world, &[position]),
@@ -87,7 +87,7 @@ impl Copies {
         } else {
             let closed = self.objects.conceal(slot, self.next);
             self.begin_close(world, slot, closed);
-            let is_in_sight = ring == Some(Ring::InSight) && world.occupant(slot).alive;
+            let is_in_sight = ring == Some(Ring::InSight) && world.store.occupant(slot).alive;
             self.objects.set_unknown_in_sight(slot, is_in_sight);
         }
     }
@@ -101,7 +101,7 @@ impl Copies {
         }
         for list in world.later.waiting(slot) {
             let mut list = list.clone();
-            world.prune(slot, &mut list);
+            world.store.prune(slot, &mut list);
             self.pend_due(slot, &list);
         }
     }
@@ -158,7 +158,7 @@ impl Copies {
     /// of an object that the client has removed.
     pub(crate) fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
-        let is_alive = world.occupant(slot).alive;
+        let is_alive = world.store.occupant(slot).alive;
         if !is_alive {
             self.objects.forget_path(slot);
         }
@@ -179,7 +179,7 @@ impl Copies {
         active: bool,
     ) {
         let before = self.view().mask(world, slot);
-        self.objects.switch(world.conditions(slot), slot, property, active);
+        self.objects.switch(world.store.conditions(slot), slot, property, active);
         self.review(world, slot, &before);
     }
 
@@ -216,17 +216,18 @@ impl Copies {
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
         // The client lacks what waits for its band, so it does not count as seen.
         self.pend_later(world, slot);
-        let conditions = world.conditions(slot);
-        let properties = (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
+        let conditions = world.store.conditions(slot);
+        let properties =
+            (0..world.store.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
         let changed = properties.filter_map(|property| {
             let handles = conditions.handles_of(property);
             let first = handles.iter().next()?;
             let is_gained = after.contains(first);
             (before.contains(first) != is_gained).then_some((property, handles.clone(), is_gained))
         });
-        let changed_at = |property| world.objects[slot as usize].changed_at(property);
+        let changed_at = |property| world.store.objects[slot as usize].changed_at(property);
         let Some(lacking) = self.objects.change_view(slot, world.frame, changed, changed_at) else { return };
-        self.objects.add_pending(slot, &world.whole(slot, &lacking));
+        self.objects.add_pending(slot, &world.store.whole(slot, &lacking));
         // The old bytes of the blob would reveal values that the client may no longer see (R15).
         self.withdraw_blob(world, slot);
     }

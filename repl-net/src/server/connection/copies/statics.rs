@@ -25,7 +25,7 @@ impl Copies {
     /// contains the path.
     pub(crate) fn path_to_close<'w>(&self, slot: u32, context: &'w PassContext<'_>) -> Option<&'w Arc<str>> {
         let world = context.world;
-        let is_unknown = !world.occupant(slot).alive && !self.objects.knows_path(slot);
+        let is_unknown = !world.store.occupant(slot).alive && !self.objects.knows_path(slot);
         world.paths.path(slot).filter(|_| is_unknown)
     }
 
@@ -60,9 +60,9 @@ impl Copies {
 
     /// Begins to tell a new client which static objects are destroyed.
     pub(crate) fn tell_all_destroyed(&mut self, world: &mut World) {
-        let World { paths, objects, .. } = world;
+        let World { paths, store, .. } = world;
         for slot in paths.destroyed() {
-            objects[slot as usize].holders += 1;
+            store.objects[slot as usize].holders += 1;
             self.objects.close_for_joiner(slot, self.next);
         }
     }

@@ -10,8 +10,8 @@ impl Copies {
     /// object now.
     pub(crate) fn begin_tear_off(&mut self, world: &World, slot: u32) {
         if self.is_live && self.sees(world, slot) {
-            let was_owner = world.objects[slot as usize].owner() == Some(self.id);
-            self.last_rights.keep(world.occupant(slot).guid(slot), was_owner);
+            let was_owner = world.store.objects[slot as usize].owner() == Some(self.id);
+            self.last_rights.keep(world.store.occupant(slot).guid(slot), was_owner);
             self.objects.begin_tear_off(slot);
         }
     }

@@ -165,7 +165,7 @@ impl ObjectStates {
             if let Some(tracked) = self.tracked.get_mut(slot)
                 && !tracked.is_closing()
             {
-                tracked.new_elements.prune(|list| world.prune(slot, list));
+                tracked.new_elements.prune(|list| world.store.prune(slot, list));
                 self.update_step(slot);
             }
         }

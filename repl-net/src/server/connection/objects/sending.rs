@@ -254,7 +254,7 @@ impl ObjectStates {
         let tracked = self.track(slot);
         tracked.new_elements.sent(sequence, elements);
         if tracked.new_elements.are_many() {
-            tracked.new_elements.prune(|list| world.prune(slot, list));
+            tracked.new_elements.prune(|list| world.store.prune(slot, list));
         }
         if !tracked.is_up_to_date() {
             self.out_of_step.insert(slot);

@@ -46,7 +46,7 @@ impl ObjectStates {
                 && !self.to_send.contains(slot)
                 && !waiting.contains(&slot)
                 && !has_calls(slot);
-            if !has_all_in_flight || !world.has_last_state(slot) || world.changes.slots.contains(slot) {
+            if !has_all_in_flight || !world.store.has_last_state(slot) || world.changes.slots.contains(slot) {
                 *end = None;
             } else if *end.get_or_insert(next) <= floor {
                 arrived.push(slot);

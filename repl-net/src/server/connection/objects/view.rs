@@ -89,7 +89,7 @@ impl View {
             if !self.is_in_audience(world, carrier) {
                 return false;
             }
-            is_owner |= world.objects[carrier as usize].owner() == Some(self.id);
+            is_owner |= world.store.objects[carrier as usize].owner() == Some(self.id);
             let Some(next) = relevancy.parent() else { break };
             carrier = next;
         }
@@ -128,7 +128,7 @@ impl View {
         if world.audiences.is_empty() {
             return true;
         }
-        let is_owner = world.objects[slot as usize].owner() == Some(self.id);
+        let is_owner = world.store.objects[slot as usize].owner() == Some(self.id);
         match world.audiences.get(&slot) {
             None | Some(Audience::Everyone) => true,
             Some(Audience::Owner) => is_owner,
@@ -176,8 +176,8 @@ impl View {
 
     /// Returns the properties of an object that this connection does not see because it is far from the object.
     pub(crate) fn hidden_by_distance(&self, world: &World, slot: u32) -> HandleSet {
-        let object = &world.objects[slot as usize];
-        let (conditions, switched) = (world.conditions(slot), self.switched_of(slot));
+        let object = &world.store.objects[slot as usize];
+        let (conditions, switched) = (world.store.conditions(slot), self.switched_of(slot));
         let mut hidden = object.mask(conditions, self.flags_when_near(object), switched).into_owned();
         hidden.difference(&self.mask(world, slot));
         hidden
@@ -186,9 +186,9 @@ impl View {
     /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far, and
     /// the client owns neither the object nor one that carries it.
     pub(crate) fn is_far_now(&self, world: &World, slot: u32) -> bool {
-        let owns = |carrier: u32| world.objects[carrier as usize].owner() == Some(self.id);
+        let owns = |carrier: u32| world.store.objects[carrier as usize].owner() == Some(self.id);
         world.cells.have_far()
-            && world.conditions(slot).depend_on_distance()
+            && world.store.conditions(slot).depend_on_distance()
             && self.has_far_cell(world, slot)
             && !world.cells.carriers(slot).any(owns)
     }
@@ -226,16 +226,18 @@ impl View {
 
     /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
-        let object = &world.objects[slot as usize];
-        object.mask(world.conditions(slot), self.flags(slot, object), self.switched_of(slot)).into_owned()
+        let object = &world.store.objects[slot as usize];
+        object
+            .mask(world.store.conditions(slot), self.flags(slot, object), self.switched_of(slot))
+            .into_owned()
     }
 
     /// Returns the handles of an object that its first opening (update that creates it on the client) for
     /// this connection would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
-        let object = &world.objects[slot as usize];
+        let object = &world.store.objects[slot as usize];
         let flags = self.flags(slot, object).with(ViewFlags::INITIAL);
-        object.mask(world.conditions(slot), flags, self.switched_of(slot)).into_owned()
+        object.mask(world.store.conditions(slot), flags, self.switched_of(slot)).into_owned()
     }
 
     /// Returns whether the connection can take the shared data of an object, according to the current
@@ -243,8 +245,8 @@ impl View {
     /// see the object, or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
     /// returns.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
-        let object = &world.objects[slot as usize];
-        let conditions = world.conditions(slot);
+        let object = &world.store.objects[slot as usize];
+        let conditions = world.store.conditions(slot);
         ring.is_some()
             && self.switched_of(slot).is_none()
             && !self.bands_would_delay_owner(world, slot)
@@ -255,7 +257,7 @@ impl View {
     /// Returns whether this client owns an object, and bands may delay the shared data of the object. Nothing
     /// is delayed for an owner, so it does not take the shared data.
     fn bands_would_delay_owner(&self, world: &World, slot: u32) -> bool {
-        let is_owner = || world.objects[slot as usize].owner() == Some(self.id);
+        let is_owner = || world.store.objects[slot as usize].owner() == Some(self.id);
         world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
     }
 

@@ -123,7 +123,8 @@ impl ObjectStates {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.owed.iter_mut().for_each(|owed| owed.difference(&cancelled));
             tracked.drop_pending(&cancelled);
-            let properties = cancelled.iter().filter_map(|handle| world.conditions(slot).property_of(handle));
+            let properties =
+                cancelled.iter().filter_map(|handle| world.store.conditions(slot).property_of(handle));
             properties.for_each(|property| tracked.set_left(property, 0));
         }
         !cancelled.is_empty()

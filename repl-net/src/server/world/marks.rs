@@ -1,0 +1,40 @@
+//! What the next comparison of the world looks at.
+//!
+//! *Invariant:* an object that may differ from its shadow has a mark, or its class has one.
+
+use crate::body::slot_set::SlotSet;
+#[cfg(feature = "rayon")]
+use crate::server::by_class::ByClass;
+
+/// The objects that the next comparison looks at.
+#[derive(Default)]
+pub(crate) struct Marks {
+    /// Objects that may have changed since the last tick.
+    pub(super) dirty: SlotSet,
+    /// Objects with values that their last comparison refused.
+    pub(super) refusing: SlotSet,
+    /// For each class, whether every object of the class may have changed.
+    pub(super) polled: Vec<bool>,
+    /// Objects that some connection sends to its client for the first time in this tick.
+    pub(super) opening: SlotSet,
+    /// Objects that some connection opens again (sends whole) if they change. If such an object changes, it
+    /// is compared in the same way as before an opening.
+    pub(super) reopening: SlotSet,
+    /// Objects that were spawned since the last tick. The next tick compares them, whatever their rates say.
+    pub(super) newborn: SlotSet,
+    /// Objects whose default view changed since the last tick, or that were removed.
+    pub(crate) view_changed: SlotSet,
+    /// Objects that were torn off since the last tick.
+    pub(super) tearing_off: Vec<u32>,
+    /// The objects that may have changed, while they are compared. The queue is empty between two calls of
+    /// `compare`.
+    pub(super) queue: Vec<u32>,
+    /// The greatest number of objects that were in the queue in a tick of this round.
+    pub(super) most_queued: usize,
+    /// The slots and rows of the objects with positions that were compared last and changed. The list is
+    /// empty between two calls of `compare`.
+    pub(super) changed_rows: Vec<(u32, u32)>,
+    /// For each class, the objects that are compared while those of other classes are.
+    #[cfg(feature = "rayon")]
+    pub(super) by_class: ByClass,
+}
