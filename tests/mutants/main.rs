@@ -3,6 +3,8 @@
 //! The faults are in `faults.toml`. The copy and its target folder are in `target/mutants`.
 #![expect(clippy::print_stdout, reason = "it is a command, and this is its result")]
 
+#[cfg(test)]
+mod named_tests;
 mod slice;
 mod table;
 mod working_copy;

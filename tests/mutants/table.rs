@@ -83,6 +83,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::named_tests::named_tests;
     use crate::{root, table};
 
     #[test]
@@ -94,6 +95,15 @@ mod tests {
             assert!(names.insert(&fault.name), "two faults are named {}", fault.name);
             assert!(fault.test.contains("-p "), "{} does not say in which package its tests are", fault.name);
             fault.planted(root()).unwrap_or_else(|error| panic!("{}: {error}", fault.name));
+        }
+    }
+
+    #[test]
+    fn every_fault_names_tests_that_exist() {
+        let table = table();
+        let calls: BTreeSet<&String> = table.faults.iter().map(|fault| &fault.test).collect();
+        for arguments in calls {
+            assert!(!named_tests(root(), arguments).is_empty(), "`cargo test {arguments}` runs no test");
         }
     }
 
