@@ -31,7 +31,7 @@ pub use crate::server::peer::{HasLink, Peer};
 pub use crate::server::peers::{PeerEntry, Peers};
 pub use crate::server::rest::Rest;
 pub use crate::server::{Maker, ServerSessions};
-pub use crate::session::agreement::{Agreement, ChannelTerms, ClassTerms};
+pub use crate::session::agreement::{Agreement, ChannelTerms, ClassForms, ClassTerms};
 pub use crate::session::client_handshake::ClientContext;
 pub use crate::session::closing::shortened;
 pub use crate::session::login::{Concealed, max_login_bytes};

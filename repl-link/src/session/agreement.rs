@@ -12,7 +12,7 @@ use crate::session::mismatch::{Difference, LayoutMismatch, Side};
 use crate::session::name::{MAX_NAME_BYTES, cut};
 
 /// Everything that one side agrees to.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Agreement {
     /// The classes, sorted by name.
     classes: Vec<ClassTerms>,
@@ -43,12 +43,19 @@ impl ChannelTerms {
     }
 }
 
+/// What a handshake asks about a class only if the two sides differ.
+pub trait ClassForms: Send + Sync {
+    /// Returns the form of each part of the class.
+    fn forms(&self) -> Vec<Form>;
+
+    /// Returns the name of the property with this number.
+    fn property(&self, number: usize) -> &str;
+}
+
 /// One class: something with a name that has properties, and sets of initial values.
-#[derive(Clone, Debug)]
 pub struct ClassTerms {
     name: String,
-    forms: Vec<Form>,
-    properties: Vec<String>,
+    forms: Box<dyn ClassForms>,
     /// The checksum of each property's initial value, for each archetype. The archetype of `Default` is the
     /// first.
     begins: Vec<Vec<u64>>,
@@ -57,19 +64,13 @@ pub struct ClassTerms {
 }
 
 impl ClassTerms {
-    /// Returns the terms of a class with these properties. `checksum` covers all `forms`. `begins` has the
-    /// checksum of each property's initial value, for each archetype.
+    /// Returns the terms of a class. `checksum` covers all `forms`. `begins` has the checksum of each
+    /// property's initial value, for each archetype.
     #[must_use]
-    pub fn new(
-        name: &str,
-        checksum: u64,
-        forms: Vec<Form>,
-        properties: Vec<String>,
-        begins: Vec<Vec<u64>>,
-    ) -> Self {
+    pub fn new(name: &str, checksum: u64, forms: Box<dyn ClassForms>, begins: Vec<Vec<u64>>) -> Self {
         let sum = Checksum::new().number(checksum).number(begins.len() as u64);
         let sum = begins.iter().fold(sum, |sum, values| sum.number(archetype_sum(values))).finish();
-        Self { name: name.to_owned(), forms, properties, begins, sum }
+        Self { name: name.to_owned(), forms, begins, sum }
     }
 
     /// Returns the name, cut to the greatest length that is sent.
@@ -83,7 +84,7 @@ impl ClassTerms {
 
     fn values(&self, archetype: u32) -> Vec<AnswerEntry> {
         let sums = self.begins.get(archetype as usize).into_iter().flatten();
-        self.properties.iter().zip(sums).map(|(name, &sum)| AnswerEntry::new(name, "", sum)).collect()
+        (0..).zip(sums).map(|(at, &sum)| AnswerEntry::new(self.forms.property(at), "", sum)).collect()
     }
 }
 
@@ -144,7 +145,7 @@ impl Agreement {
                 let message = self.channels.iter().find(|message| message.short_name() == class);
                 message.map_or_else(Vec::new, |message| entries_of(&message.forms))
             }
-            Question::Forms { class } => of(class, &|class| entries_of(&class.forms)),
+            Question::Forms { class } => of(class, &|class| entries_of(&class.forms.forms())),
             Question::Archetypes { class } => of(class, &ClassTerms::archetypes),
             Question::Values { class, archetype } => of(class, &|class| class.values(*archetype)),
         };
@@ -194,7 +195,7 @@ impl Agreement {
     pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
         let Difference::Form { property, client, .. } = &mut mismatch.difference else { return };
         let forms = match best(&self.classes, &mismatch.class, ClassTerms::short_name) {
-            Some(class) => class.forms.clone(),
+            Some(class) => class.forms.forms(),
             None => best(&self.channels, &mismatch.class, ChannelTerms::short_name)
                 .map_or_else(Vec::new, |message| message.forms.clone()),
         };

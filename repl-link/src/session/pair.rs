@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use repl_core::{BitWriter, Layout, PropertyIndex};
+use repl_core::{BitWriter, Form, Layout, PropertyIndex};
 
-use super::agreement::{Agreement, ClassTerms};
+use super::agreement::{Agreement, ClassForms, ClassTerms};
 use super::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
 use super::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
 use super::terms::{Capacity, ClientTerms, ServerTerms};
@@ -67,10 +67,21 @@ pub(super) struct HandshakePair {
 /// `value`. The class is a tuple, because a tuple needs no derive.
 pub(super) fn class(value: u64) -> Agreement {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
-    let properties = (0..8).map(|at| LAYOUT.property_name(PropertyIndex::new(at)).to_owned()).collect();
     let begins = vec![vec![0, 0, 0, 0, 0, 0, 0, value]];
-    let class = ClassTerms::new(LAYOUT.name(), LAYOUT.checksum(), LAYOUT.forms(), properties, begins);
+    let class = ClassTerms::new(LAYOUT.name(), LAYOUT.checksum(), Box::new(FormsOf(LAYOUT)), begins);
     Agreement::new(vec![class], Vec::new())
+}
+
+struct FormsOf(&'static Layout);
+
+impl ClassForms for FormsOf {
+    fn forms(&self) -> Vec<Form> {
+        self.0.forms()
+    }
+
+    fn property(&self, number: usize) -> &str {
+        self.0.property_name(PropertyIndex::new(number))
+    }
 }
 
 impl HandshakePair {

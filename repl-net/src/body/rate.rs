@@ -8,6 +8,7 @@ use repl_link::{Bbr, RateControl};
 
 /// The rate control of a link.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it stands in a box, and most links have the large variant")]
 pub(crate) enum Rate {
     Bbr(Bbr),
     Custom(Box<dyn RateControl>),

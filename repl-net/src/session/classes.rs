@@ -3,8 +3,8 @@
 //! *Invariant:* both sides number their classes in the order of their names, so equal lists have equal
 //! numbers.
 
-use repl_core::{Layout, PropertyIndex};
-use repl_link::parts::{Agreement, ChannelTerms, ClassTerms};
+use repl_core::{Form, Layout, PropertyIndex};
+use repl_link::parts::{Agreement, ChannelTerms, ClassForms, ClassTerms};
 
 /// All registered classes, sorted by name.
 #[derive(Default)]
@@ -54,10 +54,21 @@ impl ClassList {
     }
 }
 
-fn terms_of(layout: &Layout, begins: Vec<Vec<u64>>) -> ClassTerms {
-    let property = |at| layout.property_name(PropertyIndex::new(at)).to_owned();
-    let properties = (0..layout.properties()).map(property).collect();
-    ClassTerms::new(layout.name(), layout.checksum(), layout.forms(), properties, begins)
+fn terms_of(layout: &'static Layout, begins: Vec<Vec<u64>>) -> ClassTerms {
+    ClassTerms::new(layout.name(), layout.checksum(), Box::new(FormsOf(layout)), begins)
+}
+
+/// The forms of a class, from its layout.
+struct FormsOf(&'static Layout);
+
+impl ClassForms for FormsOf {
+    fn forms(&self) -> Vec<Form> {
+        self.0.forms()
+    }
+
+    fn property(&self, number: usize) -> &str {
+        self.0.property_name(PropertyIndex::new(number))
+    }
 }
 
 /// Checks that none of the `known` classes has the same wire name as the class with this layout. If two

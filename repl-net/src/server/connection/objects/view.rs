@@ -70,6 +70,7 @@ impl View {
     /// (S188). The argument `is_shown` says whether the client has an object already, or will receive it.
     /// Such an object stays in sight longer (S190). The argument `ring` is what [`ring_of`](Self::ring_of)
     /// returns.
+    #[inline]
     pub(super) fn sees(
         &self,
         world: &World,
