@@ -7,12 +7,13 @@
 mod allocator;
 #[path = "../tests/support/crowd.rs"]
 mod crowd;
-#[path = "support/wanderers.rs"]
+#[path = "../tests/support/wanderers.rs"]
 mod wanderers;
 
 use std::io::{self, Write};
 
 use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send_off};
+use wanderers::{Seen, State};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
@@ -78,10 +79,17 @@ fn report_behind() {
 }
 
 fn report_large_worlds() {
-    let cases = [1_000, 10_000, 50_000].map(wanderers::per_connection);
-    for (name, bytes) in [("in a large world, everything acknowledged", 0), ("the same after a walk", 1)] {
-        let [small, medium, large] = cases.map(|case| case[bytes]);
-        report(name, &[("of 1,000", small), ("of 10,000", medium), ("of 50,000", large)]);
+    for (name, seen) in [("80 objects seen", Seen::Near), ("5 % seen", Seen::Few), ("all seen", Seen::All)] {
+        for (state, what) in [
+            (State::Joined, "acknowledged"),
+            (State::Walked, "after a walk"),
+            (State::OutOfStep, "1 % out of step"),
+        ] {
+            let [small, medium, large] =
+                [1_000, 10_000, 50_000].map(|objects| wanderers::per_connection(objects, seen, state));
+            let cases = [("of 1,000", small), ("of 10,000", medium), ("of 50,000", large)];
+            report(&format!("{name}, {what}"), &cases);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! [`plain`] has a server and a client that exchange messages, which is all that many programs need. What the
 //! packets of a [`Link`](parts::Link) carry besides acks and messages, such as the state of objects, is the
-//! [`Payload`](parts::Payload) of its user: [`parts`] has what such a user builds from. The crate opens no socket and reads no clock: bytes and
-//! times are arguments. It does not encrypt.
+//! [`Payload`](parts::Payload) of its user: [`parts`] has what such a user builds from. The crate opens no
+//! socket and reads no clock: bytes and times are arguments. It does not encrypt.
 //!
 //! # Guarantees
 //!

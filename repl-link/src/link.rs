@@ -24,6 +24,7 @@ use crate::rate::rate_limit::RateLimit;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
 use crate::session::disconnect::DisconnectReason;
+use crate::spare::ROUND_TICKS;
 
 /// The number of packets that a client may send in a second. After a pause, it may send the same number
 /// without any delay between them.
@@ -55,6 +56,8 @@ pub struct Link<P: Payload> {
     packet_limit: Option<RateLimit>,
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
+    /// The number of calls of [`tick`](Self::tick).
+    ticks: u64,
 }
 
 /// What a new packet begins with.
@@ -94,11 +97,12 @@ pub struct Losses {
 }
 
 impl<P: Payload> Link<P> {
-    /// Returns a link whose first packet has the number `first`, in both directions.
+    /// Returns a link whose first packet has the number `first`, in both directions. Its packets have at most
+    /// `mtu_bytes` bytes.
     #[must_use]
-    pub fn new(first: Sequence, limits: Limits, now: Duration) -> Self {
+    pub fn new(first: Sequence, mtu_bytes: usize, limits: Limits, now: Duration) -> Self {
         Self {
-            outbox: Outbox::new(first, limits),
+            outbox: Outbox::new(first, mtu_bytes, limits),
             first,
             received: Received::default(),
             health: LinkHealth::new(now),
@@ -106,6 +110,7 @@ impl<P: Payload> Link<P> {
             exchange: Exchange::default(),
             packet_limit: None,
             ack_pace: AckPace::default(),
+            ticks: 0,
         }
     }
 
@@ -212,7 +217,7 @@ impl<P: Payload> Link<P> {
     /// Acks of packets that count as lost still show what has arrived (R4). If they had no effect, nothing
     /// that takes a round trip could finish on links whose round trips are longer than the timeout.
     pub fn next_acked(&mut self, acks: &mut Acks<'_, P>, now: Duration) -> Option<Acked<'_, P>> {
-        loop {
+        let sequence = loop {
             if let Some((sequence, late)) = acks.late.next() {
                 return Some(Acked::Late(sequence, late));
             }
@@ -237,15 +242,14 @@ impl<P: Payload> Link<P> {
                 if let Some(packet) = self.outbox.in_flight.awaited(sequence) {
                     self.exchange.outgoing.arrived(&packet.messages);
                     if packet.body.is_awaited() {
-                        break Some(sequence);
+                        break sequence;
                     }
                 }
             }
-        }
-        .and_then(|sequence| {
-            let packet = self.outbox.in_flight.get(sequence)?;
-            Some(Acked::Arrived(sequence, &packet.body))
-        })
+        };
+        // Looked up again, because the borrow checker takes a borrow that is returned for one of the whole loop.
+        let packet = self.outbox.in_flight.get(sequence)?;
+        Some(Acked::Arrived(sequence, &packet.body))
     }
 
     /// Handles the acks in a range of packets that counted as lost, and begins with the others.
@@ -347,7 +351,8 @@ impl<P: Payload> Link<P> {
         self.late.held_bytes() + self.exchange.held_bytes()
     }
 
-    /// Forgets what late acks could settle. What late acks would have shown as arrived is sent again.
+    /// Forgets which parts of bodies late acks could settle. They are sent again, unless the copies in later
+    /// packets arrive.
     pub fn forget_late(&mut self) {
         self.late.clear();
         self.late.end_round();
@@ -382,6 +387,10 @@ impl<P: Payload> Link<P> {
         }
         if self.outbox.queue.packets_sent > packets_before {
             self.health.last_sent = now;
+        }
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(ROUND_TICKS) {
+            self.end_round();
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A server and a client that exchange messages and nothing else.
 //!
-//! *Invariant:* all that these types do is in [`ServerSessions`] and [`ClientSession`]. They only hold what
-//! belongs together.
+//! *Invariant:* their packets have no bodies.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::VecDeque;
@@ -330,8 +329,13 @@ impl MessageClient {
         match self.session.receive(now, bytes, context)? {
             Heard::Nothing | Heard::Began(_) => Ok(()),
             Heard::Ended(reason) => {
-                self.ended = Some(reason);
-                Ok(())
+                self.ended = Some(reason.clone());
+                match reason {
+                    DisconnectReason::Protocol(why) if self.session.has_ended_itself() => {
+                        Err(ReceiveError::Malformed(why))
+                    }
+                    _ => Ok(()),
+                }
             }
             Heard::Packet(packet, mut reader) => {
                 let messages =
@@ -345,7 +349,10 @@ impl MessageClient {
                 };
                 let Err(reason) = result else { return Ok(()) };
                 self.ended = self.session.end(reason.clone(), &self.terms);
-                Err(ReceiveError::Malformed(reason.to_string()))
+                match reason {
+                    DisconnectReason::Protocol(why) => Err(ReceiveError::Malformed(why)),
+                    _ => Ok(()),
+                }
             }
         }
     }
@@ -365,5 +372,114 @@ impl MessageClient {
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         self.session.poll_transmit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repl_core::BitWriter;
+
+    use super::*;
+    use crate::frame::packet::{self, PacketKind, Salt};
+
+    const TICK: Duration = Duration::from_millis(16);
+
+    /// A server with a client. Every packet arrives.
+    struct Pair {
+        server: MessageServer,
+        client: MessageClient,
+        id: ConnectionId,
+        now: Duration,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let mut server = MessageServer::new(ServerSettings::default());
+            server.register::<String>(Channel::Unordered);
+            let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
+            client.register::<String>(Channel::Unordered);
+            let id = server.connect(Duration::ZERO, Maker::User);
+            let mut pair = Self { server, client, id, now: TICK };
+            pair.run(20);
+            assert!(pair.client.is_connected());
+            pair
+        }
+
+        fn run(&mut self, ticks: u32) {
+            for _ in 0..ticks {
+                self.now += TICK;
+                self.client.tick(self.now);
+                while let Some(packet) = self.client.poll_transmit() {
+                    self.server.receive(self.id, self.now, packet);
+                }
+                self.server.tick(self.now);
+                while let Some(packet) = self.server.poll_transmit(self.id) {
+                    self.client.receive(self.now, packet).expect("nothing is damaged");
+                }
+            }
+        }
+
+        fn link(&self) -> &Link<()> {
+            &self.server.sessions.peers.get(self.id).expect("a connection").connection
+        }
+    }
+
+    #[test]
+    fn r20_a_malformed_packet_ends_the_session_and_is_an_error_for_whoever_passes_it() {
+        let cut_header = vec![true; 6];
+        let segment_without_an_end: Vec<bool> = (0..40).map(|at| at > 3).collect();
+        for bits in [cut_header, segment_without_an_end] {
+            let mut pair = Pair::new();
+            let (binding, next) = (pair.link().outbox.binding, pair.link().outbox.sequence());
+            let mut writer = BitWriter::new();
+            packet::begin(PacketKind::State, &mut writer);
+            writer.write_bits(next.to_wire().into(), 16);
+            bits.iter().for_each(|&bit| writer.write_flag(bit));
+            let forged = packet::seal(writer, Salt::state(binding, next));
+            let received = pair.client.receive(pair.now, &forged);
+            assert!(matches!(received, Err(ReceiveError::Malformed(_))), "{bits:?}: {received:?}");
+            assert!(matches!(pair.client.take_end(), Some(DisconnectReason::Protocol(_))));
+            assert_eq!(pair.client.receive(pair.now, &forged), Err(ReceiveError::Closed));
+        }
+    }
+
+    #[test]
+    fn what_a_burst_of_messages_needed_is_freed_on_both_sides() {
+        let mut pair = Pair::new();
+        let text = "x".repeat(500);
+        for _ in 0..100 {
+            pair.client.send(&text).expect("there is room");
+            pair.server.send(pair.id, &text).expect("there is room");
+        }
+        let held = |link: &Link<()>| link.outbox.memory_bytes() + link.other_bytes();
+        pair.run(3);
+        let busy = [held(&pair.client.session.link), held(pair.link())];
+        pair.run(1_100);
+        let resting = [held(&pair.client.session.link), held(pair.link())];
+        assert!(busy.iter().all(|&bytes| bytes > 20_000), "{busy:?}");
+        assert!(resting.iter().all(|&bytes| bytes < 5_000), "{resting:?}");
+    }
+
+    #[test]
+    fn secrets_and_logins_are_not_printed() {
+        let settings = ServerSettings { secret: 123_456_789, ..ServerSettings::default() };
+        assert!(!format!("{settings:?}").contains("123456789"));
+        let terms = ClientTerms { login: b"password", ..ClientTerms::default() };
+        assert!(format!("{terms:?}").contains("8 bytes"));
+    }
+
+    #[test]
+    #[should_panic = "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is 100"]
+    fn packets_too_small_for_their_frames_are_refused() {
+        let mut terms = crate::ServerTerms::default();
+        terms.capacity.mtu_bytes = 100;
+        _ = MessageServer::new(ServerSettings { terms, ..ServerSettings::default() });
+    }
+
+    #[test]
+    #[should_panic = "an answer to a login has at most 512 bytes, not 513"]
+    fn an_answer_to_a_login_that_no_client_could_read_is_refused() {
+        let mut pair = Pair::new();
+        pair.server.accept(pair.id, &[0; 513]);
     }
 }

@@ -109,8 +109,13 @@ struct Earlier {
 impl<P: Payload> ClientSession<P> {
     /// Returns a client that connects in its first tick. Each of its sessions has another number, derived from
     /// `identity` (R25), and a rate control of its own from `make_rate`.
+    ///
+    /// # Panics
+    /// Panics if one of `terms` is out of its range. The message names the field.
     #[must_use]
+    #[track_caller]
     pub fn new(identity: Session, terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Self {
+        terms.assert_valid();
         Self {
             handshake: ClientHandshake::new(identity.number(0)),
             attempts: Attempts::new(identity),
@@ -213,12 +218,12 @@ impl<P: Payload> ClientSession<P> {
         }
         self.tick_watch.received(now, context.terms.timeout, "Client");
         let outcome = self.handshake.receive(bytes, newest, now, context, queue);
-        if matches!(outcome, ClientOutcome::Damaged) {
-            return Err(ReceiveError::Damaged);
+        if !matches!(outcome, ClientOutcome::Damaged) {
+            self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         }
-        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         Ok(match outcome {
-            ClientOutcome::Damaged | ClientOutcome::Nothing => Heard::Nothing,
+            ClientOutcome::Damaged => return Err(ReceiveError::Damaged),
+            ClientOutcome::Nothing => Heard::Nothing,
             ClientOutcome::State(sequence, reader) => self.open(sequence, reader, &context.terms),
             ClientOutcome::Connected => {
                 self.welcomed();
@@ -386,13 +391,12 @@ impl<P: Payload> ClientSession<P> {
 fn new_link<P: Payload>(terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Link<P> {
     let mtu_bytes = terms.capacity.mtu_bytes;
     let limits = Limits {
-        mtu_bytes,
         packets_in_flight: WINDOW as usize,
         bytes_in_flight: usize::MAX,
         bytes_per_pass: usize::MAX,
         memory_bytes: usize::MAX,
     };
-    let mut link = Link::new(Sequence::new(terms.first_sequence), limits, Duration::ZERO);
+    let mut link = Link::new(Sequence::new(terms.first_sequence), mtu_bytes, limits, Duration::ZERO);
     link.outbox.congestion = Some(Box::new(make_rate(mtu_bytes)));
     link.outbox.packet_limit = Some(Box::new(RateLimit::sending(PACKETS_PER_SECOND)));
     link

@@ -80,8 +80,7 @@ impl Assembly {
                 || assembly.bytes.saturating_add(more) > room
         };
         while is_full(self) {
-            let others = self.unfinished.iter().filter(|(other, of)| !of.is_reliable && **other != key);
-            let Some((&oldest, _)) = others.min_by_key(|(_, of)| of.since) else { break };
+            let Some(oldest) = self.oldest_unreliable(Some(key)) else { break };
             self.drop_message(oldest);
         }
         if !is_reliable && is_full(self) {
@@ -103,6 +102,21 @@ impl Assembly {
         let whole = unfinished.partial.whole();
         self.drop_message(key);
         Some(whole)
+    }
+
+    /// Drops unreliable messages, beginning with the message that has waited longest for a new part, until all
+    /// unfinished messages count for at most `room` bytes.
+    pub(super) fn make_room(&mut self, room: usize) {
+        while self.bytes > room {
+            let Some(oldest) = self.oldest_unreliable(None) else { return };
+            self.drop_message(oldest);
+        }
+    }
+
+    /// Returns the unreliable message, except `key`, that has waited longest for a new part.
+    fn oldest_unreliable(&self, key: Option<(u16, u64)>) -> Option<(u16, u64)> {
+        let others = self.unfinished.iter().filter(|(other, of)| !of.is_reliable && Some(**other) != key);
+        others.min_by_key(|(_, of)| of.since).map(|(&oldest, _)| oldest)
     }
 
     /// Drops the unfinished messages of a channel with numbers below `number`.

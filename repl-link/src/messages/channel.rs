@@ -1,6 +1,9 @@
 //! How messages are delivered, and why a message cannot be sent.
 //!
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
+//!
+//! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without a
+//! wildcard, so the compiler names all of them, here and in `sending` and `incoming`.
 
 use repl_core::{Checksum, Form, WriteError};
 
@@ -56,7 +59,18 @@ pub enum Channel {
 impl Channel {
     /// Returns whether every message arrives.
     pub const fn is_reliable(self) -> bool {
-        matches!(self, Self::Ordered | Self::Unordered)
+        match self {
+            Self::Ordered | Self::Unordered => true,
+            Self::Sequenced { .. } | Self::Unreliable => false,
+        }
+    }
+
+    /// Returns whether a message makes the older messages of its type useless.
+    pub(crate) const fn replaces_older(self) -> bool {
+        match self {
+            Self::Sequenced { .. } => true,
+            Self::Ordered | Self::Unordered | Self::Unreliable => false,
+        }
     }
 
     /// Returns the number of the channel's kind, for checksums.

@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* contents are removed in the order in which they were added.
 
-/// ContentBuffer are moved to the front of the buffer when this many bytes and half of the buffer are unused.
+/// Contents are moved to the front of the buffer when this many bytes and half of the buffer are unused.
 const LEAST_UNUSED_BYTES: usize = 1 << 10;
 
 /// The contents of the stored messages of a channel.

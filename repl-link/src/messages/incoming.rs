@@ -164,7 +164,7 @@ impl Incoming {
         match &mut receiving.early {
             Early::None => {
                 receiving.next = receiving.next.max(number.saturating_add(1));
-                if let Channel::Sequenced { .. } = receiving.config.channel {
+                if receiving.config.channel.replaces_older() {
                     self.assembly.drop_before(message.channel, number);
                 }
                 deliver(content, is_in_packet);
@@ -181,6 +181,8 @@ impl Incoming {
                 stored.append(content);
                 self.bytes = self.bytes.saturating_add(held_bytes(stored.bit_len().div_ceil(8)));
                 early.insert(number, stored);
+                // What is stored of unreliable messages must not keep a reliable one out.
+                self.assembly.make_room(MAX_BYTES.saturating_sub(self.bytes));
             }
             Early::Ordered(early) => {
                 deliver(content, is_in_packet);
@@ -239,7 +241,10 @@ impl ReceivingChannel {
     /// Returns whether a message has arrived before, or comes too late. An unreliable message is in only one
     /// packet, and no packet is read twice, so an unreliable message cannot have arrived before.
     fn has_arrived(&self, number: u64) -> bool {
-        let is_before = number < self.next && self.config.channel != Channel::Unreliable;
+        let is_before = match self.config.channel {
+            Channel::Ordered | Channel::Unordered | Channel::Sequenced { .. } => number < self.next,
+            Channel::Unreliable => false,
+        };
         is_before
             || match &self.early {
                 Early::Ordered(early) => early.contains_key(&number),
@@ -319,6 +324,28 @@ mod tests {
             assert_eq!(take(&mut incoming, 70_000 + 1_024), Err(ReadError::OutOfRange));
             assert_eq!(take(&mut incoming, 69_999), Ok(vec![]), "an old one may be repeated");
         }
+    }
+
+    #[test]
+    fn r20_parts_of_unreliable_messages_never_make_an_honest_peer_exceed_the_limit() {
+        let mut incoming = Incoming::default();
+        incoming.begin([config(Channel::Unreliable), config(Channel::Ordered)].into_iter());
+        let bytes = vec![0; 20_000];
+        let content = BitSlice::new(&bytes, 0, 160_000).expect("160,000 bits");
+        let cut = Cut { bit_len: 480_000, part_bits: 160_000 };
+        let mut all = Vec::new();
+        for number in 0..6 {
+            let parts = (0..2).map(|part| Some((cut, part)));
+            all.extend(parts.map(|part| ReceivedMessage { channel: 0, number, part, content }));
+        }
+        let small = content.slice(0..8_000).expect("8,000 bits");
+        // The first ordered message is lost, and the others wait for it.
+        all.extend((1..200).map(|number| ReceivedMessage { channel: 1, number, part: None, content: small }));
+        for message in all {
+            assert_eq!(incoming.check(&[message], |_, _, _| Ok(())), Ok(()), "{}", message.number);
+            incoming.take(&message, NOW, |_, _| {});
+        }
+        assert!(incoming.held_bytes() > 200_000 && incoming.held_bytes() <= MAX_BYTES);
     }
 
     #[test]

@@ -237,7 +237,6 @@ mod tests {
     impl Side {
         fn new(channels: &[Channel]) -> Self {
             let limits = Limits {
-                mtu_bytes: 200,
                 packets_in_flight: 100,
                 bytes_in_flight: usize::MAX,
                 bytes_per_pass: usize::MAX,
@@ -246,7 +245,7 @@ mod tests {
             let mut outgoing = Outgoing::default();
             let options = MessageOptions { max_bytes: 4_000, ..MessageOptions::default() };
             outgoing.begin(channels.iter().map(|&channel| ChannelConfig { channel, options }));
-            Self { outgoing, outbox: Outbox::new(Sequence::new(0), limits) }
+            Self { outgoing, outbox: Outbox::new(Sequence::new(0), 200, limits) }
         }
 
         fn add(&mut self, channel: u16, bytes: usize) -> Result<(), SendError> {

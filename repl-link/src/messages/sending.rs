@@ -220,7 +220,7 @@ impl SendingChannel {
     pub(super) fn add(&mut self, message: Message, content: &[u8]) {
         let held = held_bytes(message.bytes());
         let is_first = self.messages.back().is_some_and(|newest| newest.added < self.passes);
-        if is_first && matches!(self.config.channel, Channel::Sequenced { .. }) {
+        if is_first && self.config.channel.replaces_older() {
             self.drop_old_ticks();
         }
         while !self.is_reliable()
@@ -367,8 +367,7 @@ impl SendingChannel {
     pub(super) fn arrived(&mut self, sent: SentMessage) {
         self.set_done(sent);
         let is_whole = self.get_mut(sent.number).is_some_and(|message| !message.is_large());
-        if is_whole && matches!(self.config.channel, Channel::Sequenced { .. }) {
-            // After a newer sequenced message, older messages have no use.
+        if is_whole && self.config.channel.replaces_older() {
             while self.first < sent.number && !self.messages.is_empty() {
                 self.drop_first();
             }
@@ -435,13 +434,12 @@ mod tests {
                 sending.add(Message::new(800, 9_000, 1, recipient), &[number; 100]);
             }
             let limits = Limits {
-                mtu_bytes: 1_200,
                 packets_in_flight: 100,
                 bytes_in_flight: usize::MAX,
                 bytes_per_pass: usize::MAX,
                 memory_bytes: usize::MAX,
             };
-            let mut outbox = Outbox::<()>::new(Sequence::new(0), limits);
+            let mut outbox = Outbox::<()>::new(Sequence::new(0), 1_200, limits);
             let asked = std::cell::RefCell::new(Vec::new());
             let may_receive = |_, content: &[u8]| {
                 asked.borrow_mut().push(content[0]);

@@ -34,7 +34,7 @@ impl<P: Payload> Outbox<P> {
             congestion.begin_pass(now, timeouts);
         }
         if let Some(budget) = &mut self.budget {
-            budget.begin_pass(now, self.limits.mtu_bytes);
+            budget.begin_pass(now, self.mtu_bytes);
         }
     }
 
@@ -45,7 +45,7 @@ impl<P: Payload> Outbox<P> {
             congestion.has_rested(until);
         }
         if let Some(budget) = &mut self.budget {
-            budget.begin_pass(until, self.limits.mtu_bytes);
+            budget.begin_pass(until, self.mtu_bytes);
         }
     }
 
@@ -80,21 +80,21 @@ impl<P: Payload> Outbox<P> {
     /// packet must not stop the connection.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
-        if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
+        if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.mtu_bytes) {
             return false;
         }
         if self.budget.as_ref().is_some_and(|budget| !budget.allows_packet()) {
             return false;
         }
         if self.is_limited_by_packets
-            || self.congestion.as_ref().is_some_and(|rate| rate.room_bytes() < self.limits.mtu_bytes)
+            || self.congestion.as_ref().is_some_and(|rate| rate.room_bytes() < self.mtu_bytes)
         {
             return false;
         }
         let (packets, bytes) = (self.in_flight.packets(), self.in_flight.bytes());
         packets == 0
             || packets < self.limits.packets_in_flight.min(WINDOW as usize)
-                && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
+                && bytes.saturating_add(self.mtu_bytes) <= self.limits.bytes_in_flight
                 && (packets < PROBES || self.has_memory())
     }
 
@@ -133,7 +133,7 @@ impl<P: Payload> Outbox<P> {
         let link = self.congestion.as_ref().map_or(usize::MAX, |congestion| congestion.room_bytes());
         let pass = self.limits.bytes_per_pass.saturating_sub(self.pass_bytes);
         let budget = self.budget.as_ref().map_or(usize::MAX, |budget| budget.left_bytes());
-        packets.saturating_mul(self.limits.mtu_bytes).min(in_flight).min(link).min(pass).min(budget)
+        packets.saturating_mul(self.mtu_bytes).min(in_flight).min(link).min(pass).min(budget)
     }
 
     /// Returns whether the user's budget has room for a shared segment, which is sent entry by entry
@@ -166,7 +166,7 @@ impl<P: Payload> Outbox<P> {
 
     /// Returns whether the memory limit has room for the record of one more packet.
     pub fn has_memory(&self) -> bool {
-        let record_bytes = self.limits.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
+        let record_bytes = self.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 

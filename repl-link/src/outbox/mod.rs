@@ -68,6 +68,8 @@ pub struct Outbox<P: Payload> {
     pub other_bytes: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
+    /// The greatest size of a packet in bytes.
+    mtu_bytes: usize,
     limits: Limits,
     /// Whether all acks that are due fitted into the packets of this tick.
     has_acked_all: bool,
@@ -97,8 +99,6 @@ pub struct Outbox<P: Payload> {
 /// The limits of an outbox.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The greatest size of a packet in bytes.
-    pub mtu_bytes: usize,
     /// The greatest number of packets that are not acknowledged.
     pub packets_in_flight: usize,
     /// The greatest number of bytes of packets that are not acknowledged.
@@ -110,7 +110,7 @@ pub struct Limits {
 }
 
 impl<P: Payload> Outbox<P> {
-    pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
+    pub(crate) fn new(first: Sequence, mtu_bytes: usize, limits: Limits) -> Self {
         Self {
             in_flight: InFlight::new(first),
             send_times: SendTimes::default(),
@@ -121,6 +121,7 @@ impl<P: Payload> Outbox<P> {
             queue: SendQueue::default(),
             other_bytes: 0,
             pass_bytes: 0,
+            mtu_bytes,
             limits,
             has_acked_all: false,
             extension: None,
@@ -168,7 +169,7 @@ impl<P: Payload> Outbox<P> {
 
     /// Returns the greatest number of bits of a packet.
     pub fn max_bits(&self) -> usize {
-        self.limits.mtu_bytes * 8
+        self.mtu_bytes * 8
     }
 
     /// Returns the number of the packet that is being filled, or of the next packet if none is being filled.
@@ -199,7 +200,7 @@ impl<P: Payload> Outbox<P> {
     pub fn end_pass(&mut self, now: Duration) {
         self.flush(now);
         if let Some(congestion) = &mut self.congestion {
-            let is_short = congestion.room_bytes() < self.limits.mtu_bytes;
+            let is_short = congestion.room_bytes() < self.mtu_bytes;
             congestion.end_pass(now, is_short);
         }
     }
@@ -341,7 +342,7 @@ impl<P: Payload> Outbox<P> {
         self.draft.writer.write_bits(0, 1);
         self.draft.messages.end_packet(&mut self.draft.writer);
         let bytes = self.draft.writer.finish().len();
-        debug_assert!(bytes <= self.limits.mtu_bytes, "a packet of {bytes} bytes");
+        debug_assert!(bytes <= self.mtu_bytes, "a packet of {bytes} bytes");
         (record.sent_at, record.bytes) = (now, bytes);
         if record.elicits_ack() {
             self.send_times.record(self.next, now);

@@ -1,6 +1,11 @@
 //! How fast a link may send. Users of a link can bring a rate control of their own.
 //!
-//! *Invariant:* a link sends no packet for which its rate control has no room.
+//! *Invariant:* a link sends no body and no message for which its rate control has no room. Packets with
+//! nothing but acks are small, and do not ask.
+//!
+//! A user of `repl` chooses a rate control by `CongestionControl::Custom`, and a crate that builds on this one by
+//! the type [`Payload::Rate`](crate::parts::Payload::Rate). A new function of the trait also needs a line in the
+//! implementation for boxes below, and in `Rate` of `repl-net`.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,8 +14,8 @@ use std::time::Duration;
 ///
 /// A link calls [`begin_pass`](Self::begin_pass) at the beginning of each tick in which it may send, then
 /// [`sent`](Self::sent) for each packet, and [`end_pass`](Self::end_pass) at the end. Times never decrease. All
-/// functions must be cheap: they are called for each packet. Packets are named by their numbers, which increase
-/// by one.
+/// functions must be cheap: they are called for each packet. Packets are named by their numbers, which increase.
+/// Packets that need no ack are not reported, so some numbers are missing.
 pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
     fn begin_pass(&mut self, now: Duration, timeouts: u32);

@@ -70,7 +70,7 @@ pub trait Roster {
 
 impl<C: HasLink> Roster for ServerSessions<C> {
     fn timeout(&self) -> Duration {
-        self.timeout()
+        Self::timeout(self)
     }
 
     fn open(&self) -> usize {
@@ -78,7 +78,7 @@ impl<C: HasLink> Roster for ServerSessions<C> {
     }
 
     fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake> {
-        self.handshake(id)
+        Self::handshake(self, id)
     }
 
     fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>> {
@@ -113,10 +113,10 @@ impl<C: HasLink> Roster for ServerSessions<C> {
     }
 
     fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {
-        self.next_transmitting(is_meant)
+        Self::next_transmitting(self, is_meant)
     }
 
     fn poll_transmit(&mut self, id: ConnectionId) -> Option<&[u8]> {
-        self.poll_transmit(id)
+        Self::poll_transmit(self, id)
     }
 }

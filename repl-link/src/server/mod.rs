@@ -10,6 +10,7 @@ mod poll_order;
 pub(crate) mod rest;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::time::Duration;
 
 use repl_core::NetSerialize;
@@ -23,16 +24,17 @@ use crate::rate::allowance::Allowance;
 use crate::session::agreement::Agreement;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
+use crate::session::login::max_login_bytes;
 use crate::session::secret::Secret;
 use crate::session::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
-use crate::session::terms::{Capacity, ServerTerms};
+use crate::session::terms::{ServerTerms, assert_positive};
 use crate::session::tick_watch::TickWatch;
 use peer::{HasLink, Peer};
 use peers::Peers;
 use poll_order::PollOrder;
 
-/// The settings of the sessions of a server.
-#[derive(Clone, Copy, Debug)]
+/// The settings of the sessions of a server. `Debug` does not print the secret.
+#[derive(Clone, Copy)]
 pub struct ServerSettings {
     /// What the handshake needs to know.
     pub terms: ServerTerms,
@@ -42,7 +44,8 @@ pub struct ServerSettings {
     pub bytes_per_second: usize,
     /// Whether clients must prove their addresses, because the transport has not validated them.
     pub validates_addresses: bool,
-    /// Protects the tokens of connections, except of those that belong to an endpoint.
+    /// Protects the tokens of connections, except of those that belong to an endpoint. If clients connect
+    /// without an endpoint over a network where others listen, set it to random bits.
     pub secret: u64,
     /// The number of the first packet of each session, the same on both sides.
     pub first_sequence: u64,
@@ -53,7 +56,6 @@ pub struct ServerSettings {
 impl Default for ServerSettings {
     fn default() -> Self {
         let limits = Limits {
-            mtu_bytes: Capacity::default().mtu_bytes,
             packets_in_flight: WINDOW as usize,
             bytes_in_flight: 4 << 20,
             bytes_per_pass: usize::MAX,
@@ -67,6 +69,35 @@ impl Default for ServerSettings {
             secret: 0,
             first_sequence: 0,
         }
+    }
+}
+
+impl fmt::Debug for ServerSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { terms, limits, bytes_per_second, validates_addresses, secret: _, first_sequence } = self;
+        f.debug_struct("ServerSettings")
+            .field("terms", terms)
+            .field("limits", limits)
+            .field("bytes_per_second", bytes_per_second)
+            .field("validates_addresses", validates_addresses)
+            .field("secret", &format_args!("_"))
+            .field("first_sequence", first_sequence)
+            .finish()
+    }
+}
+
+impl ServerSettings {
+    /// # Panics
+    /// Panics if a setting is out of its range. The message names the setting.
+    #[track_caller]
+    fn assert_valid(&self) {
+        self.terms.assert_valid();
+        let Limits { packets_in_flight, bytes_in_flight, bytes_per_pass, memory_bytes } = self.limits;
+        assert_positive("packets_in_flight", packets_in_flight);
+        assert_positive("bytes_in_flight", bytes_in_flight);
+        assert_positive("bytes_per_pass", bytes_per_pass);
+        assert_positive("memory_bytes", memory_bytes);
+        assert_positive("bytes_per_second", self.bytes_per_second);
     }
 }
 
@@ -95,7 +126,7 @@ pub struct ServerSessions<C: HasLink> {
     /// The clients, including those whose sessions have ended and are still remembered.
     pub peers: Peers<C>,
     next: u32,
-    /// How many connections have places: see [`open`](Self::open).
+    /// How many connections have places: see [`Roster::open`](host::Roster::open).
     open: usize,
     /// The ended connections, in the order in which they ended.
     ended: VecDeque<(Duration, ConnectionId)>,
@@ -114,8 +145,13 @@ pub struct ServerSessions<C: HasLink> {
 
 impl<C: HasLink> ServerSessions<C> {
     /// Returns sessions of no client.
+    ///
+    /// # Panics
+    /// Panics if a setting is out of its range. The message names the setting.
     #[must_use]
+    #[track_caller]
     pub fn new(settings: ServerSettings) -> Self {
+        settings.assert_valid();
         Self {
             settings,
             secret: Secret::from(settings.secret),
@@ -152,7 +188,7 @@ impl<C: HasLink> ServerSessions<C> {
         self.secret
     }
 
-    /// Returns what the handshakes need to know.
+    /// Returns the limits and times that the server asks of its clients.
     #[must_use]
     pub fn terms(&self) -> &ServerTerms {
         &self.settings.terms
@@ -175,8 +211,11 @@ impl<C: HasLink> ServerSessions<C> {
         self.peers.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Adds a connection, which `make` makes from its link. It gives the link its rate control: without one,
-    /// nothing but the other limits holds packets back.
+    /// Adds a connection, which `make` makes from its link. `make` gives the link its rate control:
+    /// without one, nothing but the other limits holds packets back.
+    ///
+    /// # Panics
+    /// Panics if it is the 2^32nd connection since the server was made.
     pub fn connect(
         &mut self,
         now: Duration,
@@ -194,9 +233,11 @@ impl<C: HasLink> ServerSessions<C> {
             }
         };
         let id = ConnectionId(self.next);
+        assert!(self.next < u32::MAX, "a server has at most 2^32 connections in its life");
         self.next += 1;
         let ServerSettings { limits, bytes_per_second, first_sequence, .. } = self.settings;
-        let mut link = Link::new(Sequence::new(first_sequence), limits, now);
+        let mut link =
+            Link::new(Sequence::new(first_sequence), self.settings.terms.capacity.mtu_bytes, limits, now);
         link.limit_packets(Duration::ZERO);
         link.outbox.set_budget(bytes_per_second, now);
         if trust == Trust::Unproved {
@@ -268,8 +309,8 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// Ends a connection, and tells its client. Returns the reason, unless it had ended before. The connection
-    /// is removed one timeout after its end. Until then, the client is told again each time when it shows that
-    /// it does not know of the end.
+    /// is removed a timeout after its end, or later. Until then, the client is told again each time when it
+    /// shows that it does not know of the end.
     pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
         let peer = self.peers.get_mut(id)?;
         let queue = &mut peer.connection.link_mut().outbox.queue;
@@ -290,7 +331,13 @@ impl<C: HasLink> ServerSessions<C> {
 
     /// Accepts the login of a client, so that the handshake continues. Does nothing if no login of this
     /// connection waits. Returns whether the session begins now.
+    ///
+    /// # Panics
+    /// Panics if the answer has more than 512 bytes, or more than the greatest size of a packet minus 64.
+    #[track_caller]
     pub fn accept(&mut self, id: ConnectionId, answer: &[u8]) -> bool {
+        let most = max_login_bytes(self.settings.terms.capacity.mtu_bytes);
+        assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
         let Some(peer) = self.peers.get_mut(id) else { return false };
         let queue = &mut peer.connection.link_mut().outbox.queue;
         let outcome = peer.handshake.accept(answer, self.now, &self.settings.terms, queue);

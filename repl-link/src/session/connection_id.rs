@@ -4,7 +4,7 @@
 
 /// Identifies a connection of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(pub u32);
+pub struct ConnectionId(pub(crate) u32);
 
 impl ConnectionId {
     /// Returns the number of the connection: connections are numbered from zero in the order in which they
@@ -12,5 +12,11 @@ impl ConnectionId {
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// Returns the id with a number, for a test without connections.
+    #[must_use]
+    pub const fn for_tests(number: u32) -> Self {
+        Self(number)
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! *Invariant:* the terms of a side are the same in the whole session.
 
+use std::fmt;
 use std::time::Duration;
+
+use super::login::{Concealed, max_login_bytes};
+use crate::frame::packet::MTU_BYTES;
 
 /// The limits of what one side can hold. The client's must be at least the server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +26,8 @@ impl Default for Capacity {
     }
 }
 
-/// The terms of a client.
-#[derive(Clone, Copy, Debug)]
+/// The terms of a client. `Debug` prints only the length of the login, which may contain a password.
+#[derive(Clone, Copy)]
 pub struct ClientTerms<'a> {
     /// What the client can hold.
     pub capacity: Capacity,
@@ -67,4 +71,78 @@ impl Default for ServerTerms {
         let capacity = Capacity::default();
         Self { capacity, timeout: TIMEOUT, asks_login: false, login_timeout: TIMEOUT }
     }
+}
+
+impl fmt::Debug for ClientTerms<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { capacity, timeout, login, reconnects, first_sequence } = self;
+        f.debug_struct("ClientTerms")
+            .field("capacity", capacity)
+            .field("timeout", timeout)
+            .field("login", &Concealed(login.len()))
+            .field("reconnects", reconnects)
+            .field("first_sequence", first_sequence)
+            .finish()
+    }
+}
+
+impl Capacity {
+    /// # Panics
+    /// Panics if a field is out of its range. The message names the field.
+    #[track_caller]
+    fn assert_valid(&self) {
+        let bytes = self.mtu_bytes;
+        assert!(
+            MTU_BYTES.contains(&bytes),
+            "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {bytes}"
+        );
+        assert_positive("max_objects", self.max_objects);
+        assert_positive("max_object_bytes", self.max_object_bytes);
+    }
+}
+
+impl ClientTerms<'_> {
+    /// Checks the terms.
+    ///
+    /// # Panics
+    /// Panics if a field is out of its range. The message names the field.
+    #[track_caller]
+    pub fn assert_valid(&self) {
+        self.capacity.assert_valid();
+        assert_timeout("timeout", self.timeout);
+        let (bytes, mtu_bytes) = (self.login.len(), self.capacity.mtu_bytes);
+        let most = max_login_bytes(mtu_bytes);
+        assert!(
+            bytes <= most,
+            "`login` has at most {most} bytes with packets of {mtu_bytes} bytes, but it has {bytes}"
+        );
+    }
+}
+
+impl ServerTerms {
+    /// Checks the terms.
+    ///
+    /// # Panics
+    /// Panics if a field is out of its range. The message names the field.
+    #[track_caller]
+    pub fn assert_valid(&self) {
+        self.capacity.assert_valid();
+        assert_timeout("timeout", self.timeout);
+        assert_timeout("login_timeout", self.login_timeout);
+    }
+}
+
+#[track_caller]
+fn assert_timeout(name: &str, timeout: Duration) {
+    assert!(
+        timeout >= Duration::from_millis(1),
+        "`{name}` is at least 1 ms, but {timeout:?} was asked for: every connection would be closed at once"
+    );
+}
+
+/// # Panics
+/// Panics if a limit is zero. The message names the limit.
+#[track_caller]
+pub(crate) fn assert_positive(name: &str, limit: usize) {
+    assert!(limit > 0, "`{name}` is at least 1, but 0 was asked for: nothing could ever be sent");
 }

@@ -37,7 +37,8 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
-    /// Writes that the client must remove an object, if there is [room](Outbox::make_room) for this.
+    /// Writes that the client must remove an object. The caller has [made room](Outbox::make_room) for the
+    /// entry.
     fn close(&mut self, gap_order: u32, slot: u32, write: impl FnOnce(&mut SegmentWriter, &mut BitWriter));
 
     /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into

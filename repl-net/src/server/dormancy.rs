@@ -2,6 +2,9 @@
 //!
 //! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
 //! object, so no wake-up can be forgotten (W15).
+//!
+//! A new dormancy is a variant of [`Dormancy`], its answer in `Dormancies::get` and `set`, and, if it depends on
+//! the connection, a rule in `connection/objects/sleeping`.
 
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;
@@ -53,11 +56,16 @@ impl Dormancies {
     }
 
     pub(crate) fn set(&mut self, slot: u32, dormancy: Dormancy) {
-        let is_initial = dormancy == Dormancy::Initial;
-        self.all.set(slot, is_initial || dormancy == Dormancy::All);
-        self.partial.set(slot, dormancy == Dormancy::Partial);
-        self.initial.set(slot, is_initial);
-        self.not_compared_yet.set(slot, is_initial);
+        let (all, partial, initial) = match dormancy {
+            Dormancy::Awake => (false, false, false),
+            Dormancy::All => (true, false, false),
+            Dormancy::Partial => (false, true, false),
+            Dormancy::Initial => (true, false, true),
+        };
+        self.all.set(slot, all);
+        self.partial.set(slot, partial);
+        self.initial.set(slot, initial);
+        self.not_compared_yet.set(slot, initial);
     }
 
     /// Drops the dormancy of an object that was removed.

@@ -97,7 +97,7 @@ mod tests {
     }
 
     fn ended() -> ServerEvent {
-        ServerEvent::Disconnected(ConnectionId(0), DisconnectReason::Timeout)
+        ServerEvent::Disconnected(ConnectionId::for_tests(0), DisconnectReason::Timeout)
     }
 
     #[test]

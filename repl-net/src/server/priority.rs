@@ -170,7 +170,7 @@ mod tests {
     fn s189_the_factors_are_those_of_unreal() {
         let viewer = |is_owner| Viewer {
             groups: &[],
-            connection: ConnectionId(0),
+            connection: ConnectionId::for_tests(0),
             is_owner,
             viewpoints: &[[10.0, 0.0, 0.0]],
             directions: &[[2.0, 0.0, 0.0]],

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use repl_link::parts::{Concealed, MTU_BYTES, max_login_bytes};
+use repl_link::parts::Concealed;
 use repl_link::{Capacity, ClientTerms, Limits, RateControl, ServerSettings, ServerTerms};
 
 use crate::body::rate::Rate;
@@ -369,7 +369,6 @@ impl ServerConfig {
         ServerSettings {
             terms: self.terms(),
             limits: Limits {
-                mtu_bytes: self.mtu_bytes,
                 packets_in_flight: self.max_packets_in_flight,
                 bytes_in_flight: self.max_bytes_in_flight,
                 bytes_per_pass: self.max_bytes_per_tick,
@@ -393,11 +392,7 @@ impl ServerConfig {
     /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
-        assert_mtu(self.mtu_bytes);
-        assert_timeout("timeout", self.timeout);
-        assert_timeout("login_timeout", self.login_timeout);
-        assert_positive("max_objects", self.max_objects);
-        assert_positive("max_object_bytes", self.max_object_bytes);
+        self.terms().assert_valid();
         assert_positive("max_packets_in_flight", self.max_packets_in_flight);
         assert_positive("max_bytes_in_flight", self.max_bytes_in_flight);
         assert!(
@@ -429,34 +424,8 @@ impl ClientConfig {
     /// Panics if a field is out of its range. The message contains the name of the field and its range.
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
-        assert_mtu(self.mtu_bytes);
-        assert_timeout("timeout", self.timeout);
-        assert_positive("max_objects", self.max_objects);
-        assert_positive("max_object_bytes", self.max_object_bytes);
-        let most = max_login_bytes(self.mtu_bytes);
-        assert!(
-            self.login.len() <= most,
-            "`login` has at most {most} bytes with packets of {} bytes, but it has {}",
-            self.mtu_bytes,
-            self.login.len()
-        );
+        self.terms().assert_valid();
     }
-}
-
-#[track_caller]
-fn assert_mtu(bytes: usize) {
-    assert!(
-        MTU_BYTES.contains(&bytes),
-        "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {bytes}"
-    );
-}
-
-#[track_caller]
-fn assert_timeout(name: &str, timeout: Duration) {
-    assert!(
-        timeout >= Duration::from_millis(1),
-        "`{name}` is at least 1 ms, but {timeout:?} was asked for: every connection would be closed at once"
-    );
 }
 
 #[track_caller]

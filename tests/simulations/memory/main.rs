@@ -9,9 +9,12 @@ mod allocator;
 mod crowd;
 #[path = "../../support/mod.rs"]
 mod support;
+#[path = "../../support/wanderers.rs"]
+mod wanderers;
 
 mod connections;
 mod half_open;
+mod large_worlds;
 mod long_lists;
 mod refusals;
 mod steady;

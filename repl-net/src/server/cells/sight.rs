@@ -338,7 +338,7 @@ mod tests {
             let is_far = sight.set_viewpoints(viewpoints, 1.0);
             assert_eq!(sight.viewpoints(), viewpoints);
             if is_far {
-                sight.update(ConnectionId(1), &mut Cells::default(), &mut SightScratch::default());
+                sight.update(ConnectionId::for_tests(1), &mut Cells::default(), &mut SightScratch::default());
             }
             is_far
         };

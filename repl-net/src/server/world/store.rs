@@ -158,7 +158,7 @@ impl Store {
         shadows.map(|shadows| shadows.mark(row, property)).is_some()
     }
 
-    /// Returns whether an object was torn off, and its last state was compared.
+    /// Returns whether an object was torn off, and the comparison has seen its last state.
     pub(crate) fn has_last_state(&self, slot: u32) -> bool {
         self.objects[slot as usize].tear_off == TearOff::Frozen
     }

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
-        let mut states = ObjectStates::new(ConnectionId(0), false);
+        let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         states.known.insert(3);
         states.known.insert(4);
         let mut dormancies = Dormancies::default();

@@ -59,7 +59,7 @@ impl Pair {
     fn new(seed: u64) -> Self {
         let mut pair = Self {
             rng: Rng::new(seed),
-            states: ObjectStates::new(ConnectionId(1), false),
+            states: ObjectStates::new(ConnectionId::for_tests(1), false),
             model: SLOTS.map(|slot| (slot, Plain::default())).collect(),
             next: 1,
             in_flight: Vec::new(),
