@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* what a connection must do is done as early as if every tick visited the connection.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -61,14 +62,17 @@ fn messages_beyond_the_budget_of_a_tick_are_sent_in_the_next_ticks() {
     for _ in 0..10 {
         room.server.connection(id).send(&Letter("x".repeat(200))).expect("there is room");
     }
+    let arrivals = Cell::new(0);
     let steps = steps_until(&mut room, |room| {
-        while room.guests[0].client.poll_message::<Letter>().is_some() {}
+        let letters = std::iter::from_fn(|| room.guests[0].client.poll_message::<Letter>());
+        arrivals.set(arrivals.get() + u32::from(letters.count() > 0));
         room.server
             .connection_info(room.guests[0].id)
             .stats()
             .is_some_and(|stats| stats.bytes_sent > 2_000 && stats.packets_in_flight == 0)
     });
     assert!(steps < 67, "{steps} steps for a second's budget");
+    assert_eq!(arrivals.get(), 10, "each is sent as soon as the budget allows it");
 }
 
 #[test]
