@@ -19,7 +19,7 @@ pub trait Payload: fmt::Debug + Default + 'static {
     type Writer: BodyWriter;
     /// What a server adds to the header of each packet.
     type Extension: Extension;
-    /// Decides how fast to send. [`Bbr`](crate::Bbr), unless there is a reason for another one.
+    /// Decides how fast to send. [`Bbr`], unless there is a reason for another one.
     type Rate: RateControl;
 }
 
