@@ -26,8 +26,8 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
     packets
 }
 
-/// Whether a packet with this content is sealed with the token, once both sides know it: a packet of state, or
-/// one that ends the session.
+/// Whether a packet with this content is sealed with the token, once both sides know it: a packet of state,
+/// or one that ends the session.
 pub fn has_token(content: &[u8]) -> bool {
     let mut bits = BitReader::new(content);
     !bits.read_flag().unwrap_or(false) || bits.read_bits(3) == Ok(5)

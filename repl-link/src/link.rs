@@ -247,7 +247,8 @@ impl<P: Payload> Link<P> {
                 }
             }
         };
-        // Looked up again, because the borrow checker takes a borrow that is returned for one of the whole loop.
+        // Looked up again, because the borrow checker takes a borrow that is returned for one of the whole
+        // loop.
         let packet = self.outbox.in_flight.get(sequence)?;
         Some(Acked::Arrived(sequence, &packet.body))
     }
@@ -279,8 +280,8 @@ impl<P: Payload> Link<P> {
 
     /// Finds the packets that should have been acked by now. These are packets that are older than the
     /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
-    /// explain the missing ack (R9). The caller takes them with [`next_lost`](Self::next_lost), and then calls
-    /// [`end_losses`](Self::end_losses).
+    /// explain the missing ack (R9). The caller takes them with [`next_lost`](Self::next_lost), and then
+    /// calls [`end_losses`](Self::end_losses).
     #[must_use]
     pub fn begin_losses(&self, now: Duration) -> Losses {
         let (overdue, has_timed_out) =
@@ -344,8 +345,8 @@ impl<P: Payload> Link<P> {
         self.ack_pace.is_waiting()
     }
 
-    /// Returns about how many bytes of memory the link takes, without the packets and their records, which the
-    /// outbox counts. Costs O(channels).
+    /// Returns about how many bytes of memory the link takes, without the packets and their records, which
+    /// the outbox counts. Costs O(channels).
     #[must_use]
     pub fn other_bytes(&self) -> usize {
         self.late.held_bytes() + self.exchange.held_bytes()
@@ -365,8 +366,8 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.end_round();
     }
 
-    /// Does all that a link without bodies does in a tick: declares packets lost, sends messages and acks, and
-    /// keeps the session alive. `longest_silence` is the longest time that this side may be silent (R9).
+    /// Does all that a link without bodies does in a tick: declares packets lost, sends messages and acks,
+    /// and keeps the session alive. `longest_silence` is the longest time that this side may be silent (R9).
     /// `must_signal` says whether a packet must be sent even if it is empty.
     pub fn tick(&mut self, longest_silence: Duration, must_signal: bool, now: Duration) {
         let mut losses = self.begin_losses(now);

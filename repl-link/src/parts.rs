@@ -1,8 +1,8 @@
 //! The parts from which sessions are built, for crates that put something of their own into packets.
 //!
-//! A [`ServerSessions`] has the clients of a server, each with a [`Link`], and a [`ClientSession`] is the other
-//! side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain) shows how
-//! little is needed around them.
+//! A [`ServerSessions`] has the clients of a server, each with a [`Link`], and a [`ClientSession`] is the
+//! other side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain)
+//! shows how little is needed around them.
 
 pub use crate::client::{Beginning, ClientSession, Heard, MakeRate, SessionStats};
 pub use crate::frame::acks::AckRange;

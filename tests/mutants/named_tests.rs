@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the names of the tests in the packages or binaries that these arguments of `cargo test` name and whose
-/// names contain the filter. Each name begins with its modules.
+/// Returns the names of the tests in the packages or binaries that these arguments of `cargo test` name and
+/// whose names contain the filter. Each name begins with its modules.
 ///
 /// # Panics
 /// Panics if an argument has no value, or if there are no such sources.

@@ -2,9 +2,9 @@
 //! <https://github.com/RevenantX/LiteNetLib/issues/180>, and
 //! <https://github.com/MirrorNetworking/Mirror/issues/3352>.
 //!
-//! A value that is larger than a packet, or than a limit of the library, makes the sender loop for ever, never
-//! arrives, arrives empty, or stops everything else. Users expect that it arrives, or an error that names it,
-//! and that everything else goes on.
+//! A value that is larger than a packet, or than a limit of the library, makes the sender loop for ever,
+//! never arrives, arrives empty, or stops everything else. Users expect that it arrives, or an error that
+//! names it, and that everything else goes on.
 
 use repl::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Connections to a large world, each of which sees a part of it, and the memory that the server holds for each
-//! of them.
+//! Connections to a large world, each of which sees a part of it, and the memory that the server holds for
+//! each of them.
 //!
 //! *Invariant:* the memory is measured when nobody moves, and everything is acknowledged, except what a test
 //! asks for.
@@ -58,8 +58,8 @@ struct Wanderers {
 }
 
 impl Wanderers {
-    /// Returns a server with clients that have everything that they see. The objects are equally dense however
-    /// many there are.
+    /// Returns a server with clients that have everything that they see. The objects are equally dense
+    /// however many there are.
     fn new(objects: usize, connections: usize, seen: Seen) -> Self {
         let mut server = Server::new(ServerConfig {
             timeout: FOREVER,

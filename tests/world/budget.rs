@@ -67,8 +67,8 @@ pub(super) fn room(
     })
 }
 
-/// Writes to all creatures, and passes a tick in which packets are lost with this chance. Returns the bytes to
-/// each guest.
+/// Writes to all creatures, and passes a tick in which packets are lost with this chance. Returns the bytes
+/// to each guest.
 pub(super) fn step(
     room: &mut Room,
     creatures: &[ObjectRef<Creature>],
@@ -93,8 +93,8 @@ pub(super) fn shown(room: &Room, guest: usize, creature: ObjectRef<Creature>) ->
     room.guests[guest].client.get(creature).map_or(0, |creature| creature.health)
 }
 
-/// Returns for each creature how many ticks its value was old at most, if this share of the wanted bytes fits.
-/// `favour` is called with each creature and its number.
+/// Returns for each creature how many ticks its value was old at most, if this share of the wanted bytes
+/// fits. `favour` is called with each creature and its number.
 fn oldest(
     share: f64,
     located: bool,

@@ -189,8 +189,8 @@ impl Condition {
         !matches!(self, Self::InitialOnly | Self::Never)
     }
 
-    /// Returns whether the result of this condition may depend on how far the object is. Another condition may
-    /// be set for a `Dynamic` property at any time.
+    /// Returns whether the result of this condition may depend on how far the object is. Another condition
+    /// may be set for a `Dynamic` property at any time.
     pub(crate) const fn depends_on_distance(self) -> bool {
         matches!(self, Self::NearOnly | Self::Dynamic)
     }

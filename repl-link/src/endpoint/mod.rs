@@ -47,8 +47,8 @@ const LEAST_SHARE: usize = 4;
 /// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
 /// finds the connection of each packet, follows clients when their addresses change, and limits the number of
 /// connections. A server that uses an endpoint needs no other way to connect clients or to receive packets.
-/// Use each endpoint with one server. A server may have several endpoints, for example one for each transport.
-/// It may also have connections that belong to no endpoint.
+/// Use each endpoint with one server. A server may have several endpoints, for example one for each
+/// transport. It may also have connections that belong to no endpoint.
 ///
 /// A client notices that its address has changed when it has received nothing for about a second. The
 /// endpoint follows the client about one second and two round trips after the change. Until then, packets are

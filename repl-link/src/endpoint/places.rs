@@ -24,8 +24,8 @@ impl Places {
         Self { most, share, by_origin: BTreeMap::new(), taken: 0 }
     }
 
-    /// Returns the connections of which one must leave before one more of this origin may come. Returns `None`
-    /// if there is a place.
+    /// Returns the connections of which one must leave before one more of this origin may come. Returns
+    /// `None` if there is a place.
     ///
     /// `needs` says whether a connection still needs its place. It is asked only if there seems to be no
     /// place: O(share), or O(places) if other origins take them.

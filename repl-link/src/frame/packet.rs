@@ -101,8 +101,8 @@ impl Keys {
 /// A packet with a correct checksum, and a reader at the first bit of its content.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
-    /// A control packet that is sealed with the session alone, so everyone who knows the number of the session
-    /// can have made it.
+    /// A control packet that is sealed with the session alone, so everyone who knows the number of the
+    /// session can have made it.
     Control(BitReader<'a>),
     /// A control packet that is sealed with the token too, so the other side of the connection has made it.
     Sealed(BitReader<'a>),

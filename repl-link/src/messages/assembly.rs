@@ -104,8 +104,8 @@ impl Assembly {
         Some(whole)
     }
 
-    /// Drops unreliable messages, beginning with the message that has waited longest for a new part, until all
-    /// unfinished messages count for at most `room` bytes.
+    /// Drops unreliable messages, beginning with the message that has waited longest for a new part, until
+    /// all unfinished messages count for at most `room` bytes.
     pub(super) fn make_room(&mut self, room: usize) {
         while self.bytes > room {
             let Some(oldest) = self.oldest_unreliable(None) else { return };

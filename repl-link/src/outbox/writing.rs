@@ -23,8 +23,8 @@ pub struct Body<'a, P: Payload> {
 }
 
 impl<P: Payload> Outbox<P> {
-    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it writes
-    /// into the body.
+    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it
+    /// writes into the body.
     pub fn body(&mut self) -> Body<'_, P> {
         self.begin_packet();
         let Self { in_flight, draft, record, .. } = self;

@@ -1,5 +1,5 @@
-//! Irregular times between packets that are repeated. Some links lose packets at regular times, for example in
-//! every second tick. Packets that are repeated at regular times could all meet these losses.
+//! Irregular times between packets that are repeated. Some links lose packets at regular times, for example
+//! in every second tick. Packets that are repeated at regular times could all meet these losses.
 //!
 //! *Invariant:* the same session and number have the same time, so each run can be repeated.
 

@@ -13,8 +13,8 @@ pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
 /// would be an odd number of the long ticks of a slow server.
 const RANGE: u32 = 6;
 
-/// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the shorter
-/// one of both sides. `binding` is what binds its packets to the session.
+/// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the
+/// shorter one of both sides. `binding` is what binds its packets to the session.
 pub(crate) fn longest_silence(timeout: Duration, binding: u64, next: u64) -> Duration {
     let longest = timeout / LEAST_IN_TIMEOUT;
     jitter::between(longest / RANGE, longest, binding, next)

@@ -3,9 +3,9 @@
 //! *Invariant:* a link sends no body and no message for which its rate control has no room. Packets with
 //! nothing but acks are small, and do not ask.
 //!
-//! A user of `repl` chooses a rate control by `CongestionControl::Custom`, and a crate that builds on this one by
-//! the type [`Payload::Rate`](crate::parts::Payload::Rate). A new function of the trait also needs a line in the
-//! implementation for boxes below, and in `Rate` of `repl-net`.
+//! A user of `repl` chooses a rate control by `CongestionControl::Custom`, and a crate that builds on this
+//! one by the type [`Payload::Rate`](crate::parts::Payload::Rate). A new function of the trait also needs a
+//! line in the implementation for boxes below, and in `Rate` of `repl-net`.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use std::time::Duration;
 /// Decides how fast a link sends. [`Bbr`](crate::Bbr) is the default.
 ///
 /// A link calls [`begin_pass`](Self::begin_pass) at the beginning of each tick in which it may send, then
-/// [`sent`](Self::sent) for each packet, and [`end_pass`](Self::end_pass) at the end. Times never decrease. All
-/// functions must be cheap: they are called for each packet. Packets are named by their numbers, which increase.
-/// Packets that need no ack are not reported, so some numbers are missing.
+/// [`sent`](Self::sent) for each packet, and [`end_pass`](Self::end_pass) at the end. Times never decrease.
+/// All functions must be cheap: they are called for each packet. Packets are named by their numbers, which
+/// increase. Packets that need no ack are not reported, so some numbers are missing.
 pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
     fn begin_pass(&mut self, now: Duration, timeouts: u32);
@@ -42,8 +42,8 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Ends the packets of a tick. `is_short` says whether there was more to send than the limits allowed.
     fn end_pass(&mut self, now: Duration, is_short: bool);
 
-    /// Returns how many more bytes may be sent in this tick. A packet is sent only if a packet of the greatest
-    /// size has room.
+    /// Returns how many more bytes may be sent in this tick. A packet is sent only if a packet of the
+    /// greatest size has room.
     fn room_bytes(&self) -> usize;
 
     /// Returns whether there was more to send in the last tick than the limits allowed.

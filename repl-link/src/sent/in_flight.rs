@@ -1,4 +1,5 @@
-//! The record of each packet that was sent, which is kept until it is known whether the packet arrived (R4, R6).
+//! The record of each packet that was sent, which is kept until it is known whether the packet arrived (R4,
+//! R6).
 //!
 //! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is kept until all
 //! older packets are acked or declared lost, because the content of a lost packet is compared with all

@@ -1,5 +1,5 @@
-//! What the packets of a link carry besides acks and messages. The user of the link decides: for a replication
-//! it is objects, and [`()`](Payload) if there is nothing.
+//! What the packets of a link carry besides acks and messages. The user of the link decides: for a
+//! replication it is objects, and [`()`](Payload) if there is nothing.
 //!
 //! *Invariant:* a link never looks into a body. It knows only what these traits tell.
 
@@ -31,8 +31,8 @@ pub trait Record: fmt::Debug + Default {
     /// Returns whether the packet has no body.
     fn is_empty(&self) -> bool;
 
-    /// Returns whether something waits for the ack of the packet. If not, [`Arrived`](crate::parts::Acked::Arrived) is not
-    /// reported for it.
+    /// Returns whether something waits for the ack of the packet. If not,
+    /// [`Arrived`](crate::parts::Acked::Arrived) is not reported for it.
     fn is_awaited(&self) -> bool;
 
     /// Returns about how many bytes of memory the record takes on the heap.

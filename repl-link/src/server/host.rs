@@ -45,8 +45,8 @@ pub trait Roster {
     /// answer to a hello with this token.
     fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>>;
 
-    /// Removes an ended connection before its time. Returns the packets that tell its client the reason. Costs
-    /// O(ended connections).
+    /// Removes an ended connection before its time. Returns the packets that tell its client the reason.
+    /// Costs O(ended connections).
     fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>>;
 
     /// Returns the connections that have ended since the last call, of the endpoint whose connections these

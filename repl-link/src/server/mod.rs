@@ -1,5 +1,5 @@
-//! The clients of a server and their sessions: who is connected, how sessions begin and end, and the packets of
-//! all clients in fair turns.
+//! The clients of a server and their sessions: who is connected, how sessions begin and end, and the packets
+//! of all clients in fair turns.
 //!
 //! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
 
@@ -308,9 +308,9 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
-    /// Ends a connection, and tells its client. Returns the reason, unless it had ended before. The connection
-    /// is removed a timeout after its end, or later. Until then, the client is told again each time when it
-    /// shows that it does not know of the end.
+    /// Ends a connection, and tells its client. Returns the reason, unless it had ended before. The
+    /// connection is removed a timeout after its end, or later. Until then, the client is told again each
+    /// time when it shows that it does not know of the end.
     pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
         let peer = self.peers.get_mut(id)?;
         let queue = &mut peer.connection.link_mut().outbox.queue;

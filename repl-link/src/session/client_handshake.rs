@@ -195,8 +195,8 @@ impl ClientHandshake {
         }
         if self.instance.is_none() && packet::is_state(bytes) {
             // A packet of state that arrives before the welcome counts as lost. It cannot be checked, because
-            // it is bound to the number of the server: a packet of a server before a restart must not be taken
-            // for one of the next server (R25).
+            // it is bound to the number of the server: a packet of a server before a restart must not be
+            // taken for one of the next server (R25).
             return ClientOutcome::Nothing;
         }
         match packet::open(bytes, self.keys_of_server(), newest, &mut self.seed) {

@@ -9,8 +9,8 @@
 //! only. Only the hello's checksum does not include the session, because the hello itself contains the number
 //! of the session. After the welcome, the packet that ends the session includes the token too (R25).
 //!
-//! A new packet is a variant of [`Control`], with a number in `to_packet` and `read`, and a line in `control` of
-//! the handshake of the side that receives it. The other side ignores it.
+//! A new packet is a variant of [`Control`], with a number in `to_packet` and `read`, and a line in `control`
+//! of the handshake of the side that receives it. The other side ignores it.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

@@ -31,8 +31,8 @@ impl Session {
         Self(u128::from_le_bytes(bits))
     }
 
-    /// Returns an identity for a test or a simulation, in which every run is to be the same. The number of its
-    /// first session is `number`. Use another number for each client of a server. On a network, use
+    /// Returns an identity for a test or a simulation, in which every run is to be the same. The number of
+    /// its first session is `number`. Use another number for each client of a server. On a network, use
     /// [`from_random`](Self::from_random).
     #[must_use]
     pub const fn for_tests(number: u64) -> Self {

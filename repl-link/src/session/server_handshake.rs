@@ -111,8 +111,8 @@ pub struct ServerHandshake {
     has_token: bool,
     /// When the last packet of the client arrived.
     last_received: Duration,
-    /// When the connection was made, or when the handshake last made progress: the client answered a question,
-    /// or its login was reported or answered.
+    /// When the connection was made, or when the handshake last made progress: the client answered a
+    /// question, or its login was reported or answered.
     since: Duration,
     /// The login of the client, until it is reported.
     login: Vec<u8>,
@@ -211,9 +211,9 @@ impl ServerHandshake {
         (self.is_connected() && self.has_token).then(|| self.last_received.saturating_add(timeout))
     }
 
-    /// Returns the packet that tells a client why its session ended, as the answer to a hello with this token.
-    /// A client that knows the token ignores a packet that is not sealed with it. `None` if the session has
-    /// not ended.
+    /// Returns the packet that tells a client why its session ended, as the answer to a hello with this
+    /// token. A client that knows the token ignores a packet that is not sealed with it. `None` if the
+    /// session has not ended.
     pub fn closing(&self, token: u64, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
         let keys = self.keys(client);

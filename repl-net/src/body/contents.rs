@@ -1,5 +1,5 @@
-//! What a packet of the server contains: the record of a body, which is kept until the server knows whether the
-//! packet arrived (R4).
+//! What a packet of the server contains: the record of a body, which is kept until the server knows whether
+//! the packet arrived (R4).
 //!
 //! *Invariant:* there is one list for each form in which a body can contain something about objects. Whoever
 //! handles an ack or a loss visits all of them.
@@ -123,8 +123,8 @@ impl Record for Contents {
             || self.copied.has_new_elements()
     }
 
-    /// Counts the buffers, the changelists, and the shared segments. The memory of a shared segment is counted
-    /// in each record that contains the segment. Costs O(contents).
+    /// Counts the buffers, the changelists, and the shared segments. The memory of a shared segment is
+    /// counted in each record that contains the segment. Costs O(contents).
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);

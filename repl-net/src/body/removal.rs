@@ -3,8 +3,8 @@
 //!
 //! *Invariant:* only a destroyed object is named by its path.
 //!
-//! A new reason is a variant of [`CloseReason`] and a line of `read_removal`. `connection/objects/closings` says
-//! which of two reasons wins, and `client/replicas/applier` what becomes of the client's copy.
+//! A new reason is a variant of [`CloseReason`] and a line of `read_removal`. `connection/objects/closings`
+//! says which of two reasons wins, and `client/replicas/applier` what becomes of the client's copy.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};

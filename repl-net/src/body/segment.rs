@@ -124,8 +124,8 @@ impl Segment {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
 
-    /// Adds an entry for the changes in `list`. `values` is the range of bits in the segment that contains the
-    /// values of the object.
+    /// Adds an entry for the changes in `list`. `values` is the range of bits in the segment that contains
+    /// the values of the object.
     pub(crate) fn push(
         &mut self,
         slot: u32,

@@ -103,8 +103,8 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
     }
 
     /// Begins a run of all calls that may run now, and of those that an earlier run left because a call
-    /// panicked. The caller gets one after another with [`next_to_run`](Self::next_to_run), and either runs or
-    /// [keeps](Self::keep) it. Calls that are added from now on are not in this run.
+    /// panicked. The caller gets one after another with [`next_to_run`](Self::next_to_run), and either runs
+    /// or [keeps](Self::keep) it. Calls that are added from now on are not in this run.
     pub(super) fn begin_run(&mut self) {
         self.counts.clear();
         self.kept.append(&mut self.running);

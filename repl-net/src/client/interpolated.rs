@@ -44,8 +44,8 @@ fn between(from: f64, to: f64, fraction: f64) -> f64 {
         // no product is greater than its factor.
         return from * (1.0 - fraction) + to * fraction;
     }
-    // This sum is never beyond the end: multiplied by less than 1, the rounded difference is at most the exact
-    // difference.
+    // This sum is never beyond the end: multiplied by less than 1, the rounded difference is at most the
+    // exact difference.
     from + (to - from) * fraction
 }
 

@@ -126,8 +126,8 @@ impl World {
         }
     }
 
-    /// Returns mutable references to several objects of a class, and marks the objects to be compared at their
-    /// next update. Returns `None` if one of the objects does not exist or occurs twice.
+    /// Returns mutable references to several objects of a class, and marks the objects to be compared at
+    /// their next update. Returns `None` if one of the objects does not exist or occurs twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -144,8 +144,8 @@ impl World {
         Some(live)
     }
 
-    /// Returns mutable references to two objects of any classes, and marks the objects to be compared at their
-    /// next update. Returns `None` if one of the objects does not exist or if both are the same object.
+    /// Returns mutable references to two objects of any classes, and marks the objects to be compared at
+    /// their next update. Returns `None` if one of the objects does not exist or if both are the same object.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,

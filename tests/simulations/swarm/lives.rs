@@ -1,5 +1,5 @@
-//! Lives: what only the seeds from [`Lives::FIRST_SEED`] on draw. Objects sleep, are torn off, have subobjects
-//! and positions; connections are paused, have viewpoints, groups and budgets.
+//! Lives: what only the seeds from [`Lives::FIRST_SEED`] on draw. Objects sleep, are torn off, have
+//! subobjects and positions; connections are paused, have viewpoints, groups and budgets.
 //!
 //! *Invariant:* smaller seeds draw nothing of this, so their runs never change.
 

@@ -249,8 +249,9 @@ impl Plan {
     }
 
     /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
-    /// part is tried again each round trip. While no ack arrives the link counts as silent, and a packet with a
-    /// few of the parts is sent every 250 ms (R9), until one of these packets and its ack have both arrived.
+    /// part is tried again each round trip. While no ack arrives the link counts as silent, and a packet with
+    /// a few of the parts is sent every 250 ms (R9), until one of these packets and its ack have both
+    /// arrived.
     fn time_of_large_messages(&self) -> Duration {
         let are_large = [self.talk.map(|talk| talk.is_large), self.whispers.map(|calls| calls.is_large)];
         if !are_large.contains(&Some(true)) {

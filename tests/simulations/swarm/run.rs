@@ -397,7 +397,8 @@ impl Run {
                     assert!(silence >= self.plan.timeout / 10, "a hello after only {silence:?}");
                     self.hellos += 1;
                 } else {
-                    // A client sends no state. At high losses its keep-alive packets have many ranges of acks.
+                    // A client sends no state. At high losses its keep-alive packets have many ranges of
+                    // acks.
                     count(&mut self.loud, &[]);
                 }
                 self.network.send(now, peer, SERVER, packet);

@@ -1,4 +1,5 @@
-//! Which connections see which objects: a naive model of relevancy, owners, visibility, dormancy and tear-off.
+//! Which connections see which objects: a naive model of relevancy, owners, visibility, dormancy and
+//! tear-off.
 //!
 //! *Invariant:* the model never asks the server what a connection sees.
 
@@ -8,7 +9,8 @@ use repl::{Condition, ConnectionId, Dormancy, Group, ObjectRef, Position, Releva
 
 use crate::world::World;
 
-/// The radius within which birds are seen, the radius within which they stay in sight, and the sides of cells.
+/// The radius within which birds are seen, the radius within which they stay in sight, and the sides of
+/// cells.
 pub(crate) const RADIUS: f32 = 100.0;
 const KEEP_RADIUS: f32 = RADIUS * 1.25;
 /// The distance up to which connections are near birds, in worlds with bands.

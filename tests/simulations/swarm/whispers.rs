@@ -1,7 +1,7 @@
 //! Calls of the server with secrets as parameters, while owners, visibility and relevancy change.
 //!
-//! *Invariant:* each call has its own number, which its secret contains. The model knows from the calls of the
-//! test alone which connection may get which call.
+//! *Invariant:* each call has its own number, which its secret contains. The model knows from the calls of
+//! the test alone which connection may get which call.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -43,8 +43,9 @@ impl Connection {
         calls.end_on(slot, copies, world, &mut link.exchange.outgoing, max_bits);
     }
 
-    /// Sends the waiting messages and calls, as [`Link::send_messages`](repl_link::parts::Link::send_messages)
-    /// describes. Returns how many bits they take.
+    /// Sends the waiting messages and calls, as
+    /// [`Link::send_messages`](repl_link::parts::Link::send_messages) describes. Returns how many bits they
+    /// take.
     pub(super) fn send_messages(&mut self, world: &World, budget_bits: usize, now: Duration) -> usize {
         let Self { link, copies, .. } = self;
         let rights = CallRights { copies, world };

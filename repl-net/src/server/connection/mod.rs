@@ -1,9 +1,9 @@
 //! A connection of the server: the state of the objects for its client, and the packets that are sent to the
 //! client.
 //!
-//! The `link` of a connection sends and receives packets, its `copies` are what the client has, its `calls` wait
-//! for their objects, its `backlog` is what the limits held back, and its `shares` divide a tick between messages
-//! and state. The other files say what is sent in a tick.
+//! The `link` of a connection sends and receives packets, its `copies` are what the client has, its `calls`
+//! wait for their objects, its `backlog` is what the limits held back, and its `shares` divide a tick between
+//! messages and state. The other files say what is sent in a tick.
 //!
 //! *Invariant:* no part knows the connection.
 

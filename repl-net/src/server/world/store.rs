@@ -1,7 +1,7 @@
 //! The classes of a server, and its objects in their slots.
 //!
-//! *Invariant:* each slot has an occupant and a state. The occupant says in which row of its class the values of
-//! the object are.
+//! *Invariant:* each slot has an occupant and a state. The occupant says in which row of its class the values
+//! of the object are.
 
 use std::any::TypeId;
 use std::collections::VecDeque;

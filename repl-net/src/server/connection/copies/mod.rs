@@ -1,7 +1,7 @@
 //! The copies of objects that the client has or will have, as the server knows them from acks.
 //!
-//! *Invariant:* the state of an object for the client changes only through [`ObjectStates`]. Nothing here sends
-//! a packet.
+//! *Invariant:* the state of an object for the client changes only through [`ObjectStates`]. Nothing here
+//! sends a packet.
 
 mod arrivals;
 pub(super) mod call_rights;

@@ -1,8 +1,8 @@
 //! The objects that a client has, is receiving, or must still remove. Most clients of a small world have all
 //! objects, and then a tick need not ask for each changed object whether the client has it.
 //!
-//! *Invariant:* if `complete_at` is the number of objects that were spawned so far, all objects that exist are
-//! members.
+//! *Invariant:* if `complete_at` is the number of objects that were spawned so far, all objects that exist
+//! are members.
 
 use std::ops::Deref;
 

@@ -123,8 +123,8 @@ impl ObjectStates {
         preload(&self.last_blob);
     }
 
-    /// Preloads the lists that every pass reads. The argument `reads_known` says whether the known objects are
-    /// among them.
+    /// Preloads the lists that every pass reads. The argument `reads_known` says whether the known objects
+    /// are among them.
     pub(super) fn preload_lists(&self, reads_known: bool) {
         if reads_known {
             self.known.preload();

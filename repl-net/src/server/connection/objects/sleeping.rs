@@ -65,8 +65,8 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. The news that
-    /// the object sleeps does not wake it, and neither do its owner and role.
+    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. The news
+    /// that the object sleeps does not wake it, and neither do its owner and role.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
         let Some(sleep) = &self.sleep else { return };
         let tells_that_it_sleeps = sleep.asleep.contains(slot)

@@ -125,9 +125,9 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Returns whether the closing of any object was first sent, or first waited for calls, before `start` and
-    /// is not acknowledged yet.
-    /// Each call examines only some of the entries, and [`SEARCH_CALLS`] calls examine all of them.
+    /// Returns whether the closing of any object was first sent, or first waited for calls, before `start`
+    /// and is not acknowledged yet. Each call examines only some of the entries, and [`SEARCH_CALLS`] calls
+    /// examine all of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         if self.entries.is_empty() {
             return false;

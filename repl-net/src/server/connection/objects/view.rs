@@ -175,7 +175,8 @@ impl View {
         self.rare.as_ref().is_some_and(|rare| !rare.far.is_empty())
     }
 
-    /// Returns the properties of an object that this connection does not see because it is far from the object.
+    /// Returns the properties of an object that this connection does not see because it is far from the
+    /// object.
     pub(crate) fn hidden_by_distance(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.store.objects[slot as usize];
         let (conditions, switched) = (world.store.conditions(slot), self.switched_of(slot));
@@ -184,8 +185,8 @@ impl View {
         hidden
     }
 
-    /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far, and
-    /// the client owns neither the object nor one that carries it.
+    /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far,
+    /// and the client owns neither the object nor one that carries it.
     pub(crate) fn is_far_now(&self, world: &World, slot: u32) -> bool {
         let owns = |carrier: u32| world.store.objects[carrier as usize].owner() == Some(self.id);
         world.cells.have_far()
