@@ -4,9 +4,9 @@
 //! previous range, and lies within the window. Because of this, a peer can make this side visit at most
 //! [`WINDOW`] packets.
 //!
-//! On the wire, each range of acked packets consists of a one bit, the end of the range, and its length minus
-//! one in an Exp-Golomb code of order 2. On the wire, the newest range of acked packets comes first. The end
-//! of the newest range is the low 16 bits of its newest packet. The end of every other range is the number of
+//! On the wire, each range of acked packets consists of a bit that is 1, the end of the range, and its length
+//! minus one in an Exp-Golomb code of order 2. The newest range of acked packets comes first. The end of the
+//! newest range is the low 16 bits of its newest packet. The end of every other range is the number of
 //! missing packets between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A
 //! zero bit ends the list of ranges. So an empty list takes one bit, and a list of one range with up to four
 //! packets takes 21 bits.
@@ -22,8 +22,8 @@ const GAP_ORDER: u32 = 0;
 /// range of acked packets. The range without losses contains the packets of the last round trip, because the
 /// sender does not know yet that these packets have arrived. At 60 packets a second, a round trip of 100 ms
 /// corresponds to 6 packets. Order 2 writes a length of up to 4 packets in 3 bits, and a length of up to 12
-/// packets in 5 bits. So the form of the range without losses is short, and so is the form of the shorter
-/// ranges between losses.
+/// packets in 5 bits. So the length takes few bits if nothing is lost, and also if losses cut the packets
+/// into shorter ranges.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;

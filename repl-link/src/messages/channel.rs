@@ -3,7 +3,10 @@
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
 //!
 //! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without a
-//! wildcard, so the compiler names all of them, here and in `sending` and `incoming`.
+//! wildcard, so the compiler names all of them, here and in `sending` and `incoming`. What asks `is_reliable`
+//! or `replaces_older` follows. A new limit of a type of messages is a field of [`MessageOptions`]: the
+//! compiler asks whether both sides must agree on it, `outgoing` and `sending` keep it, and `incoming` and
+//! `exchange` check it.
 
 use repl_core::{Checksum, Form, WriteError};
 
@@ -178,7 +181,7 @@ impl ChannelConfig {
             text,
             sum: Checksum::new().number(number).finish(),
         };
-        let MessageOptions { max_bytes, per_second, .. } = self.options;
+        let MessageOptions { max_bytes, weight: _, per_second } = self.options;
         vec![
             form("channel", self.channel.name().to_owned(), self.channel.tag()),
             form("max_bytes", max_bytes.to_string(), max_bytes as u64),
@@ -188,10 +191,8 @@ impl ChannelConfig {
 
     /// Adds to a checksum what both sides must agree on.
     pub const fn checksum(&self, checksum: Checksum) -> Checksum {
-        checksum
-            .number(self.channel.tag())
-            .number(self.options.max_bytes as u64)
-            .number(self.options.per_second as u64)
+        let MessageOptions { max_bytes, weight: _, per_second } = self.options;
+        checksum.number(self.channel.tag()).number(max_bytes as u64).number(per_second as u64)
     }
 }
 

@@ -10,7 +10,10 @@
 //! of the session. After the welcome, the packet that ends the session includes the token too (R25).
 //!
 //! A new packet is a variant of [`Control`], with a number in `to_packet` and `read`, and a line in `control`
-//! of the handshake of the side that receives it. The other side ignores it.
+//! of the handshake of the side that receives it. Without the line it is ignored. All eight numbers are
+//! taken, and the last one is divided by a flag, so a new packet divides another one. A packet that is sealed
+//! with the token is read only if it ends the session, and an endpoint without a connection hears only
+//! hellos.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

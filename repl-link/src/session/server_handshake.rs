@@ -493,7 +493,7 @@ impl ServerHandshake {
                 ServerOutcome::Nothing
             }
             // The client may end the session before it has received the welcome.
-            (closing, _) if !self.has_token => self.closed_by_client(closing, &context.terms, queue),
+            (control, _) if !self.has_token => self.closed_by_client(control, &context.terms, queue),
             _ => ServerOutcome::Nothing,
         }
     }

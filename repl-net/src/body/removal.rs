@@ -3,8 +3,9 @@
 //!
 //! *Invariant:* only a destroyed object is named by its path.
 //!
-//! A new reason is a variant of [`CloseReason`] and a line of `read_removal`. `connection/objects/closings`
-//! says which of two reasons wins, and `client/replicas/applier` what becomes of the client's copy.
+//! A new reason is a variant of [`CloseReason`], whose methods say by a `match` what the reason means, so the
+//! compiler names them, and a line of `read_removal`. All four values of its bits are taken, so it needs one
+//! bit more. `connection/objects/closings` says which of two reasons wins.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};
@@ -26,6 +27,32 @@ pub enum CloseReason {
     TearOff = 2,
 }
 
+impl CloseReason {
+    /// Returns whether the client keeps the object.
+    pub(crate) const fn keeps_object(self) -> bool {
+        match self {
+            Self::TearOff => true,
+            Self::Destroyed | Self::Relevancy => false,
+        }
+    }
+
+    /// Returns whether references to the object become valid again when the client receives it again.
+    pub(crate) const fn may_return(self) -> bool {
+        match self {
+            Self::Relevancy => true,
+            Self::Destroyed | Self::TearOff => false,
+        }
+    }
+
+    /// Returns whether the object is gone for everybody, so that its path may be named.
+    pub(crate) const fn is_destruction(self) -> bool {
+        match self {
+            Self::Destroyed => true,
+            Self::Relevancy | Self::TearOff => false,
+        }
+    }
+}
+
 /// The number of bits of the reason.
 pub(crate) const REASON_BITS: usize = 2;
 /// What stands in place of the reason if the path of a destroyed object follows.
@@ -40,7 +67,7 @@ pub(crate) fn removal_bits(path: Option<&str>) -> usize {
 pub(crate) fn write_removal(reason: CloseReason, path: Option<&str>, writer: &mut BitWriter) {
     match path {
         Some(path) => {
-            debug_assert_eq!(reason, CloseReason::Destroyed, "only a destroyed object is named");
+            debug_assert!(reason.is_destruction(), "only a destroyed object is named");
             writer.write_bits(DESTROYED_PATH, REASON_BITS as u32);
             write_path(path, writer);
         }

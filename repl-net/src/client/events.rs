@@ -1,8 +1,8 @@
 //! The queue of events that the client's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, the number of
-//! events about objects is below a small multiple of the number of objects to report, or below [`LEAST`].
-//! Events about the start and end of sessions are never dropped.
+//! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, there are at
+//! most [`LEAST`] events about objects, or, if that is more, a small multiple of the objects about which an
+//! event is still needed. Events about the start and end of sessions are never dropped.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

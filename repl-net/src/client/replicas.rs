@@ -167,7 +167,7 @@ impl Replicas {
         if let Some(moved) = moved {
             self.slots.set_row(moved, row);
         }
-        self.slots.close(slot, reason == CloseReason::Relevancy);
+        self.slots.close(slot, reason.may_return());
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
         if placed.is_none() {

@@ -101,8 +101,8 @@ struct Place {
 }
 
 impl ClassComparison<'_> {
-    /// Compares the objects in `slots` with their shadows, up to the first object of another class than
-    /// `class`, which is the class of the shadows and of the source. Returns how many objects were compared.
+    /// Compares the objects in `slots` with their shadows. Stops at the first object that is not of `class`,
+    /// the class of the shadows and of the source. Returns how many objects were compared.
     pub(crate) fn run<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,

@@ -3,8 +3,9 @@
 //! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
 //! object, so no wake-up can be forgotten (W15).
 //!
-//! A new dormancy is a variant of [`Dormancy`], its answer in `Dormancies::get` and `set`, and, if it depends
-//! on the connection, a rule in `connection/objects/sleeping`.
+//! A new dormancy is a variant of [`Dormancy`], for which the compiler asks in `Dormancies::set`. It does not
+//! ask for `get`, `sleepers_in`, `is_used` and `find_changed`. What depends on the connection is in
+//! `connection/objects/sleeping`, and what a client is told of sleep is one bit of `Proxy` in `body/role`.
 
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;

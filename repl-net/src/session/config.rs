@@ -133,8 +133,8 @@ pub struct ServerConfig {
     /// Only keep-alive packets do not wait for a turn. By default there is no limit.
     pub connections_per_tick: usize,
     /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
-    /// shares matter only while messages and state together are more than the link or the limits carry. What
-    /// one of them does not use is left to the other. Default 50.
+    /// shares matter only while messages and state together are more than the link carries or the limits
+    /// allow. What one of them does not use is left to the other. Default 50.
     pub message_percent: u8,
     /// Whether the server encodes a value only one time and shares the bits among all connections that need
     /// the same value (S88). The packets are the same with and without sharing (S90). Default `true`.

@@ -197,7 +197,7 @@ impl<'b> Applier<'_, 'b> {
 
     fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
         self.replicas.slots.update(slot, self.stamp);
-        if reason == CloseReason::TearOff {
+        if reason.keeps_object() {
             if let Some(guid) = self.replicas.tear_off(slot) {
                 self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
             }
@@ -209,7 +209,7 @@ impl<'b> Applier<'_, 'b> {
                 None => ClientEvent::Despawned(known, reason),
             });
         }
-        if reason == CloseReason::Destroyed
+        if reason.is_destruction()
             && let Some(path) = self.replicas.paths.destroy(slot, path)
             && self.replicas.has_placed(&path)
         {

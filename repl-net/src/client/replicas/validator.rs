@@ -335,7 +335,7 @@ impl Visitor for Validator<'_> {
     fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError> {
         self.check(slot)?;
         self.contents.close(slot, reason, path);
-        if reason != CloseReason::TearOff {
+        if !reason.keeps_object() {
             self.outcome.close(slot);
         }
         Ok(())

@@ -32,7 +32,8 @@ impl<T: Default> Pool<T> {
         free.extend(in_use.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
     }
 
-    /// Frees spare buffers. Keeps as many as recent ticks needed, and clears them by `clear`.
+    /// Frees spare buffers. Keeps at most as many as the tick that filled the most since the last call, and
+    /// empties them with `clear`.
     pub(super) fn end_round(&mut self, clear: impl FnMut(&mut T)) {
         self.free.truncate(std::mem::take(&mut self.most));
         self.free.iter_mut().filter_map(Arc::get_mut).for_each(clear);

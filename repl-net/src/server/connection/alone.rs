@@ -73,7 +73,7 @@ impl Connection {
     }
 
     fn send_close(&mut self, slot: u32, reason: CloseReason, context: &PassContext<'_>) {
-        let path = self.copies.path_to_close(slot, context).filter(|_| reason == CloseReason::Destroyed);
+        let path = self.copies.path_to_close(slot, context).filter(|_| reason.is_destruction());
         if self.write_close(slot, reason, path.map(|path| &**path), context.now) {
             self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
         } else {

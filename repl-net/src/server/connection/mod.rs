@@ -107,7 +107,8 @@ impl Connection {
         self.backlog.iter().for_each(|backlog| preload_all(&**backlog));
     }
 
-    /// Preloads what the lists lead to. Call it some time after [`preload_lists`](Self::preload_lists).
+    /// Preloads what the lists lead to. It reads what [`preload_lists`](Self::preload_lists) has preloaded,
+    /// so call it only when that has had time to arrive.
     pub(crate) fn preload_next(&self) {
         if !self.copies.is_live {
             return;

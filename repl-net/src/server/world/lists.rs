@@ -11,7 +11,8 @@ use crate::server::changes::Change;
 
 impl Store {
     /// Returns the changes of an object that connections with the default view may receive. `conditions` are
-    /// those of its class, and `is_far` says whether these connections are far from the object.
+    /// the conditions of the object's class. `is_far` says whether the connections that receive these changes
+    /// are far from the object.
     #[inline]
     pub(crate) fn shared_list<'c>(
         &self,

@@ -27,8 +27,9 @@ pub(crate) struct HeldCalls {
     /// The number of the next call.
     next: u64,
     bytes: usize,
-    /// The channels without room, if every call that could leave has left. `None` if this is not known, for
-    /// example because a packet of the client has arrived since then.
+    /// The channels in which the last [`settle`](HeldCalls::settle) found no room, and those that were found
+    /// full since then. `None` if `settle` must look again, for example because a packet of the client has
+    /// arrived.
     full: Option<Vec<u16>>,
 }
 
@@ -110,9 +111,9 @@ impl HeldCalls {
     }
 
     /// Removes the calls that no longer wait. `verdict` says what can be done with a call, and `send` sends
-    /// a call and returns whether there was room. After a call
-    /// without room, the later calls of its channel wait too. Does nothing if this was done before and
-    /// `unsettle` was not called since then, otherwise costs O(calls).
+    /// a call and returns whether there was room. After a call without room, the later calls of its channel
+    /// wait too. Does nothing if this was done before and `unsettle` was not called since then, otherwise
+    /// costs O(calls).
     pub(crate) fn settle(
         &mut self,
         verdict: impl Fn(CallRoute) -> CallVerdict,

@@ -74,9 +74,9 @@ impl ObjectStates {
         let tracked = self.track(slot);
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {
-            // The reason `Destroyed` takes precedence, because references to the object never become valid
+            // A destruction takes precedence, because references to the object never become valid
             // again (R18). But a client that was told to keep an object may have done so already.
-            if reason == CloseReason::Destroyed && *known != CloseReason::TearOff {
+            if reason.is_destruction() && !known.keeps_object() {
                 *known = reason;
             }
             return None;

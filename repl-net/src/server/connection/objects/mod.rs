@@ -132,7 +132,8 @@ impl ObjectStates {
         self.view.sight.iter().for_each(|sight| preload_all(&**sight));
     }
 
-    /// Preloads what the lists lead to. Call it some time after [`preload_lists`](Self::preload_lists).
+    /// Preloads what the lists lead to. It reads what [`preload_lists`](Self::preload_lists) has preloaded,
+    /// so call it only when that has had time to arrive.
     pub(super) fn preload_next(&self) {
         self.view.sight.iter().for_each(|sight| preload_all(sight.spans()));
     }
