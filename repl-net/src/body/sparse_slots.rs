@@ -137,6 +137,15 @@ impl SparseSlots {
         self.place(word).map_or(0, |place| self.words[place])
     }
 
+    /// Returns which words may have members, among the 64 words from `64 * at` on.
+    #[inline]
+    pub(crate) fn summary(&self, at: u32) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        self.find(at).map_or(0, |index| self.blocks[index].stored)
+    }
+
     /// Returns whether all members of `other` are members. Costs O(words of `other`), and only a few
     /// instructions for each word if the words of a block are stored without gaps.
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {

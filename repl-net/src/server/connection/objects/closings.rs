@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use repl_link::parts::Sequence;
 
-use super::known::KnownObjects;
-use super::pending_spawns::PendingSpawns;
+use super::standings::Standings;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
@@ -67,7 +66,7 @@ impl ObjectStates {
     /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
     /// Returns `None` if the client does not have the object or if its closing has already begun.
     pub(super) fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
-        if !self.known.contains(slot) {
+        if !self.standings.known().contains(slot) {
             return None;
         }
         self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
@@ -97,12 +96,8 @@ impl ObjectStates {
     /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
     /// again.
     pub(crate) fn forget(&mut self, slot: u32) -> bool {
-        self.pending_spawns.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
-        self.known.remove(slot);
-        self.with_new_elements.remove(slot);
-        self.out_of_step.remove(slot);
-        self.to_send.remove(slot);
+        self.standings.forget(slot);
         self.check(slot);
         reopen
     }
@@ -112,18 +107,10 @@ impl ObjectStates {
     /// release these positions.
     pub(crate) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
-        let known = self.known.iter().map(|slot| (slot, position(slot))).collect();
-        self.known = KnownObjects::default();
-        self.pending_spawns = PendingSpawns::default();
+        let known = self.standings.known().iter().map(|slot| (slot, position(slot))).collect();
+        self.standings = Standings::default();
+        self.unknown_in_sight = SparseSlots::default();
         self.tracked = TrackedObjects::default();
-        for slots in [
-            &mut self.out_of_step,
-            &mut self.unknown_in_sight,
-            &mut self.to_send,
-            &mut self.with_new_elements,
-        ] {
-            *slots = SparseSlots::default();
-        }
         self.view.take_tear_offs();
         self.known_paths = None;
         known

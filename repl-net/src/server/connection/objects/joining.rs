@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use repl_link::parts::Sequence;
 
-use super::pending_spawns::PendingSpawns;
+use super::standings::Standings;
 use super::tracked::{Phase, Tracked};
 use super::tracked_objects::TrackedObjects;
 use crate::body::slot_set::{bit_of, slots_of};
@@ -54,7 +54,7 @@ impl Joining {
     /// that have not arrived).
     pub(super) fn is_over(
         &mut self,
-        pending: &PendingSpawns,
+        standings: &Standings,
         tracked: &TrackedObjects,
         floor: Sequence,
         next: Sequence,
@@ -63,7 +63,7 @@ impl Joining {
         let Missing { lacking, all_sent, news } = &mut **missing;
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
-            let sent = mask & !pending.in_word(word);
+            let sent = mask & !standings.pending_in(word);
             let is_absent = |&slot: &u32| {
                 tracked.get(slot).is_some_and(|tracked| !is_there(slot, tracked, all_sent, floor, next))
             };

@@ -9,7 +9,7 @@
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client. An object comes
 //! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
-//! asserts how the sets in `ObjectStates` depend on each other.
+//! asserts how what is stored of an object depends on its standing.
 
 mod closings;
 mod joining;
@@ -17,10 +17,10 @@ mod known;
 mod new_elements;
 mod outcomes;
 mod paths;
-mod pending_spawns;
 mod sending;
 mod sleep;
 mod sleeping;
+mod standings;
 mod tear_offs;
 #[cfg(test)]
 mod tests;
@@ -34,11 +34,10 @@ use repl_core::HandleSet;
 
 pub(crate) use closings::Closed;
 use joining::Joining;
-use known::KnownObjects;
 pub(crate) use outcomes::LostOpening;
-use pending_spawns::PendingSpawns;
 pub(crate) use sending::OpeningRemainder;
 use sleep::Sleep;
+use standings::Standings;
 pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
@@ -56,24 +55,15 @@ use repl_link::parts::Sequence;
 /// The state of all objects for one client.
 #[derive(Debug)]
 pub(crate) struct ObjectStates {
-    /// Objects that the client has, is receiving, or must still remove.
-    known: KnownObjects,
-    /// Known objects that are not in step. The client receives changes by shared segments and tables for
-    /// exactly the other known objects.
-    out_of_step: SparseSlots,
+    standings: Standings,
     /// Objects that are not known, although they are in cells in sight of the client, for example hidden
     /// ones. It may have other objects, too.
     unknown_in_sight: SparseSlots,
-    /// Objects for which this connection must send data to this client alone.
-    to_send: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
     last_blob: u32,
     /// Whether an object waits until its blob can begin.
     blob_waits: bool,
-    pending_spawns: PendingSpawns,
     tracked: TrackedObjects,
-    /// Tracked objects that had unacknowledged new elements when their state last changed.
-    with_new_elements: SparseSlots,
     joining: Joining,
     view: View,
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
@@ -85,15 +75,11 @@ pub(crate) struct ObjectStates {
 impl ObjectStates {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         Self {
-            known: KnownObjects::default(),
-            out_of_step: SparseSlots::default(),
+            standings: Standings::default(),
             unknown_in_sight: SparseSlots::default(),
-            to_send: SparseSlots::default(),
             last_blob: 0,
             blob_waits: false,
-            pending_spawns: PendingSpawns::default(),
             tracked: TrackedObjects::default(),
-            with_new_elements: SparseSlots::default(),
             joining: Joining::new(),
             view: View::new(id, is_replay),
             sleep: None,
@@ -108,15 +94,13 @@ impl ObjectStates {
 
     /// Preloads the sets that every tick reads, without their members.
     pub(super) fn preload_sets(&self) {
-        preload_all(&self.out_of_step);
+        preload_all(self.standings.out_of_step());
     }
 
     /// Preloads what every pass reads, without the members of sets.
     pub(super) fn preload_pass(&self) {
-        let Self { known, out_of_step, unknown_in_sight, to_send, with_new_elements, .. } = self;
-        preload_all(known);
-        [out_of_step, unknown_in_sight, to_send, with_new_elements].into_iter().for_each(preload_all);
-        preload_all(&self.pending_spawns.unsent);
+        self.standings.preload();
+        preload_all(&self.unknown_in_sight);
         preload_all(&self.tracked);
         preload(&self.joining);
         preload(&self.view.sight);
@@ -127,7 +111,7 @@ impl ObjectStates {
     /// are among them.
     pub(super) fn preload_lists(&self, reads_known: bool) {
         if reads_known {
-            self.known.preload();
+            self.standings.known().preload();
         }
         self.view.sight.iter().for_each(|sight| preload_all(&**sight));
     }
@@ -193,54 +177,55 @@ impl ObjectStates {
 
     /// Returns whether the client has an object, is receiving it, or must still remove it.
     pub(super) fn is_known(&self, slot: u32) -> bool {
-        self.known.contains(slot)
+        self.standings.known().contains(slot)
     }
 
     /// Returns the lowest slot in which the client has no object.
     pub(super) fn first_unknown(&self) -> u32 {
-        self.known.first_absent()
+        self.standings.known().first_absent()
     }
 
     /// Returns whether the client has everything of an object and sees it in the default view, so that shared
     /// segments can update it.
     #[inline]
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
-        self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
+        self.standings.is_in_step(slot)
     }
 
     pub(super) fn is_pending_spawn(&self, slot: u32) -> bool {
-        self.pending_spawns.contains(slot)
+        self.standings.is_pending(slot)
     }
 
     /// Returns whether the client has an object or is receiving it, so that changes of the object must be
     /// sent.
     pub(super) fn takes_changes(&self, slot: u32) -> bool {
         let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
-        self.known.contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
+        self.standings.known().contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
     }
 
     /// Returns whether the client has acknowledged that it has received an object.
     pub(super) fn has_arrived(&self, slot: u32) -> bool {
         let is_open = self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open);
-        self.known.contains(slot) && is_open && !self.pending_spawns.contains(slot)
+        self.standings.known().contains(slot) && is_open && !self.standings.is_pending(slot)
     }
 
     /// Returns whether the client has an object or will receive it.
     pub(super) fn is_expected(&self, slot: u32) -> bool {
         let is_lost = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
-        self.known.contains(slot) && !is_lost
+        self.standings.known().contains(slot) && !is_lost
     }
 
     /// Returns whether all objects in `slots`, which exist, are in step with this connection. `spawned`
     /// objects were spawned so far.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet, spawned: u64) -> bool {
-        self.known.include(slots, spawned) && self.out_of_step.masks_in(slots).next().is_none()
+        let (known, out_of_step) = (self.standings.known(), self.standings.out_of_step());
+        known.include(slots, spawned) && out_of_step.masks_in(slots).next().is_none()
     }
 
     /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
-        self.known.find_complete(alive, spawned);
+        self.standings.find_complete(alive, spawned);
     }
 
     /// Replaces `may_be_out_of_step` by the places of the cells of those objects in `changed` that may be out
@@ -253,7 +238,7 @@ impl ObjectStates {
     ) {
         may_be_out_of_step.clear();
         let unknown = self.unknown_in_sight.masks_in(changed);
-        for (word, mask) in self.out_of_step.masks_in(changed).chain(unknown) {
+        for (word, mask) in self.standings.out_of_step().masks_in(changed).chain(unknown) {
             may_be_out_of_step
                 .extend(slots_of(word, mask).filter_map(|slot| world.cells.place_in_sight(slot)));
         }
@@ -263,40 +248,38 @@ impl ObjectStates {
     /// Returns the objects in a word that are in step, as a mask.
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
-        self.known.word(word) & !self.out_of_step.word(word)
+        self.standings.in_step_in(word)
     }
 
     /// Returns whether the connection has nothing to send to this client alone, except pending spawns.
     pub(super) fn has_nothing_to_send(&self) -> bool {
-        self.to_send.is_empty()
+        self.standings.to_send().is_empty()
     }
 
     /// Returns whether nothing must be sent, and no object is about to fall asleep or to be torn off.
     pub(super) fn is_at_rest(&self) -> bool {
-        self.to_send.is_empty()
+        self.has_nothing_to_send()
             && !self.has_waiting_spawns()
             && self.sleep.as_ref().is_none_or(|sleep| sleep.is_at_rest())
             && !self.view.tears_off()
     }
 
     pub(super) fn has_waiting_spawns(&self) -> bool {
-        !self.pending_spawns.unsent.is_empty()
+        !self.standings.unsent().is_empty()
     }
 
     /// Returns the slots of the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
-        self.pending_spawns.unsent.iter()
+        self.standings.unsent().iter()
     }
 
     /// Returns the objects that need their opening again with each change. Their opening was sent, but is not
     /// acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are out of step).
     pub(super) fn repeated_openings(&self) -> impl Iterator<Item = u32> {
-        let sent = self
-            .out_of_step
-            .masks()
-            .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.unsent.word(word)));
+        let (out_of_step, unsent) = (self.standings.out_of_step(), self.standings.unsent());
+        let sent = out_of_step.masks().flat_map(|(word, mask)| slots_of(word, mask & !unsent.word(word)));
         sent.filter(move |&slot| {
-            self.pending_spawns.contains(slot)
+            self.standings.is_pending(slot)
                 || self.tracked.get(slot).is_some_and(|tracked| tracked.repeats_opening())
         })
     }
@@ -312,7 +295,7 @@ impl ObjectStates {
     /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
     /// packet to send. Costs O(objects that have not arrived).
     pub(super) fn has_joined(&mut self, floor: Sequence, next: Sequence) -> bool {
-        self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
+        self.joining.is_over(&self.standings, &self.tracked, floor, next)
     }
 
     /// Begins the session for the objects of the mask `alive`. The client sees only the objects in `seen`.
@@ -322,9 +305,7 @@ impl ObjectStates {
         let shown = alive & seen;
         self.joining.begin(word, shown);
         let spawns = shown & self.view.default_openings_in(word) & !alone;
-        self.known.insert_mask(word, spawns);
-        self.out_of_step.insert_mask(word, spawns);
-        self.pending_spawns.add_mask(word, spawns);
+        self.standings.begin(word, spawns);
         (spawns, shown & !spawns)
     }
 
@@ -338,14 +319,11 @@ impl ObjectStates {
             tracked.reopen = true;
             return false;
         }
-        if self.known.contains(slot) {
+        if self.standings.known().contains(slot) {
             return false;
         }
-        self.known.insert(slot);
         self.unknown_in_sight.remove(slot);
-        self.out_of_step.insert(slot);
-        if is_alone || !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
-            self.to_send.insert(slot);
+        if !self.standings.show(slot, !is_alone && self.view.is_default_opening(slot)) {
             self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
         }
         self.check(slot);
@@ -368,7 +346,7 @@ impl ObjectStates {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
         let members = in_sight.flat_map(|(cell, _)| world.cells.members(cell));
-        for &slot in members.filter(|slot| !self.known.contains(**slot)) {
+        for &slot in members.filter(|slot| !self.standings.known().contains(**slot)) {
             self.unknown_in_sight.insert(slot);
         }
     }
@@ -382,18 +360,14 @@ impl ObjectStates {
 
     /// Records that something of an object must be sent to this client alone.
     pub(super) fn must_send(&mut self, slot: u32) {
-        self.out_of_step.insert(slot);
-        self.to_send.insert(slot);
+        self.standings.must_send(slot);
     }
 
     /// Makes an object tracked, for example a pending spawn. The object must be known: the client has it, is
     /// receiving it, or must still remove it. Returns the state of the object.
     fn track(&mut self, slot: u32) -> &mut Tracked {
-        debug_assert!(self.known.contains(slot), "tracked objects are known");
-        let phase = self.pending_spawns.remove(slot);
-        if phase == Some(Phase::Unsent) {
-            self.to_send.insert(slot);
-        }
+        debug_assert!(self.standings.known().contains(slot), "tracked objects are known");
+        let phase = self.standings.track(slot);
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
             // The openings of pending spawns are small. So instead of the exact size, only one bit is stored.
@@ -415,17 +389,11 @@ impl ObjectStates {
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
             Some(tracked) => tracked.is_up_to_date(),
-            None => self.known.contains(slot) && !self.pending_spawns.contains(slot),
+            None => self.standings.known().contains(slot) && !self.standings.is_pending(slot),
         };
         let is_plain = tracked.is_some_and(Tracked::is_plain);
-        self.with_new_elements.set(slot, tracked.is_some_and(|tracked| !tracked.new_elements.is_empty()));
-        let is_in_step = is_up_to_date && self.view.is_shared(slot);
-        self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
-        if is_in_step {
-            // From now on, shared segments contain the object's changes. If the connection also sent the
-            // changes of an object in step itself, one packet would contain the object twice.
-            self.to_send.remove(slot);
-        }
+        let has_new_elements = tracked.is_some_and(|tracked| !tracked.new_elements.is_empty());
+        self.standings.settle(slot, is_up_to_date && self.view.is_shared(slot), has_new_elements);
         if is_up_to_date && is_plain {
             self.tracked.remove(slot);
         }
@@ -435,16 +403,14 @@ impl ObjectStates {
     /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and no
     /// late ack has an effect any more, so that nothing that arrives can be about those objects.
     pub(super) fn forget_used_slots(&mut self) {
-        self.pending_spawns.forget_used();
+        self.standings.forget_used();
     }
 
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();
-        self.pending_spawns.end_round();
-        let Self { known, out_of_step, unknown_in_sight, to_send, with_new_elements, .. } = self;
-        known.shrink();
-        [out_of_step, unknown_in_sight, to_send, with_new_elements].into_iter().for_each(SparseSlots::shrink);
+        self.standings.end_round();
+        self.unknown_in_sight.shrink();
     }
 
     /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.
@@ -452,9 +418,8 @@ impl ObjectStates {
         if !cfg!(debug_assertions) {
             return;
         }
-        let (known, in_step) = (self.known.contains(slot), self.is_in_step(slot));
-        assert!(known || !self.out_of_step.contains(slot), "only what is known is out of step");
-        let (pending, is_shared) = (self.pending_spawns.contains(slot), self.view.is_shared(slot));
+        let (known, in_step) = (self.is_known(slot), self.is_in_step(slot));
+        let (pending, is_shared) = (self.is_pending_spawn(slot), self.view.is_shared(slot));
         match self.tracked.get(slot) {
             Some(tracked) => {
                 assert!(known && !pending, "it is tracked, so it is known and no pending spawn");
@@ -465,13 +430,11 @@ impl ObjectStates {
             None if known && !pending => {
                 assert_eq!(in_step, is_shared, "what has arrived is in step, if the view is the default");
             }
-            None => assert!(!in_step && (known || !pending), "what has not arrived is out of step"),
+            None => assert!(!in_step, "what has not arrived is out of step"),
         }
-        let waits = self.pending_spawns.unsent.contains(slot);
-        assert!(!self.to_send.contains(slot) || known && !waits, "only what is known is sent alone");
         let leaves = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
         assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden is closed");
-        let has_elements = self.with_new_elements.contains(slot);
+        let has_elements = self.standings.with_new_elements().contains(slot);
         assert!(!has_elements || self.tracked.get(slot).is_some(), "new elements are of tracked objects");
     }
 }

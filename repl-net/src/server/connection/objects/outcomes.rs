@@ -29,9 +29,8 @@ impl ObjectStates {
     /// may be tracked by now. Each tracked object stores the number of the first packet that may contain its
     /// opening. So the acks of earlier packets do not count as acks of this opening.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
-        let here = self.pending_spawns.arrived(word, mask);
-        self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
-        for slot in slots_of(word, mask & !here & self.known.word(word)) {
+        let here = self.standings.spawns_arrived(word, mask, self.view.own.word(word));
+        for slot in slots_of(word, mask & !here & self.standings.known().word(word)) {
             self.proxy_arrived(slot, sequence);
             self.opening_arrived(slot, sequence, &Changelist::new());
         }
@@ -39,7 +38,8 @@ impl ObjectStates {
 
     /// Returns which objects of `mask` are the first objects in their slots for this client.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
-        mask & self.known.word(word) & !self.pending_spawns.used.word(word)
+        let words = self.standings.words(word);
+        mask & words.known & !words.used
     }
 
     /// Records that the packet `sequence`, which contains the changelist `list` of an object, has arrived.
@@ -57,7 +57,7 @@ impl ObjectStates {
             Some(tracked) if tracked.phase == Phase::Opening => {
                 tracked.phase = Phase::Open;
                 if tracked.lacks_something() {
-                    self.to_send.insert(slot);
+                    self.standings.must_send(slot);
                 }
             }
             Some(tracked) if tracked.phase == Phase::Unsent => tracked.arrived_late = true,
@@ -94,7 +94,7 @@ impl ObjectStates {
     /// Handles the loss of a packet with closings, which make the client remove objects. The closing of an
     /// object must be sent again, unless a later packet also contains it.
     pub(crate) fn closes_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
-        for slot in slots_of(word, mask & self.known.word(word)) {
+        for slot in slots_of(word, mask & self.standings.known().word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);
             if self.is_closing(slot, sequence) && !is_carried_later {
                 self.must_send(slot);
@@ -160,7 +160,7 @@ impl ObjectStates {
     /// Drops unacknowledged new elements that were removed from their objects. Call `prune_new_elements` when
     /// no ack can show any more that the elements have arrived.
     pub(crate) fn prune_new_elements(&mut self, world: &World) {
-        let slots: Vec<u32> = self.with_new_elements.iter().collect();
+        let slots: Vec<u32> = self.standings.with_new_elements().iter().collect();
         for slot in slots {
             if let Some(tracked) = self.tracked.get_mut(slot)
                 && !tracked.is_closing()

@@ -30,7 +30,7 @@ impl ObjectStates {
     /// slot, and not about an earlier one.
     pub(crate) fn is_since(&self, slot: u32, sequence: Sequence) -> bool {
         let is_since = self.tracked.get(slot).is_none_or(|tracked| tracked.since <= sequence);
-        self.known.contains(slot) && is_since
+        self.is_known(slot) && is_since
     }
 
     /// Begins to tell a client that joins that a static object is destroyed, in the packet `since` or a later
@@ -44,8 +44,8 @@ impl ObjectStates {
     /// whether the client has the object or not. The acks of earlier packets, with closings for other
     /// reasons, do not count.
     pub(crate) fn close_for_good(&mut self, slot: u32, since: Sequence) {
-        if !self.known.contains(slot) {
-            self.known.insert(slot);
+        if !self.is_known(slot) {
+            self.standings.remove_there(slot);
             self.tracked.entry(slot, || Tracked {
                 phase: Phase::Closing(CloseReason::Destroyed),
                 ..Tracked::default()

@@ -10,7 +10,7 @@ use repl_link::parts::Sequence;
 
 use super::tracked::{Phase, ProxyState};
 use super::{ObjectStates, View};
-use crate::body::slot_set::{SlotSet, bit_of, slots_of};
+use crate::body::slot_set::{SlotSet, bit_of, bits, slots_of, word_of};
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
@@ -36,21 +36,25 @@ impl ObjectStates {
         list: impl Fn(u32) -> Option<&'a Changelist>,
         later: impl Fn(&Self, usize, u64) -> u64,
     ) {
-        for (word, mask) in self.with_new_elements.masks_in(slots) {
-            for slot in slots_of(word, mask) {
-                let tracked = self.tracked.get(slot).zip(list(slot));
-                if tracked.is_some_and(|(tracked, list)| tracked.new_elements.are_changed_by(list)) {
-                    self.out_of_step.insert(slot);
+        for (at, summary) in slots.summaries() {
+            for word in bits(summary & self.standings.with_new_elements().summary(at)).map(word_in(at)) {
+                let mask = slots.word(word) & self.standings.with_new_elements().word(word);
+                for slot in slots_of(word, mask) {
+                    let tracked = self.tracked.get(slot).zip(list(slot));
+                    if tracked.is_some_and(|(tracked, list)| tracked.new_elements.are_changed_by(list)) {
+                        self.standings.leave_step(slot);
+                    }
+                }
+            }
+            for word in bits(summary & self.standings.out_of_step().summary(at)).map(word_in(at)) {
+                let alone = self.standings.out_of_step().word(word) & !self.standings.unsent().word(word);
+                let changed = slots.word(word) & alone;
+                if changed != 0 {
+                    let later = later(self, word, changed);
+                    self.standings.send_alone(word, changed & !later);
                 }
             }
         }
-        let out_of_step = std::mem::take(&mut self.out_of_step);
-        for (word, mask) in out_of_step.masks_in(slots) {
-            let changed = mask & !self.pending_spawns.unsent.word(word);
-            let later = later(self, word, changed);
-            self.to_send.insert_mask(word, changed & !later);
-        }
-        self.out_of_step = out_of_step;
     }
 
     /// Returns those objects of the mask `changed` whose changes of this tick the client receives later,
@@ -75,7 +79,7 @@ impl ObjectStates {
     /// Returns whether a changelist changes new elements of an object that the client may lack, so that these
     /// elements must be sent whole (R2).
     pub(crate) fn are_new_elements_changed(&self, slot: u32, list: &Changelist) -> bool {
-        self.with_new_elements.contains(slot)
+        self.standings.with_new_elements().contains(slot)
             && self.tracked.get(slot).is_some_and(|tracked| tracked.new_elements.are_changed_by(list))
     }
 
@@ -83,7 +87,7 @@ impl ObjectStates {
     /// must be sent to this client alone.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
-            self.to_send.insert(slot);
+            self.standings.send_alone(word_of(slot), bit_of(slot));
         }
     }
 
@@ -92,7 +96,7 @@ impl ObjectStates {
     /// objects in the first slots would begin all blobs.
     pub(crate) fn order_to_send(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
-        slots.extend(self.to_send.iter());
+        slots.extend(self.standings.to_send().iter());
         if self.take_blob_waits() && !slots.is_empty() {
             let start = slots.partition_point(|&slot| slot <= self.last_blob) % slots.len();
             slots.rotate_left(start);
@@ -102,7 +106,7 @@ impl ObjectStates {
     /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
     /// were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
-        [&self.to_send, &self.pending_spawns.unsent]
+        [self.standings.to_send(), self.standings.unsent()]
     }
 
     /// Returns how many objects wait.
@@ -122,7 +126,7 @@ impl ObjectStates {
             let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening();
             tracked.blob.is_some() || is_opening || tracked.is_closing()
         });
-        let waits = self.to_send.contains(slot) || self.pending_spawns.unsent.contains(slot);
+        let waits = self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot));
         match (is_held, waits) {
             (true, _) => Some(NotSent::Unacknowledged),
             (false, true) => Some(NotSent::Budget),
@@ -133,20 +137,21 @@ impl ObjectStates {
     /// Returns the objects of `slots` that are in step, as words, except those for which something must be
     /// sent to this client alone.
     pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
-        let alone = |word| self.out_of_step.word(word) | self.to_send.word(word);
-        self.known.masks_in(slots).map(move |(word, mask)| (word, mask & !alone(word)))
+        let (out_of_step, to_send) = (self.standings.out_of_step(), self.standings.to_send());
+        let alone = |word| out_of_step.word(word) | to_send.word(word);
+        self.standings.known().masks_in(slots).map(move |(word, mask)| (word, mask & !alone(word)))
     }
 
     /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
-        let waiting = &self.pending_spawns.unsent;
-        self.known.masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
+        let waiting = self.standings.unsent();
+        self.standings.known().masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
     /// Begins to send what waits of an object. After this call, the caller sends the object, or
     /// [marks](Self::must_send) it again.
     pub(crate) fn begin_sending(&mut self, slot: u32) {
-        self.to_send.remove(slot);
+        self.standings.begin_sending(slot);
         self.wake_to_send(slot);
     }
 
@@ -179,7 +184,7 @@ impl ObjectStates {
     /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent
     /// to this client alone.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
-        if self.pending_spawns.contains(slot) {
+        if self.is_pending_spawn(slot) {
             self.track(slot);
             self.check(slot);
         }
@@ -187,7 +192,7 @@ impl ObjectStates {
 
     /// Records that the openings of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
-        self.pending_spawns.sent(word, mask);
+        self.standings.spawns_sent(word, mask);
     }
 
     /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
@@ -257,9 +262,9 @@ impl ObjectStates {
             tracked.new_elements.prune(|list| world.store.prune(slot, list));
         }
         if !tracked.is_up_to_date() {
-            self.out_of_step.insert(slot);
+            self.standings.leave_step(slot);
         }
-        self.with_new_elements.insert(slot);
+        self.standings.note_new_elements(slot);
         self.check(slot);
     }
 
@@ -268,7 +273,7 @@ impl ObjectStates {
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
-        self.out_of_step.insert(slot);
+        self.standings.leave_step(slot);
     }
 
     /// Returns the handle of the property that was last sent as a blob, or zero. The handle of a property is
@@ -368,7 +373,7 @@ impl ObjectStates {
     pub(crate) fn add_pending(&mut self, slot: u32, list: &Changelist) {
         if !list.is_empty() {
             self.track(slot).pending.merge(list);
-            self.out_of_step.insert(slot);
+            self.standings.leave_step(slot);
         }
     }
 
@@ -380,4 +385,9 @@ impl ObjectStates {
             self.must_send(slot);
         }
     }
+}
+
+/// Returns a function that returns the index of a word from its place among the 64 words from `64 * at` on.
+fn word_in(at: u32) -> impl Fn(u32) -> usize {
+    move |bit| at as usize * 64 + bit as usize
 }

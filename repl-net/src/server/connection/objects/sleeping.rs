@@ -12,7 +12,8 @@ use crate::server::dormancy::Dormancies;
 impl ObjectStates {
     /// Returns whether an object sleeps for the client, and nothing of it must be sent.
     pub(crate) fn is_asleep(&self, slot: u32) -> bool {
-        !self.to_send.contains(slot) && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
+        !self.standings.to_send().contains(slot)
+            && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
     /// Returns the objects that sleep. If something of them must be sent, it is the news that they sleep, or
@@ -57,7 +58,7 @@ impl ObjectStates {
         if dormancies.changed().is_empty() {
             return;
         }
-        for (word, mask) in self.known.masks_in(dormancies.changed()) {
+        for (word, mask) in self.standings.known().masks_in(dormancies.changed()) {
             let sleepers = mask & dormancies.sleepers_in(word, self.chosen());
             if sleepers != 0 {
                 self.sleep.get_or_insert_default().keep_awake(word, sleepers);
@@ -87,16 +88,15 @@ impl ObjectStates {
     /// Returns whether the client has everything of an object that it may see, if nothing of it is in flight.
     /// Elements that were lost and are now hidden from the client do not count.
     pub(crate) fn is_quiet(&self, slot: u32) -> bool {
-        self.known.contains(slot)
-            && !self.pending_spawns.contains(slot)
-            && !self.to_send.contains(slot)
+        self.has_arrived(slot)
+            && !self.standings.to_send().contains(slot)
             && self.tracked.get(slot).is_none_or(Tracked::has_nothing_to_send)
     }
 
     /// Records that an object sleeps, which the packet `since` or a later packet tells the client.
     pub(crate) fn fall_asleep(&mut self, slot: u32, since: Sequence) {
         self.track(slot).proxy = ProxyState::Unsent(since);
-        self.out_of_step.insert(slot);
+        self.standings.leave_step(slot);
         let sleep = self.sleep.get_or_insert_default();
         sleep.asleep.insert(slot);
         sleep.told_asleep.insert(slot);
@@ -119,8 +119,7 @@ mod tests {
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
-        states.known.insert(3);
-        states.known.insert(4);
+        [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true));
         let mut dormancies = Dormancies::default();
         // An object that the client does not have, and one that may not sleep for this client.
         dormancies.set(70, Dormancy::All);

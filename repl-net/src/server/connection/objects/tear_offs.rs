@@ -43,7 +43,7 @@ impl ObjectStates {
         for (&slot, end) in &mut tear_offs {
             let has_all_in_flight = self.has_arrived(slot)
                 && self.get(slot).is_none_or(Tracked::has_nothing_to_send)
-                && !self.to_send.contains(slot)
+                && !self.standings.to_send().contains(slot)
                 && !waiting.contains(&slot)
                 && !has_calls(slot);
             if !has_all_in_flight || !world.store.has_last_state(slot) || world.changes.slots.contains(slot) {

@@ -592,7 +592,7 @@ impl Pair {
             let states = &self.states;
             assert_eq!(states.is_known(slot), plain.is_known, "slot {slot}: {plain:?}");
             assert_eq!(states.is_in_step(slot), plain.is_in_step(), "slot {slot}: {plain:?}");
-            assert_eq!(states.to_send.contains(slot), plain.must_send, "slot {slot}: {plain:?}");
+            assert_eq!(states.standings.to_send().contains(slot), plain.must_send, "slot {slot}: {plain:?}");
             assert_eq!(states.is_pending_spawn(slot), plain.spawn.is_some(), "slot {slot}: {plain:?}");
             let is_first = states.spawns_in(slot as usize / 64, 1 << (slot % 64)) != 0;
             assert_eq!(is_first, plain.is_known && !plain.was_used, "slot {slot}: {plain:?}");

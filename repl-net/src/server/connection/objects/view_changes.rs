@@ -14,16 +14,16 @@ impl ObjectStates {
     /// receive the object, or if nothing of it was sent yet and the shared opening is still right.
     pub(crate) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
         self.view.own.set(slot, !is_shared);
-        if !self.known.contains(slot) || is_shared && self.pending_spawns.unsent.contains(slot) {
+        if !self.is_known(slot) || is_shared && self.standings.unsent().contains(slot) {
             // Nothing of the object was sent to this client yet. For the default view the shared opening is
             // still correct.
             return false;
         }
-        if self.pending_spawns.unsent.contains(slot) {
+        if self.standings.unsent().contains(slot) {
             self.track(slot);
         }
         if !is_shared {
-            self.out_of_step.insert(slot);
+            self.standings.leave_step(slot);
         } else if self.tracked.get(slot).is_none() {
             self.update_step(slot);
         }
@@ -60,7 +60,7 @@ impl ObjectStates {
     /// sent, in the packet `since` or a later packet.
     pub(crate) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
-        if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.unsent.contains(slot) {
+        if !is_news || !self.is_known(slot) || !is_owned && self.standings.unsent().contains(slot) {
             return;
         }
         // If the opening is sent again, it contains the new owner and role. But the client may already have

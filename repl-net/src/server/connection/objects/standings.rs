@@ -1,0 +1,306 @@
+//! What a connection knows of each object, in a few bits for each: whether the client has the object, whether it
+//! is in step, whether something of it must be sent to this client alone, and how far its first opening is.
+//!
+//! A *pending spawn* is an object with the default view that is being sent to the client for the first time. A
+//! client that joins receives thousands of objects at the same time, and each of them takes nothing but bits
+//! until its opening is acknowledged. If anything else happens to a pending spawn, it is
+//! [tracked](super::Tracked).
+//!
+//! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
+//! [`Words::check`] holds. A pending spawn is sent at most once, and a packet in flight about its slot never
+//! belongs to another object.
+
+use repl_core::__private::preload_all;
+
+use super::known::KnownObjects;
+use super::tracked::Phase;
+use crate::body::slot_set::{SlotSet, word_of};
+use crate::body::sparse_slots::SparseSlots;
+
+/// What a connection knows of 64 objects, with one bit for each object in each word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    /// The client has the object, is receiving it, or must still remove it.
+    pub known: u64,
+    /// The object is known, but not in step. The client receives the changes of exactly the other known objects
+    /// by shared segments and tables.
+    pub out_of_step: u64,
+    /// This connection must send something of the object to this client alone.
+    pub to_send: u64,
+    /// A pending spawn that was not sent yet.
+    pub unsent: u64,
+    /// A pending spawn whose opening is in flight.
+    pub opening: u64,
+    /// The client has had another object in the slot before, of which a packet may be in flight.
+    pub used: u64,
+    /// A tracked object that had unacknowledged new elements when its state last changed.
+    pub with_new_elements: u64,
+}
+
+impl Words {
+    /// Returns the pending spawns.
+    pub(super) fn pending(self) -> u64 {
+        self.unsent | self.opening
+    }
+
+    /// Asserts how the words depend on each other.
+    fn check(self) {
+        let Self { known, out_of_step, to_send, unsent, opening, used, with_new_elements } = self;
+        let alone = out_of_step | to_send | with_new_elements;
+        assert_eq!((alone | self.pending()) & !known, 0, "only what is known is sent: {self:x?}");
+        assert_eq!(self.pending() & !out_of_step, 0, "what has not arrived is out of step: {self:x?}");
+        assert_eq!(to_send & unsent, 0, "the openings of pending spawns are not sent alone: {self:x?}");
+        assert_eq!(unsent & opening, 0, "a pending spawn is sent once: {self:x?}");
+        assert_eq!(unsent & used, 0, "a pending spawn is the first object in its slot: {self:x?}");
+    }
+}
+
+/// What a connection knows of all objects. Each word lies in a set of its own, because almost all objects are
+/// known and in step, and then only one set has members.
+#[derive(Debug, Default)]
+pub(super) struct Standings {
+    known: KnownObjects,
+    out_of_step: SparseSlots,
+    to_send: SparseSlots,
+    unsent: SparseSlots,
+    opening: SparseSlots,
+    used: SparseSlots,
+    with_new_elements: SparseSlots,
+}
+
+/// What is known.
+impl Standings {
+    /// Returns what is known of the objects in a word.
+    pub(super) fn words(&self, word: usize) -> Words {
+        Words {
+            known: self.known.word(word),
+            out_of_step: self.out_of_step.word(word),
+            to_send: self.to_send.word(word),
+            unsent: self.unsent.word(word),
+            opening: self.opening.word(word),
+            used: self.used.word(word),
+            with_new_elements: self.with_new_elements.word(word),
+        }
+    }
+
+    pub(super) fn known(&self) -> &KnownObjects {
+        &self.known
+    }
+
+    pub(super) fn out_of_step(&self) -> &SparseSlots {
+        &self.out_of_step
+    }
+
+    pub(super) fn to_send(&self) -> &SparseSlots {
+        &self.to_send
+    }
+
+    pub(super) fn unsent(&self) -> &SparseSlots {
+        &self.unsent
+    }
+
+    pub(super) fn with_new_elements(&self) -> &SparseSlots {
+        &self.with_new_elements
+    }
+
+    #[inline]
+    pub(super) fn is_in_step(&self, slot: u32) -> bool {
+        self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
+    }
+
+    /// Returns the objects in a word that are in step.
+    #[inline]
+    pub(super) fn in_step_in(&self, word: usize) -> u64 {
+        self.known.word(word) & !self.out_of_step.word(word)
+    }
+
+    /// Returns the pending spawns in a word.
+    pub(super) fn pending_in(&self, word: usize) -> u64 {
+        self.unsent.word(word) | self.opening.word(word)
+    }
+
+    pub(super) fn is_pending(&self, slot: u32) -> bool {
+        self.unsent.contains(slot) || self.opening.contains(slot)
+    }
+
+    /// Returns the phase of a pending spawn.
+    fn phase(&self, slot: u32) -> Option<Phase> {
+        if self.unsent.contains(slot) {
+            return Some(Phase::Unsent);
+        }
+        self.opening.contains(slot).then_some(Phase::Opening)
+    }
+
+    /// Preloads the sets that every pass reads, without their members.
+    pub(super) fn preload(&self) {
+        let Self { known, out_of_step, to_send, unsent, with_new_elements, .. } = self;
+        preload_all(known);
+        [out_of_step, to_send, unsent, with_new_elements].into_iter().for_each(preload_all);
+    }
+
+    fn check(&self, word: usize) {
+        if cfg!(debug_assertions) {
+            self.words(word).check();
+        }
+    }
+}
+
+/// The transitions.
+impl Standings {
+    /// The session begins, and the objects of `spawns` are its first pending spawns.
+    pub(super) fn begin(&mut self, word: usize, spawns: u64) {
+        self.known.insert_mask(word, spawns);
+        self.out_of_step.insert_mask(word, spawns);
+        self.unsent.insert_mask(word, spawns);
+        self.check(word);
+    }
+
+    /// An object becomes known. It is a pending spawn if it `may_be_pending`, and no packet can be about an earlier
+    /// object in the slot. Otherwise its opening must be sent to this client alone. Returns whether it is a
+    /// pending spawn.
+    pub(super) fn show(&mut self, slot: u32, may_be_pending: bool) -> bool {
+        let is_pending = may_be_pending && !self.used.contains(slot);
+        self.known.insert(slot);
+        self.out_of_step.insert(slot);
+        if is_pending {
+            self.unsent.insert(slot);
+        } else {
+            self.to_send.insert(slot);
+        }
+        self.check(word_of(slot));
+        is_pending
+    }
+
+    /// An object that the client may not have must be removed there.
+    pub(super) fn remove_there(&mut self, slot: u32) {
+        self.known.insert(slot);
+        self.must_send(slot);
+    }
+
+    /// Something of an object must be sent to this client alone.
+    pub(super) fn must_send(&mut self, slot: u32) {
+        self.out_of_step.insert(slot);
+        self.to_send.insert(slot);
+        self.check(word_of(slot));
+    }
+
+    /// The objects of `mask`, which are known, have changes that must be sent to this client alone. They stay in
+    /// step if they are.
+    pub(super) fn send_alone(&mut self, word: usize, mask: u64) {
+        self.to_send.insert_mask(word, mask);
+        self.check(word);
+    }
+
+    /// What waits of an object is sent now.
+    pub(super) fn begin_sending(&mut self, slot: u32) {
+        self.to_send.remove(slot);
+    }
+
+    /// The openings of pending spawns were sent.
+    pub(super) fn spawns_sent(&mut self, word: usize, mask: u64) {
+        self.unsent.remove_mask(word, mask);
+        self.opening.insert_mask(word, mask);
+        self.check(word);
+    }
+
+    /// The openings of the objects of `mask` have arrived. Returns the pending spawns among them, which come into
+    /// step unless they are in `own`.
+    pub(super) fn spawns_arrived(&mut self, word: usize, mask: u64, own: u64) -> u64 {
+        let here = mask & self.opening.word(word);
+        self.opening.remove_mask(word, here);
+        self.out_of_step.remove_mask(word, here & !own);
+        self.check(word);
+        here
+    }
+
+    /// An object is tracked from now on. Returns its phase if it was a pending spawn.
+    pub(super) fn track(&mut self, slot: u32) -> Option<Phase> {
+        let phase = self.phase(slot)?;
+        self.unsent.remove(slot);
+        self.opening.remove(slot);
+        if phase == Phase::Unsent {
+            self.to_send.insert(slot);
+        }
+        self.check(word_of(slot));
+        Some(phase)
+    }
+
+    /// A known object is not in step any more.
+    pub(super) fn leave_step(&mut self, slot: u32) {
+        self.out_of_step.insert(slot);
+        self.check(word_of(slot));
+    }
+
+    /// A tracked object has new elements in flight.
+    pub(super) fn note_new_elements(&mut self, slot: u32) {
+        self.with_new_elements.insert(slot);
+        self.check(word_of(slot));
+    }
+
+    /// All that can be sent of an object was sent, so it is decided whether it is in step.
+    pub(super) fn settle(&mut self, slot: u32, is_in_step: bool, has_new_elements: bool) {
+        self.with_new_elements.set(slot, has_new_elements);
+        self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
+        if is_in_step {
+            // From now on, shared segments contain the object's changes. If the connection also sent the
+            // changes of an object in step itself, one packet would contain the object twice.
+            self.to_send.remove(slot);
+        }
+        self.check(word_of(slot));
+    }
+
+    /// The client has removed an object.
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.known.remove(slot);
+        let Self { out_of_step, to_send, unsent, opening, with_new_elements, .. } = self;
+        [out_of_step, to_send, unsent, opening, with_new_elements]
+            .into_iter()
+            .for_each(|set| set.remove(slot));
+        self.used.insert(slot);
+        self.check(word_of(slot));
+    }
+
+    /// No packet is in flight, and no late ack has an effect any more, so nothing can be about earlier objects.
+    pub(super) fn forget_used(&mut self) {
+        self.used = SparseSlots::default();
+    }
+
+    /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
+    pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
+        self.known.find_complete(alive, spawned);
+    }
+
+    /// Frees memory that was not needed recently.
+    pub(super) fn end_round(&mut self) {
+        self.known.shrink();
+        let Self { out_of_step, to_send, unsent, opening, used, with_new_elements, .. } = self;
+        let sets = [out_of_step, to_send, unsent, opening, used, with_new_elements];
+        sets.into_iter().for_each(SparseSlots::shrink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::slot_set::bit_of;
+
+    #[test]
+    fn r17_slots_of_earlier_objects_are_used_by_pending_spawns_only_when_nothing_is_in_flight() {
+        let mut standings = Standings::default();
+        assert!(standings.show(3, true));
+        standings.forget(3);
+        assert!(!standings.show(3, true) && !standings.is_pending(3));
+        standings.forget(3);
+        standings.forget_used();
+        assert!(standings.show(3, true) && standings.is_pending(3));
+    }
+
+    #[test]
+    #[should_panic = "a pending spawn is the first object in its slot"]
+    fn a_pending_spawn_in_a_slot_that_was_in_use_is_a_mistake() {
+        let mut standings = Standings::default();
+        standings.show(3, false);
+        standings.forget(3);
+        standings.begin(word_of(3), bit_of(3));
+    }
+}
