@@ -223,7 +223,7 @@ impl ObjectStates {
         known.include(slots, spawned) && out_of_step.masks_in(slots).next().is_none()
     }
 
-    /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
+    /// Finds out whether the client has all objects that exist, as [`Standings::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         self.standings.find_complete(alive, spawned);
     }
