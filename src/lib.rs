@@ -169,10 +169,10 @@
 //! }
 //!
 //! let mut server = Server::new(ServerConfig::default());
-//! server.register::<Creature>().class::<Creature>().set_update_rate(UpdateRate::per_second(10.0)); let
-//! (wolf, boss) = (server.spawn(Creature::default()), server.spawn(Creature::default()));
-//! server.object(boss).set_priority(Some(4.0)); server.object(wolf).set_dormancy(Dormancy::All); // it sleeps
-//! while it does not change, and its clients know
+//! server.register::<Creature>().class::<Creature>().set_update_rate(UpdateRate::per_second(10.0));
+//! let (wolf, boss) = (server.spawn(Creature::default()), server.spawn(Creature::default()));
+//! server.object(boss).set_priority(Some(4.0));
+//! server.object(wolf).set_dormancy(Dormancy::All); // it sleeps while nothing changes, and clients know it
 //!
 //! let player = server.connect(Duration::ZERO);
 //! server.connection(player).set_budget(100_000); // bytes in a second
@@ -545,6 +545,11 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the code in the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide.md")]
+struct Guide;
 
 /// An object with fast arrays is compared through `&mut`, because the server may have to give items new ids.
 ///

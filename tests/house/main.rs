@@ -162,8 +162,8 @@ fn unsafe_code_is_only_where_the_architecture_allows_it() {
 
 #[test]
 fn each_guarantee_names_tests_that_are_there() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the page is there");
-    let (_, rest) = readme.split_once("## Guarantees").expect("it has guarantees");
+    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let (_, rest) = page.split_once("## Guarantees").expect("it has guarantees");
     let (guarantees, _) = rest.split_once("\n## ").expect("something follows them");
     let mut files = Vec::new();
     sources(root().join("tests"), &mut files);

@@ -1,4 +1,4 @@
-//! What the README shows about relevancy: groups near a viewpoint, and attached objects. Also what relevancy
+//! What the guide shows about relevancy: groups near a viewpoint, and attached objects. Also what relevancy
 //! does with rates and with refused positions.
 
 use std::time::Duration;
