@@ -68,6 +68,8 @@ pub struct NewPacket<'b, P: Payload> {
     /// What the other side adds to its headers, if it does.
     pub extension: Option<ExtensionOf<P>>,
     acks: AckRanges<'b>,
+    /// Whether the packet has a body or messages, so that the ack must be sent soon (R8).
+    asks_for_ack: bool,
 }
 
 /// The acks of a packet while they are processed.
@@ -187,8 +189,9 @@ impl<P: Payload> Link<P> {
         let next = self.outbox.sequence();
         let (header, extension, acks) =
             Header::read::<P::Extension>(reader, sequence, next, is_extended).map_err(protocol)?;
+        let asks_for_ack = asks_for_ack(reader).map_err(protocol)?;
         if !is_new {
-            if asks_for_ack(reader).map_err(protocol)? {
+            if asks_for_ack {
                 self.ack_pace.schedule_acks();
             }
             return Ok(None);
@@ -196,16 +199,15 @@ impl<P: Payload> Link<P> {
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
-        Ok(Some(NewPacket { header, extension, acks }))
+        Ok(Some(NewPacket { header, extension, acks, asks_for_ack }))
     }
 
-    /// Records that a packet has arrived and was read to its end, so that it is acked. `asks_for_ack` says
-    /// whether it has a body or messages, so that the ack must be sent soon (R8). Returns its acks, which the
-    /// caller processes with [`next_acked`](Self::next_acked) until that returns `None`.
-    pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>, asks_for_ack: bool) -> Acks<'b, P> {
+    /// Records that a packet has arrived and was read to its end. From now on it is acked. Returns its acks.
+    /// The caller processes them with [`next_acked`](Self::next_acked) until that returns `None`.
+    pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>) -> Acks<'b, P> {
         self.received.insert(packet.header.sequence);
         self.ack_pace.arrived(packet.header.sequence);
-        if asks_for_ack {
+        if packet.asks_for_ack {
             self.ack_pace.schedule_acks();
         }
         Acks { ranges: packet.acks, range: None, late: Vec::new().into_iter(), newest: None }

@@ -7,7 +7,7 @@
 pub use crate::client::{Beginning, ClientSession, Heard, MakeRate, SessionStats};
 pub use crate::frame::acks::AckRange;
 pub use crate::frame::header::{Extension, Header};
-pub use crate::frame::message::{ReceivedMessage, SentMessage, asks_for_ack, is_at_end, read_messages};
+pub use crate::frame::message::{ReceivedMessage, SentMessage};
 pub use crate::frame::packet::{MTU_BYTES, read_end};
 pub use crate::frame::parts::{Cut, LEAST_PART_BITS, Partial};
 pub use crate::frame::sequence::Sequence;

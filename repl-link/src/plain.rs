@@ -6,10 +6,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use repl_core::{BitReader, Guid, NetSerialize, Objects, ReadError};
+use repl_core::{Guid, NetSerialize, Objects, ReadError};
 
 use crate::client::{ClientSession, Heard, ReceiveError};
-use crate::frame::message::read_messages;
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::rate::bbr::Bbr;
@@ -211,10 +210,8 @@ impl Host for MessageServer {
         let heard = link.open(sequence, &mut reader, false, now).and_then(|packet| {
             let Some(packet) = packet else { return Ok(false) };
             let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
-            end_of_body(&mut reader).map_err(protocol)?;
-            let messages = read_messages(&mut reader, mailbox.channel_count()).map_err(protocol)?;
-            let messages = link.exchange.check(messages, mailbox).map_err(protocol)?;
-            let mut acks = link.accept(packet, !messages.is_empty());
+            let messages = link.exchange.read_alone(&mut reader, mailbox).map_err(protocol)?;
+            let mut acks = link.accept(packet);
             while link.next_acked(&mut acks, now).is_some() {}
             link.exchange.deliver(messages, connection, mailbox, &NoObjects, now)?;
             Ok(true)
@@ -231,11 +228,6 @@ impl Host for MessageServer {
             self.events.push_back(SessionEvent::Disconnected(connection, reason));
         }
     }
-}
-
-/// Reads the end of a body without segments.
-fn end_of_body(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
-    if reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
 /// A client that exchanges messages with a server.
@@ -338,13 +330,9 @@ impl MessageClient {
                 }
             }
             Heard::Packet(packet, mut reader) => {
-                let messages =
-                    end_of_body(&mut reader).and_then(|()| self.session.check_messages(&mut reader));
-                let result = match messages {
-                    Ok(messages) => {
-                        let asks_for_ack = !messages.is_empty();
-                        self.session.accept(packet, asks_for_ack, messages, &NoObjects)
-                    }
+                let session = &mut self.session;
+                let result = match session.link.exchange.read_alone(&mut reader, &mut session.mailbox) {
+                    Ok(messages) => session.accept(packet, messages, &NoObjects),
                     Err(error) => Err(DisconnectReason::Protocol(error.to_string())),
                 };
                 let Err(reason) = result else { return Ok(()) };

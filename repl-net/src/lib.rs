@@ -39,8 +39,7 @@
 //! - [`Server`] owns objects and makes the packets of each connection.
 //! - [`Endpoint`] knows the server's clients by their addresses.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - `repl_sim::Network` transports packets between any number of peers, with the losses and delays that a test
-//!   sets.
+//! - `repl_sim::Network` transports packets between peers, with the losses and delays that a test sets.
 //!
 //! # Guarantees
 //!

@@ -35,9 +35,9 @@
 //!    `change_view` and `review` compare what a client sees before and after the change. If the fact concerns
 //!    all objects of a connection, call `review` for each object.
 //! 6. If the condition has a switch, as `Custom` has, these places that name `Custom` need the new condition:
-//!    `ObjectHandle::set_custom_active` and `ObjectHandle::set_custom_active_for`
-//!    (`server/object_handle/views`) of `repl-net`, which call `assert_condition`; `starts_off_can_be_switched`
-//!    in `check` of the derive; and the model in `tests/simulations/swarm/switches.rs`.
+//!    `set_custom_active` and `set_custom_active_for` of `ObjectHandle` in `repl-net`, which call
+//!    `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
+//!    `tests/simulations/swarm/switches.rs`.
 //!
 //! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, and yet all
 //! connections that are far share the same bits. `broadcast/tables` and the two caches of openings in

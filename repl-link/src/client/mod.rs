@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use repl_core::{BitReader, NetSerialize, Objects, ReadError};
 
-use crate::frame::message::read_messages;
 use crate::frame::sequence::{Sequence, WINDOW};
 use crate::link::{Link, NewPacket, PACKETS_PER_SECOND};
 use crate::messages::channel::SendError;
@@ -271,22 +270,20 @@ impl<P: Payload> ClientSession<P> {
         &mut self,
         reader: &mut BitReader<'b>,
     ) -> Result<CheckedMessages<'b>, ReadError> {
-        self.link.exchange.check(read_messages(reader, self.mailbox.channel_count())?, &mut self.mailbox)
+        self.link.exchange.read(reader, &mut self.mailbox)
     }
 
     /// Acks a new packet that was read to its end, processes its acks, and delivers its messages.
-    /// `asks_for_ack` says whether it has a body or messages.
     ///
     /// # Errors
     /// Returns an error if the session must end, because too many messages wait to be polled.
     pub fn accept(
         &mut self,
         packet: NewPacket<'_, P>,
-        asks_for_ack: bool,
         messages: CheckedMessages<'_>,
         objects: &dyn Objects,
     ) -> Result<(), DisconnectReason> {
-        let mut acks = self.link.accept(packet, asks_for_ack);
+        let mut acks = self.link.accept(packet);
         while self.link.next_acked(&mut acks, self.now).is_some() {}
         self.packets_received = self.packets_received.saturating_add(1);
         self.link.exchange.deliver(messages, (), &mut self.mailbox, objects, self.now)

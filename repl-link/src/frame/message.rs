@@ -116,7 +116,7 @@ pub struct ReceivedMessage<'a> {
 const MAX_RESERVED: usize = 127;
 
 /// Returns whether a packet has only its padding left.
-pub fn is_at_end(reader: &BitReader<'_>) -> bool {
+pub(crate) fn is_at_end(reader: &BitReader<'_>) -> bool {
     read_end(&mut reader.clone()).is_ok()
 }
 
@@ -125,14 +125,14 @@ pub fn is_at_end(reader: &BitReader<'_>) -> bool {
 ///
 /// # Errors
 /// Returns an error if the packet has no body.
-pub fn asks_for_ack(reader: &BitReader<'_>) -> Result<bool, ReadError> {
+pub(crate) fn asks_for_ack(reader: &BitReader<'_>) -> Result<bool, ReadError> {
     let mut body = reader.clone();
     Ok(body.read_flag()? || !is_at_end(&body))
 }
 
 /// Reads the messages of a packet after its segments, up to the end of the packet. The connection has
 /// `channels` channels for messages.
-pub fn read_messages<'a>(
+pub(crate) fn read_messages<'a>(
     reader: &mut BitReader<'a>,
     channels: u16,
 ) -> Result<Vec<ReceivedMessage<'a>>, ReadError> {

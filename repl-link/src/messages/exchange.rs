@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use repl_core::{BitWriter, Objects, ReadError};
+use repl_core::{BitReader, BitWriter, Objects, ReadError};
 
-use crate::frame::message::ReceivedMessage;
+use crate::frame::message::{ReceivedMessage, read_messages};
 use crate::messages::channel::{MAX_MESSAGES, SendError};
 use crate::messages::incoming::Incoming;
 use crate::messages::mailbox::{Arrival, Mailbox};
@@ -78,15 +78,29 @@ impl Exchange {
         !self.outgoing.is_waiting() && self.incoming.is_at_rest()
     }
 
-    /// Checks the messages of a packet, and also the messages in parts that it completes.
+    /// Reads and checks a packet that has nothing but messages.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`read`](Self::read), or if the packet has more.
+    pub fn read_alone<'a, F: Sender>(
+        &self,
+        reader: &mut BitReader<'a>,
+        mailbox: &mut Mailbox<F>,
+    ) -> Result<CheckedMessages<'a>, ReadError> {
+        if reader.read_flag()? { Err(ReadError::OutOfRange) } else { self.read(reader, mailbox) }
+    }
+
+    /// Reads the messages of a packet after its body, up to the end of the packet. Checks them, and also the
+    /// messages in parts that they complete.
     ///
     /// # Errors
     /// Returns an error if an honest peer cannot have sent them, or if a message cannot be read.
-    pub fn check<'a, F: Sender>(
+    pub fn read<'a, F: Sender>(
         &self,
-        messages: Vec<ReceivedMessage<'a>>,
+        reader: &mut BitReader<'a>,
         mailbox: &mut Mailbox<F>,
     ) -> Result<CheckedMessages<'a>, ReadError> {
+        let messages = read_messages(reader, mailbox.channel_count())?;
         if messages.is_empty() {
             return Ok(CheckedMessages::default());
         }

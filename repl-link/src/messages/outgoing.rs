@@ -256,10 +256,15 @@ mod tests {
 
         /// Sends the packets of a tick. Returns the messages of each packet.
         fn send(&mut self) -> Vec<Vec<(u16, u64)>> {
+            self.send_if(true)
+        }
+
+        /// Sends the packets of a tick to a side that may receive messages for viewers only if it `sees`.
+        fn send_if(&mut self, sees: bool) -> Vec<Vec<(u16, u64)>> {
             let first = self.outbox.sequence();
             self.outbox.begin_pass();
             self.outgoing.begin_pass();
-            self.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| true, Duration::ZERO);
+            self.outgoing.send(&mut self.outbox, usize::MAX, &|_, _| sees, Duration::ZERO);
             self.outbox.end_pass(Duration::ZERO);
             let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
@@ -499,17 +504,6 @@ mod tests {
         side.add(0, 4_000).unwrap();
     }
 
-    /// Sends the packets of a tick to a side that may receive no message for viewers.
-    fn send_withdrawing(side: &mut Side) -> Vec<Vec<(u16, u64)>> {
-        let first = side.outbox.sequence();
-        side.outbox.begin_pass();
-        side.outgoing.begin_pass();
-        side.outgoing.send(&mut side.outbox, usize::MAX, &|_, _| false, Duration::ZERO);
-        side.outbox.end_pass(Duration::ZERO);
-        let sequences = (first.number()..side.outbox.sequence().number()).map(Sequence::new);
-        sequences.map(|sequence| side.messages_in(sequence)).collect()
-    }
-
     fn add_for_viewers(side: &mut Side, channel: u16, bytes: usize) {
         let mut writer = BitWriter::new();
         (0..bytes).for_each(|_| writer.write_bits(0xff, 8));
@@ -527,11 +521,7 @@ mod tests {
             side.add(channel, 10).unwrap();
         }
         let sent = [vec![(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 3)]];
-        assert_eq!(
-            send_withdrawing(&mut side),
-            sent,
-            "all in one packet, and no mark for the unreliable ones"
-        );
+        assert_eq!(side.send_if(false), sent, "all in one packet, and no mark for the unreliable ones");
         side.resolve(0, Delivery::Lost);
         assert_eq!(side.send(), [[(0, 0), (0, 1), (0, 2), (0, 3)]], "a withdrawn message never comes back");
         side.resolve(1, Delivery::Arrived);
@@ -544,7 +534,7 @@ mod tests {
         add_for_viewers(&mut side, 0, 100);
         assert_eq!(side.send(), [[(0, 0)]]);
         side.resolve(0, Delivery::Lost);
-        assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+        assert_eq!(side.send_if(false), [[(0, 0)]]);
         side.outgoing.arrived_late(range(0, 0));
         side.resolve(1, Delivery::Lost);
         assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
@@ -559,7 +549,7 @@ mod tests {
             assert!(packets > 3);
             side.resolve(1 - lost, Delivery::Arrived);
             side.resolve(lost, Delivery::Lost);
-            assert_eq!(send_withdrawing(&mut side), [[(0, 0)]]);
+            assert_eq!(side.send_if(false), [[(0, 0)]]);
             // The mark is not known to have arrived, whatever becomes of the parts.
             side.outgoing.arrived_late(range(lost, lost));
             (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
@@ -581,7 +571,7 @@ mod tests {
             "of large messages a channel takes at most half"
         );
         let held = side.outgoing.held_bytes();
-        let marks = send_withdrawing(&mut side);
+        let marks = side.send_if(false);
         assert_eq!((marks.len(), side.outgoing.held_bytes()), (1, held));
         assert_eq!(side.add(0, 1_000), Err(SendError::Full));
         side.resolve(0, Delivery::Arrived);

@@ -7,7 +7,7 @@ use repl_core::BitWriter;
 
 use crate::frame::acks::Received;
 use crate::frame::message::MessageWriter;
-use crate::sent::payload::{BodyWriter, Payload};
+use crate::sent::payload::Payload;
 
 /// The packet that is being filled, and memory for the next one.
 #[derive(Debug, Default)]
@@ -17,11 +17,4 @@ pub struct Draft<P: Payload> {
     pub(super) messages: MessageWriter,
     /// The received packets that each packet of this tick acks. Empty if no acks are due.
     pub(super) received: Received,
-}
-
-impl<P: Payload> Draft<P> {
-    /// Completes the body.
-    pub(super) fn end_body(&mut self) {
-        self.body.end(&mut self.writer);
-    }
 }

@@ -24,7 +24,7 @@ use crate::rate::rate_limit::RateLimit;
 use crate::rate::rtt::SendTimes;
 use crate::sent::in_flight::{Delivery, InFlight, SentPacket};
 use crate::sent::late::LateLog;
-use crate::sent::payload::Payload;
+use crate::sent::payload::{BodyWriter, Payload};
 pub use draft::Draft;
 pub use writing::Body;
 
@@ -338,13 +338,13 @@ impl<P: Payload> Outbox<P> {
     }
 
     fn finish(&mut self, mut record: Box<SentPacket<P::Record>>, now: Duration) {
-        self.draft.end_body();
+        self.draft.body.end(&mut self.draft.writer);
         self.draft.writer.write_bits(0, 1);
         self.draft.messages.end_packet(&mut self.draft.writer);
         let bytes = self.draft.writer.finish().len();
         debug_assert!(bytes <= self.mtu_bytes, "a packet of {bytes} bytes");
         (record.sent_at, record.bytes) = (now, bytes);
-        if record.elicits_ack() {
+        if self.in_flight.push(record) {
             self.send_times.record(self.next, now);
             if let Some(congestion) = &mut self.congestion {
                 congestion.sent(self.next.number(), bytes, now);
@@ -354,7 +354,6 @@ impl<P: Payload> Outbox<P> {
             limit.take(now);
             self.is_limited_by_packets = !limit.allows(now);
         }
-        self.in_flight.push(record);
         // If the allowance of the address is too small for this packet, the packet is dropped and counts as
         // lost. If a packet were kept and sent later, its status might no longer be true.
         if self.queue.takes_state(bytes) {

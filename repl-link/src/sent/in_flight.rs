@@ -163,13 +163,14 @@ impl<R: Record> InFlight<R> {
         self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }
 
-    /// Appends the record of the next packet.
-    pub fn push(&mut self, mut record: Box<SentPacket<R>>) {
+    /// Appends the record of the next packet. Returns whether the other side must ack the packet.
+    pub fn push(&mut self, mut record: Box<SentPacket<R>>) -> bool {
         self.bytes += record.bytes;
         record.held_bytes = size_of::<SentPacket<R>>() + record.message_bytes() + record.body.content_bytes();
         record.is_awaited = !record.messages.is_empty() || record.body.is_awaited();
         self.held_bytes += record.held_bytes;
-        if record.elicits_ack() {
+        let elicits_ack = record.elicits_ack();
+        if elicits_ack {
             self.unresolved += 1;
             self.records.push_back(record);
         } else {
@@ -177,6 +178,7 @@ impl<R: Record> InFlight<R> {
             self.records.push_back(record);
             self.trim();
         }
+        elicits_ack
     }
 
     fn at(&self, sequence: Sequence) -> Option<usize> {
@@ -266,7 +268,7 @@ mod tests {
     #[test]
     fn r06_bytes_count_until_a_packet_and_all_before_it_are_resolved() {
         let mut in_flight = InFlight::new(Sequence::new(0));
-        (0..3).for_each(|_| in_flight.push(record()));
+        (0..3).for_each(|_| _ = in_flight.push(record()));
         assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.packets()), (300, 3, 3));
         assert_eq!(in_flight.resolve(Sequence::new(1), Delivery::Arrived), Some(100));
         in_flight.trim();

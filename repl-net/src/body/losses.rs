@@ -105,7 +105,7 @@ mod tests {
     /// Returns the records of the packets 0, 1 and so on. Each packet contains the given handles.
     fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight<Contents> {
         let mut in_flight = InFlight::new(Sequence::new(0));
-        packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));
+        packets.iter().for_each(|(generation, handles)| _ = in_flight.push(record(*generation, handles)));
         in_flight
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use repl_core::BitReader;
 use repl_link::DisconnectReason;
-use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, asks_for_ack, shortened};
+use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, shortened};
 
 use super::body::BodyError;
 use super::{Client, ReceiveError};
@@ -57,7 +57,6 @@ impl Client {
         packet: NewPacket<'b, State>,
         reader: &mut BitReader<'b>,
     ) -> Result<(), BodyError> {
-        let must_ack = asks_for_ack(reader)?;
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
         let mut messages = CheckedMessages::default();
@@ -74,7 +73,7 @@ impl Client {
             check_messages(&mut body)?;
         }
         let status = packet.extension;
-        let delivered = session.accept(packet, must_ack, messages, replicas.objects());
+        let delivered = session.accept(packet, messages, replicas.objects());
         if let Some(status) = status {
             self.take_status(&header, status);
         }

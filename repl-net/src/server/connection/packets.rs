@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl_core::{BitReader, ReadError};
-use repl_link::parts::{CheckedMessages, Mailbox, Sequence, is_at_end, read_messages};
+use repl_link::parts::{Mailbox, Sequence};
 use repl_link::{ConnectionId, DisconnectReason};
 
 use super::Connection;
@@ -29,8 +29,9 @@ impl Connection {
     ) -> Result<bool, DisconnectReason> {
         let Some(packet) = self.link.open(sequence, reader, false, now)? else { return Ok(false) };
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
-        let messages = self.read_messages(mailbox, reader).map_err(protocol)?;
-        let mut acks = self.link.accept(packet, !messages.is_empty());
+        // A client sends no state (S106).
+        let messages = self.link.exchange.read_alone(reader, mailbox).map_err(protocol)?;
+        let mut acks = self.link.accept(packet);
         while let Some(acked) = self.link.next_acked(&mut acks, now) {
             self.copies.acked(world, acked);
         }
@@ -39,23 +40,6 @@ impl Connection {
             self.link.exchange.deliver(messages, self.copies.id, mailbox, &world.store, now)?;
         }
         Ok(true)
-    }
-
-    /// Reads and checks the messages of a packet of the client. A client sends no state (S106).
-    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
-    fn read_messages<'b>(
-        &self,
-        mailbox: &mut Mailbox<ConnectionId>,
-        reader: &mut BitReader<'b>,
-    ) -> Result<CheckedMessages<'b>, ReadError> {
-        if reader.read_flag()? {
-            return Err(ReadError::OutOfRange);
-        }
-        if is_at_end(reader) {
-            // Most packets have only acks.
-            return Ok(CheckedMessages::default());
-        }
-        self.link.exchange.check(read_messages(reader, mailbox.channel_count())?, mailbox)
     }
 
     /// Declares those packets lost that should have been acked by now, and makes what they contained pending.

@@ -1,10 +1,9 @@
-//! What a connection knows of each object, in a few bits for each: whether the client has the object, whether it
-//! is in step, whether something of it must be sent to this client alone, and how far its first opening is.
+//! What a connection knows of each object, in a few bits. Does the client have the object? Is it in step?
+//! Must something be sent to this client alone? Is its first opening on its way?
 //!
-//! A *pending spawn* is an object with the default view that is being sent to the client for the first time. A
-//! client that joins receives thousands of objects at the same time, and each of them takes nothing but bits
-//! until its opening is acknowledged. If anything else happens to a pending spawn, it is
-//! [tracked](super::Tracked).
+//! A *pending spawn* is an object with the default view that is sent to the client for the first time. A
+//! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
+//! acknowledged. If anything else happens to a pending spawn, it is [tracked](super::Tracked).
 //!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
 //! [`Words::check`] holds. A pending spawn is sent at most once, and a packet in flight about its slot never
@@ -22,8 +21,8 @@ use crate::body::sparse_slots::SparseSlots;
 pub(super) struct Words {
     /// The client has the object, is receiving it, or must still remove it.
     pub known: u64,
-    /// The object is known, but not in step. The client receives the changes of exactly the other known objects
-    /// by shared segments and tables.
+    /// The object is known, but not in step. All other known objects are in step: their changes reach the
+    /// client by shared segments and tables.
     pub out_of_step: u64,
     /// This connection must send something of the object to this client alone.
     pub to_send: u64,
@@ -155,9 +154,9 @@ impl Standings {
         self.check(word);
     }
 
-    /// An object becomes known. It is a pending spawn if it `may_be_pending`, and no packet can be about an earlier
-    /// object in the slot. Otherwise its opening must be sent to this client alone. Returns whether it is a
-    /// pending spawn.
+    /// An object becomes known. It is a pending spawn if it `may_be_pending` and its slot was not used
+    /// before. Otherwise its opening must be sent to this client alone. Returns whether it is a pending
+    /// spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool) -> bool {
         let is_pending = may_be_pending && !self.used.contains(slot);
         self.known.insert(slot);
@@ -184,8 +183,7 @@ impl Standings {
         self.check(word_of(slot));
     }
 
-    /// The objects of `mask`, which are known, have changes that must be sent to this client alone. They stay in
-    /// step if they are.
+    /// Changes of known objects must be sent to this client alone. Objects that are in step stay in step.
     pub(super) fn send_alone(&mut self, word: usize, mask: u64) {
         self.to_send.insert_mask(word, mask);
         self.check(word);
@@ -203,8 +201,8 @@ impl Standings {
         self.check(word);
     }
 
-    /// The openings of the objects of `mask` have arrived. Returns the pending spawns among them, which come into
-    /// step unless they are in `own`.
+    /// The openings of the objects in `mask` have arrived. The pending spawns among them come into step,
+    /// except those in `own`. Returns these pending spawns.
     pub(super) fn spawns_arrived(&mut self, word: usize, mask: u64, own: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);
@@ -260,7 +258,8 @@ impl Standings {
         self.check(word_of(slot));
     }
 
-    /// No packet is in flight, and no late ack has an effect any more, so nothing can be about earlier objects.
+    /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
+    /// object.
     pub(super) fn forget_used(&mut self) {
         self.used = SparseSlots::default();
     }
