@@ -17,8 +17,8 @@
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
+use crate::frame::cut::Cut;
 use crate::frame::packet::read_end;
-use crate::frame::parts::Cut;
 
 /// The order of the Exp-Golomb code for lengths of messages. The order of the code for lengths is 6, because
 /// most messages take 4 to 24 bytes.

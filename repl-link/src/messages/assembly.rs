@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
 
-use crate::frame::parts::{Cut, Partial};
+use crate::frame::cut::{Cut, Partial};
 use crate::messages::channel::{MAX_UNFINISHED, held_bytes};
 
 /// An unreliable message is dropped after this time without a new part.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, ReadError};
 
+use crate::frame::cut::Cut;
 use crate::frame::message::ReceivedMessage;
-use crate::frame::parts::Cut;
 use crate::frame::sequence::Sequence;
 use crate::messages::assembly::Assembly;
 use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};

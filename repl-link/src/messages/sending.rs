@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use repl_core::BitSlice;
 
+use crate::frame::cut::{Cut, LEAST_PART_BITS};
 use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
-use crate::frame::parts::{Cut, LEAST_PART_BITS};
 use crate::frame::sequence::Sequence;
 use crate::messages::channel::{
     Channel, ChannelConfig, LARGEST_MESSAGE_BYTES, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes,

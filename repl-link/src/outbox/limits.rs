@@ -22,7 +22,7 @@ const RECORD_BYTES_PER_BYTE: usize = 48;
 const PROBES: usize = 4;
 
 impl<P: Payload> Outbox<P> {
-    /// Returns how many bits an empty packet has for updates.
+    /// Returns how many bits of an empty packet are free for its body.
     pub fn capacity(&self) -> usize {
         self.max_bits() - frame_bits::<P>() - SEGMENT_BITS
     }

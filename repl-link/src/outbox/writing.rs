@@ -7,8 +7,8 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use super::{Draft, Outbox};
+use crate::frame::cut::Cut;
 use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
-use crate::frame::parts::Cut;
 use crate::frame::sequence::Sequence;
 use crate::sent::payload::Payload;
 

@@ -64,7 +64,7 @@ impl Question {
 pub(crate) struct AnswerEntry {
     /// The name of a class or property, or the path of a part. The name is empty for an archetype.
     pub name: String,
-    /// The form on the wire. The form is empty unless the question asks for forms.
+    /// The form on the wire, or nothing if the question does not ask for forms.
     pub form: String,
     pub sum: u64,
 }

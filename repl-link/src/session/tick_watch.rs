@@ -36,7 +36,7 @@ impl TickWatch {
         );
     }
 
-    /// Notes that a client that never ticked was polled for packets.
+    /// Counts one more time that packets were asked for before the first tick.
     ///
     /// # Panics
     /// In debug builds, if this has happened 1,000 times.

@@ -8,7 +8,7 @@ use super::context::PassContext;
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// At least this many objects are selected at a time.
+/// Objects are selected in groups of at least this many.
 const LEAST_SELECTED: usize = 32;
 /// Fewer objects than this are sent in the exact order of their ranks.
 const FEW: usize = 8;
