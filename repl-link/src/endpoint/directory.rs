@@ -81,8 +81,9 @@ impl<A: Address> Directory<A> {
         self.connection_of(session).and_then(|id| self.entries.get(&id)).map_or(0, |entry| entry.moves)
     }
 
-    /// Adds a connection at an address, as a newcomer or settled. A connection that was settled there still
-    /// sends to the address if another one settles, but receives no packets from there.
+    /// Adds a connection at an address. A newcomer takes the address over when its handshake succeeds, any
+    /// other connection at once. The connection that had the address before still sends to it, but receives
+    /// no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
         self.entries.insert(id, KnownClient { session, origin, address: Some(address), moves: 0 });

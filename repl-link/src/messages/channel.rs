@@ -4,9 +4,10 @@
 //!
 //! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without a
 //! wildcard, so the compiler names all of them, here and in `sending` and `incoming`. What asks `is_reliable`
-//! or `replaces_older` follows. A new limit of a type of messages is a field of [`MessageOptions`]: the
-//! compiler asks whether both sides must agree on it, `outgoing` and `sending` keep it, and `incoming` and
-//! `exchange` check it.
+//! or `replaces_older` follows. No kind is both: one that is would also change `Incoming::take` and
+//! `SendingChannel::arrived`. A new limit of a type of messages is a field of [`MessageOptions`]: the compiler
+//! asks whether both sides must agree on it, `outgoing` and `sending` keep it, and `incoming`, `exchange` and
+//! `mailbox` (messages in a second) check it. `send_to_each` expects that it is the same for all connections.
 
 use repl_core::{Checksum, Form, WriteError};
 

@@ -5,9 +5,9 @@
 //!
 //! A user of `repl` chooses a rate control by `CongestionControl::Custom`, and a crate that builds on this
 //! one by the type [`Payload::Rate`](crate::parts::Payload::Rate). A new function of the trait also needs a
-//! line in the implementation for boxes below, and in `Rate` of `repl-net`. Another one
-//! of ours would be a variant of that `Rate` and of `CongestionControl`. Clients always use
-//! [`Bbr`](crate::Bbr).
+//! line in the implementation for boxes below, and in `Rate` of `repl-net` (`body/rate`), for which the
+//! compiler does not ask if the function has a default. Another rate control of ours would be a variant of
+//! that `Rate` and of `CongestionControl` (`session/config`). Clients always use [`Bbr`](crate::Bbr).
 
 use std::fmt;
 use std::time::Duration;

@@ -23,8 +23,8 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Returns the limit that a sender keeps: `per_second` events in a second. After a pause, the same number
-    /// of events may happen without any delay between them.
+    /// Returns the limit that a sender keeps: `per_second` events in a second. At the start,
+    /// and after a second without events, `per_second` events may happen at once.
     pub fn sending(per_second: u32) -> Self {
         let most = u128::from(per_second).saturating_mul(NANOS);
         Self { rate: per_second.into(), most, left: most, since: Duration::ZERO }

@@ -18,7 +18,7 @@ pub struct PeerEntry<C> {
     pub id: ConnectionId,
     /// Until when a server need not visit it.
     pub rest: Rest,
-    /// In a box, because a vector takes up to twice the memory of its entries.
+    /// In a box, so that an entry is small: a vector may reserve twice the memory that its entries need.
     pub peer: Box<Peer<C>>,
 }
 

@@ -10,10 +10,12 @@
 //! of the session. After the welcome, the packet that ends the session includes the token too (R25).
 //!
 //! A new packet is a variant of [`Control`], with a number in `to_packet` and `read`, and a line in `control`
-//! of the handshake of the side that receives it. Without the line it is ignored. All eight numbers are
-//! taken, and the last one is divided by a flag, so a new packet divides another one. A packet that is sealed
-//! with the token is read only if it ends the session, and an endpoint without a connection hears only
-//! hellos.
+//! of the handshake of the side that receives it. The compiler asks only for `to_packet`; without the line in
+//! `control` the packet is ignored. All eight numbers are taken, and the last one is divided by a flag, so a
+//! new packet divides another one, and the tag of the protocol changes (`frame/packet`, and
+//! `tests/support/forge.rs`). `read` also names the packets that are padded. A packet that is sealed with the
+//! token is read only if it ends the session, and an endpoint without a connection hears only hellos.
+//! `docs/wire.md` has all packets.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -87,7 +89,7 @@ pub(crate) enum Control {
     TooSmall(LimitMismatch),
     /// One side ends the session.
     Closing(Closing),
-    /// A server asks for the hello again, with this cookie.
+    /// A server asks for the hello again. The client must put this cookie into it.
     Retry(u64),
     /// A server asks for the hello again later: the application has not answered the login yet.
     Wait,

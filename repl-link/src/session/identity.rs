@@ -24,8 +24,8 @@ use crate::session::secret::Secret;
 pub struct Session(u128);
 
 impl Session {
-    /// Returns the identity with these bits. Use new random bits for each client: who can
-    /// guess them can disturb the handshake of this client.
+    /// Returns the identity with these bits. Use new random bits for each client. Anyone
+    /// who can guess them can disturb the handshake of this client.
     #[must_use]
     pub const fn from_random(bits: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bits))

@@ -44,7 +44,7 @@ impl EntryLists {
         self.lists.end_round(free_large);
     }
 
-    /// Makes a list that is equal to `list` the newest one.
+    /// Appends a copy of `list`, unless the newest list and `list` are flat and have the same handles.
     #[inline]
     pub(crate) fn add(&mut self, list: &Changelist) {
         let is_alike =

@@ -4,8 +4,9 @@
 //! *Invariant:* only a destroyed object is named by its path.
 //!
 //! A new reason is a variant of [`CloseReason`], whose methods say by a `match` what the reason means, so the
-//! compiler names them, and a line of `read_removal`. All four values of its bits are taken, so it needs one
-//! bit more. `connection/objects/closings` says which of two reasons wins.
+//! compiler names them, and a line of `read_removal`. All four values of its bits are taken: it needs one bit
+//! more, and another number than [`DESTROYED_PATH`]. Whatever calls `ObjectStates::close` gives the reason, and
+//! `connection/objects/closings` says which of two reasons wins. The table of `docs/wire.md` has the bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};

@@ -32,8 +32,8 @@ struct Share {
 }
 
 impl ByClass {
-    /// Divides the objects in `queue` by their classes, of which there are `classes`. Returns whether it pays
-    /// to compare several of them at the same time.
+    /// Sorts the slots in `queue` by the class of their objects. `classes` is the number of classes. Returns
+    /// whether it pays to compare several classes at the same time.
     pub(crate) fn divide(&mut self, queue: &[u32], occupants: &[Occupant], classes: usize) -> bool {
         if queue.len() < LEAST || classes < 2 || rayon::current_num_threads() < 2 {
             return false;

@@ -4,8 +4,10 @@
 //! object, so no wake-up can be forgotten (W15).
 //!
 //! A new dormancy is a variant of [`Dormancy`], for which the compiler asks in `Dormancies::set`. It does not
-//! ask for `get`, `sleepers_in`, `is_used` and `find_changed`. What depends on the connection is in
-//! `connection/objects/sleeping`, and what a client is told of sleep is one bit of `Proxy` in `body/role`.
+//! ask for `get`, `sleepers_in`, `is_used` and `find_changed`. A new state between
+//! asleep and awake depends on the connection: it is a set of `Sleep` in `connection/objects/sleep`, and
+//! `sleeping` beside it has the transitions. `connection/proxies` tells the client about it by a bit of
+//! `Proxy` (`body/role`), and `client/slot_table` applies it. The compiler asks only for the uses of `Proxy`.
 
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;

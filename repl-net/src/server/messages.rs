@@ -104,9 +104,8 @@ impl Server {
         self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))
     }
 
-    /// Returns the next message of a type from any client, with its connection, in the order in which they
-    /// were delivered. Returns `None` if there are no more messages of this type. Poll the messages of all
-    /// types in each tick. If more than 4,096 messages of a type from one client wait, or if they have more
+    /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.
+    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each tick. If more than 4,096 messages of a type from one client wait, or if they have more
     /// than 1 MiB together, the connection of this client ends with
     /// [`Unread`](crate::DisconnectReason::Unread) after the packet that brought them. If the channel is not
     /// reliable, the server instead drops the oldest waiting messages.

@@ -1,8 +1,8 @@
 //! Estimates how many items of a collection fill a packet, from the size of the items that were written last.
 //! The exact size of items is known only after they were written.
 //!
-//! *Invariant:* every attempt to fill a packet improves the estimate, so each item is written only about one
-//! time, however many packets the items take.
+//! *Invariant:* each attempt to fill a packet computes the estimate anew from the items that it wrote. So few
+//! items are written twice, even if a collection takes many packets.
 
 /// The smallest number of bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;

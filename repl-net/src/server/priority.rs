@@ -104,7 +104,8 @@ pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync
 pub(crate) struct Priorities {
     /// The priority of each class, and whether a function multiplies it.
     classes: Vec<(f32, bool)>,
-    /// The objects with priorities of their own, which replace those of their classes.
+    /// The priorities of single objects, by their slots. The priority of an object replaces that of its
+    /// class. The function of the class still multiplies it.
     pub(crate) objects: BTreeMap<u32, f32>,
 }
 

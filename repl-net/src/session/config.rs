@@ -122,8 +122,8 @@ pub struct ServerConfig {
     /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick does
     /// not use is lost, except the bytes of one packet.
     /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
-    /// connection. What waits is sent in the order of its [priority](crate::ClassHandle::set_priority). By
-    /// default there is no limit.
+    /// connection. Changes that wait are sent in the order of their [priority](crate::ClassHandle::set_priority)
+    /// times the ticks that they wait, the greatest first. By default there is no limit.
     pub max_bytes_per_second: usize,
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits

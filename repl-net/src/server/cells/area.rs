@@ -50,7 +50,8 @@ impl Nearness {
     /// The nearness of objects without positions.
     pub(crate) const HERE: Self = Self { ring: Ring::InSight, period: 1, is_far: false };
 
-    /// Returns what the connection receives of the objects in the cell.
+    /// Returns how often the connection receives changes of the objects in the cell, and whether the cell is
+    /// too far away for properties with the condition `NearOnly`.
     #[inline]
     pub(crate) const fn band(self) -> Band {
         Band { period: self.period, is_far: self.is_far }

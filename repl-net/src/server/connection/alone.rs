@@ -270,9 +270,9 @@ struct Opening {
 }
 
 /// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent
-/// later in several packets (R15). An opening whose items are sent later makes the client empty its
-/// collections. If an earlier opening with items may have arrived, the opening instead makes the client keep
-/// the items that still exist.
+/// later in several packets (R15). An opening without its items tells the client to empty the
+/// collections of this object. If `may_have_items` is true, an earlier opening with items may have arrived,
+/// and the client removes only the items that no longer exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,
