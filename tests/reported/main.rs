@@ -6,7 +6,10 @@ mod support;
 
 mod calls_to_gone_objects;
 mod changed_in_sleep;
+mod hidden_and_shown;
+mod hierarchies;
 mod large_values;
+mod last_states;
 mod notifies_of_references;
 mod old_servers;
 mod slots_used_again;

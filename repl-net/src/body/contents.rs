@@ -35,6 +35,8 @@ pub(crate) enum Content {
     Proxy,
     /// A part of a blob (an update that is too large for one packet).
     Fragment { blob: u32, index: u32 },
+    /// The removal of the object with a last state that is too large for one packet. Only blobs have this.
+    Close,
 }
 
 impl Content {
@@ -43,7 +45,7 @@ impl Content {
     pub(crate) fn list(&self) -> Option<&Changelist> {
         match self {
             Self::Update(list) | Self::Open(list) => Some(list),
-            Self::Proxy | Self::Fragment { .. } => None,
+            Self::Proxy | Self::Fragment { .. } | Self::Close => None,
         }
     }
 }
@@ -69,6 +71,21 @@ impl Contents {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.closed.push((word, bit)),
         }
+    }
+
+    /// Returns the changelists of values that the packet contains for the object in `slot` and that others
+    /// share. Costs O(segments × log(entries) + entries of tables).
+    pub(super) fn shared_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
+        let shared = self.shared.iter().filter_map(move |segment| segment.entry(slot));
+        let copied = self.copied.entries().filter(move |entry| entry.slot == slot);
+        shared.chain(copied).map(|entry| (entry.generation, entry.list))
+    }
+
+    /// Returns the changelists of values that the packet contains for the object in `slot` alone. Costs
+    /// O(entries that were sent alone).
+    pub(super) fn own_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
+        let sent = self.sent.iter().filter(move |sent| sent.slot == slot);
+        sent.filter_map(|sent| Some((sent.generation, sent.content.list()?)))
     }
 
     /// Calls `visit` with each changelist of values that the packet contains for an object in `slots`.
@@ -155,7 +172,7 @@ impl Record for Contents {
             match sent.content {
                 Content::Open(_) => *opened.entry(word_of(sent.slot)).or_default() |= bit_of(sent.slot),
                 Content::Proxy | Content::Fragment { .. } => late.push(Late::Sent(sent.clone())),
-                Content::Update(_) => {}
+                Content::Update(_) | Content::Close => {}
             }
         }
         late.extend(opened.into_iter().map(|(word, mask)| Late::Opened(word, mask)));

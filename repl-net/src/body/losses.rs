@@ -33,6 +33,24 @@ pub(crate) fn subtract_later(in_flight: &InFlight<Contents>, lost: &mut [LostObj
     }
 }
 
+/// Returns the changes of the object in a slot that are in flight, the oldest first. `may_be_shared` says whether
+/// shared data of the packets may have some of them. Costs O(packets in flight + what they contain alone), and
+/// O(what they contain from segments and tables) if `may_be_shared` is true.
+pub(crate) fn in_flight_of(
+    in_flight: &InFlight<Contents>,
+    slot: u32,
+    generation: NonZeroU32,
+    may_be_shared: bool,
+) -> Vec<Changelist> {
+    let mut lists = Vec::new();
+    for record in in_flight.unknown().filter_map(|(sequence, _)| in_flight.get(sequence)) {
+        let shared = may_be_shared.then(|| record.body.shared_lists(slot));
+        let all = shared.into_iter().flatten().chain(record.body.own_lists(slot));
+        lists.extend(all.filter(|(of, _)| *of == generation).map(|(_, list)| list.clone()));
+    }
+    lists
+}
+
 /// The changes of one object in packets that were declared lost together.
 #[derive(Debug)]
 pub(crate) struct LostObject {

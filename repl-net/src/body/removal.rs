@@ -1,15 +1,15 @@
-//! The bits that tell a client why an object is removed (S211). They may name a static object by its path
-//! (S212).
+//! The bits that tell a client that an object is removed, and why (S211). They may name a static object by its
+//! path (S212), and they may have the last state of the object: what changed before it was removed.
 //!
 //! *Invariant:* only a destroyed object is named by its path.
 //!
 //! A new reason is a variant of [`CloseReason`], whose methods say by a `match` what the reason means, so the
-//! compiler names them, and a line of `read_removal`. All four values of its bits are taken: it needs one bit
+//! compiler names them, and a line of [`ReadRemoval::read`]. All four values of its bits are taken: it needs one bit
 //! more, and another number than [`DESTROYED_PATH`]. Whatever calls `ObjectStates::close` gives the reason, and
 //! `connection/objects/closings` says which of two reasons wins. The table of `docs/wire.md` has the bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use repl_core::{BitReader, BitWriter, ReadError};
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::body::path::{path_bits, read_path, write_path};
 
@@ -59,31 +59,72 @@ pub(crate) const REASON_BITS: usize = 2;
 /// What stands in place of the reason if the path of a destroyed object follows.
 const DESTROYED_PATH: u64 = 3;
 
-/// Returns how many bits a removal takes.
-pub(crate) fn removal_bits(path: Option<&str>) -> usize {
-    REASON_BITS.saturating_add(path.map_or(0, path_bits))
+/// The order of the Exp-Golomb code for the number of bits of a last state.
+const LAST_STATE_ORDER: u32 = 6;
+
+/// The removal of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Removal<'a> {
+    pub(crate) reason: CloseReason,
+    /// The path, if the object was static and the client may not know its path. Only a destroyed object has
+    /// one.
+    pub(crate) path: Option<&'a str>,
+    /// The handles and values of the last state, if there is one.
+    pub(crate) last_state: Option<BitSlice<'a>>,
 }
 
-/// Writes why an object is removed. If `path` is given, the object was destroyed.
-pub(crate) fn write_removal(reason: CloseReason, path: Option<&str>, writer: &mut BitWriter) {
-    match path {
-        Some(path) => {
-            debug_assert!(reason.is_destruction(), "only a destroyed object is named");
-            writer.write_bits(DESTROYED_PATH, REASON_BITS as u32);
-            write_path(path, writer);
+impl Removal<'_> {
+    /// Returns at most how many bits the removal takes.
+    pub(crate) fn bits(&self) -> usize {
+        // A number of fewer than 2³² bits takes at most 64 bits.
+        let last_state = self.last_state.map_or(0, |state| state.len().saturating_add(64));
+        let path = self.path.map_or(0, path_bits);
+        REASON_BITS.saturating_add(1).saturating_add(path).saturating_add(last_state)
+    }
+
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        match self.path {
+            Some(path) => {
+                debug_assert!(self.reason.is_destruction(), "only a destroyed object is named");
+                writer.write_bits(DESTROYED_PATH, REASON_BITS as u32);
+                write_path(path, writer);
+            }
+            None => writer.write_bits(self.reason as u64, REASON_BITS as u32),
         }
-        None => writer.write_bits(reason as u64, REASON_BITS as u32),
+        writer.write_flag(self.last_state.is_some());
+        if let Some(state) = self.last_state {
+            writer.write_exp_golomb(state.len() as u64, LAST_STATE_ORDER);
+            writer.append(state);
+        }
     }
 }
 
-/// Reads why an object is removed, and its path if it has one.
-pub(crate) fn read_removal(reader: &mut BitReader<'_>) -> Result<(CloseReason, Option<String>), ReadError> {
-    Ok(match reader.read_bits(REASON_BITS as u32)? {
-        0 => (CloseReason::Destroyed, None),
-        1 => (CloseReason::Relevancy, None),
-        2 => (CloseReason::TearOff, None),
-        _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
-    })
+/// The removal of an object, as a client reads it. The bits of the last state follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadRemoval {
+    pub(crate) reason: CloseReason,
+    pub(crate) path: Option<String>,
+    /// The number of bits of the last state, if there is one. At most as many as follow.
+    pub(crate) last_state_bits: Option<usize>,
+}
+
+impl ReadRemoval {
+    /// Reads a removal up to the last state.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let (reason, path) = match reader.read_bits(REASON_BITS as u32)? {
+            0 => (CloseReason::Destroyed, None),
+            1 => (CloseReason::Relevancy, None),
+            2 => (CloseReason::TearOff, None),
+            _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
+        };
+        let last_state_bits = if reader.read_flag()? {
+            let bits = usize::try_from(reader.read_exp_golomb(LAST_STATE_ORDER)?);
+            Some(bits.ok().filter(|&bits| bits <= reader.remaining()).ok_or(ReadError::OutOfRange)?)
+        } else {
+            None
+        };
+        Ok(Self { reason, path, last_state_bits })
+    }
 }
 
 #[cfg(test)]
@@ -93,14 +134,34 @@ mod tests {
     #[test]
     fn s211_a_removal_is_read_as_it_was_written() {
         use CloseReason::{Destroyed, Relevancy, TearOff};
+        let state = [0xa5, 0x5a, 0x07];
         for (reason, path) in
             [(Destroyed, None), (Relevancy, None), (TearOff, None), (Destroyed, Some("map/door"))]
         {
-            let mut writer = BitWriter::new();
-            write_removal(reason, path, &mut writer);
-            assert_eq!(writer.bit_len(), removal_bits(path));
-            let read = read_removal(&mut BitReader::new(writer.finish()));
-            assert_eq!(read, Ok((reason, path.map(str::to_owned))));
+            for last_state in [None, BitSlice::new(&state, 0, 19)] {
+                let mut writer = BitWriter::new();
+                let removal = Removal { reason, path, last_state };
+                removal.write(&mut writer);
+                assert!(writer.bit_len() <= removal.bits());
+                let bytes = writer.finish();
+                let mut reader = BitReader::new(bytes);
+                let last_state_bits = last_state.map(|state| state.len());
+                let expected = ReadRemoval { reason, path: path.map(str::to_owned), last_state_bits };
+                assert_eq!(ReadRemoval::read(&mut reader), Ok(expected));
+                if last_state.is_some() {
+                    assert_eq!(reader.read_bits(19), Ok(0x07_5aa5));
+                }
+            }
         }
+    }
+
+    #[test]
+    fn a_last_state_that_is_longer_than_the_packet_is_malformed() {
+        let mut writer = BitWriter::new();
+        writer.write_bits(0, REASON_BITS as u32);
+        writer.write_flag(true);
+        writer.write_exp_golomb(u64::from(u32::MAX), LAST_STATE_ORDER);
+        let bytes = writer.finish();
+        assert_eq!(ReadRemoval::read(&mut BitReader::new(bytes)), Err(ReadError::OutOfRange));
     }
 }

@@ -13,7 +13,7 @@ use repl_link::parts::Sequence;
 
 use crate::body::path::{StaticName, read_name};
 use crate::body::reassembly::Part;
-use crate::body::removal::{CloseReason, read_removal};
+use crate::body::removal::ReadRemoval;
 use crate::body::role::Proxy;
 use crate::body::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::body::table::TableHead;
@@ -84,9 +84,15 @@ pub(crate) trait Visitor {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError>;
-    /// The server closes an object. It names the path if the object was static and the client may not know
-    /// the path.
-    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError>;
+    /// The server removes an object. Reads its last state, if there is one. `head_bits` is the number of bits
+    /// that the entry has before the last state.
+    fn close(
+        &mut self,
+        slot: u32,
+        removal: &ReadRemoval,
+        head_bits: usize,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError>;
     fn part(&mut self, part: Part) -> Result<(), BodyError>;
 }
 
@@ -178,9 +184,15 @@ fn walk_closings(
     reader: &mut BitReader<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<(), BodyError> {
+    let mut start = reader.position();
     while let Some(slot) = segment.slot(reader)? {
-        let (reason, path) = read_removal(reader)?;
-        visitor.close(slot, reason, path.as_deref())?;
+        let removal = ReadRemoval::read(reader)?;
+        let (head, bits) = (reader.position(), removal.last_state_bits.unwrap_or(0));
+        visitor.close(slot, &removal, head.saturating_sub(start), reader)?;
+        start = reader.position();
+        if start.checked_sub(head) != Some(bits) {
+            return Err(BodyError::malformed("a last state of another length"));
+        }
     }
     Ok(())
 }

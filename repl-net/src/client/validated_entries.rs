@@ -25,6 +25,8 @@ pub(crate) struct ValidatedEntries {
     paths: Vec<String>,
     /// The number of entries up to the end of each body: the packet's own body, and then the bodies in blobs.
     bodies: Vec<usize>,
+    /// Whether an entry is the last state of an object that the packet removes.
+    pub(crate) has_last_state: bool,
 }
 
 /// One validated entry, or several that are alike. The values of updates and openings are in the packet, one
@@ -121,6 +123,7 @@ impl ValidatedEntries {
         self.lists.begin_packet();
         self.paths.clear();
         self.bodies.clear();
+        self.has_last_state = false;
     }
 
     /// Adds an update that is read by the recipe of its list. Its values are at the position `at`. `is_alike`

@@ -3,6 +3,8 @@
 //! *Invariant:* each object has at most one changelist in a tick, for all connections together (S67). A new
 //! object has none.
 
+use std::time::Duration;
+
 use repl_core::{Changelist, Refusal, Scratch};
 
 use crate::body::recycled::{Recycled, free_large};
@@ -28,9 +30,10 @@ pub(crate) struct Findings {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) found: Findings,
-    /// For each slot, the index of its changes among those that were found. The index is valid if the slot is
-    /// in `slots`.
-    at: Vec<u32>,
+    /// For each slot, the last change of its object.
+    last: Vec<LastChange>,
+    /// The time of this tick, in milliseconds, at least 1. It begins again after 49 days.
+    now_ms: u32,
     /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
@@ -38,6 +41,16 @@ pub(crate) struct Changes {
     /// The objects that were spawned since the last tick. No client has them, so nobody receives their
     /// changes: each client receives them whole.
     pub(crate) newborn: SlotSet,
+}
+
+/// The last change of an object.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastChange {
+    /// The index among what was found. It is valid if the slot is in [`Changes::slots`].
+    at: u32,
+    /// When the object changed last, as [`Changes::now_ms`], or zero if it has not changed since it was
+    /// spawned.
+    ms: u32,
 }
 
 /// The changes of one object.
@@ -48,6 +61,11 @@ pub(crate) struct Change {
 }
 
 impl Findings {
+    /// Returns the changes of the only object that was compared.
+    pub(crate) fn into_only(mut self) -> Changelist {
+        self.items.last_mut().map_or_else(Changelist::new, |change| std::mem::take(&mut change.list))
+    }
+
     fn clear(&mut self) {
         self.items.clear();
         self.evicted.clear();
@@ -116,7 +134,7 @@ impl Changes {
         if !self.slots.contains(slot) {
             return None;
         }
-        self.as_slice().get(*self.at.get(slot as usize)? as usize)
+        self.as_slice().get(self.last.get(slot as usize)?.at as usize)
     }
 
     /// Returns the changelist of the object in `slot`, if it has changed.
@@ -124,11 +142,31 @@ impl Changes {
         self.get(slot).map(|change| &change.list)
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Begins a tick at the time `now`, without changes.
+    pub(crate) fn begin_tick(&mut self, now: Duration) {
         self.found.clear();
         self.slots.clear();
         self.view_changed.clear();
         self.newborn.clear();
+        self.now_ms = (now.as_millis() as u32).max(1);
+    }
+
+    /// Records that there is a new object in `slot`.
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.last.get_mut(slot as usize).into_iter().for_each(|last| last.ms = 0);
+    }
+
+    /// Returns whether an object has changed since it was spawned.
+    pub(crate) fn has_ever_changed(&self, slot: u32) -> bool {
+        self.last.get(slot as usize).is_some_and(|last| last.ms > 0)
+    }
+
+    /// Returns whether an object may have changed since a time, which is less than 24 days ago. The time of
+    /// the change is known in milliseconds.
+    pub(crate) fn may_have_changed_since(&self, slot: u32, since: Duration) -> bool {
+        let since_ms = since.as_millis() as u32;
+        let changed = self.last.get(slot as usize).map_or(0, |last| last.ms);
+        changed > 0 && (changed.wrapping_sub(since_ms) as i32) >= 0
     }
 
     /// Frees the memory that no tick needed recently. The server calls `end_round` between two ticks.
@@ -138,8 +176,8 @@ impl Changes {
 
     /// Makes room for the changes of objects in slots below `end`.
     pub(crate) fn reserve(&mut self, end: usize) {
-        if self.at.len() < end {
-            self.at.resize(end, 0);
+        if self.last.len() < end {
+            self.last.resize(end, LastChange::default());
         }
     }
 
@@ -151,7 +189,7 @@ impl Changes {
             "one list for each object"
         );
         for (change, at) in self.found.items.iter().zip(0..) {
-            self.at[change.slot as usize] = at;
+            self.last[change.slot as usize] = LastChange { at, ms: self.now_ms };
             self.slots.insert(change.slot);
         }
     }

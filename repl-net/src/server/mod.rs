@@ -20,6 +20,7 @@ mod events;
 mod external;
 mod forest;
 mod handed_over;
+mod last_state;
 mod later;
 mod messages;
 mod not_sent;
@@ -62,6 +63,7 @@ use crate::session::events::{ServerEvent, SpawnError};
 use broadcast::Broadcast;
 use connection::Connection;
 use events::ServerEvents;
+use last_state::LastChanges;
 use passes::Passes;
 use peer::Peer;
 use rows::OwnRows;
@@ -304,24 +306,32 @@ impl Server {
     }
 
     /// Removes an object from the server and its clients, with its
-    /// [subobjects](ObjectHandle::spawn_subobject). Does nothing if the object does not exist. Costs
-    /// O(connections × log objects) for each object that is removed. The first removal after a packet of a
-    /// client also looks once at each call that waits for this client.
+    /// [subobjects](ObjectHandle::spawn_subobject). Does nothing if the object does not exist.
+    ///
+    /// What changed before, and what a client has not acknowledged yet, arrives together with the removal,
+    /// whatever is lost on the way: the client sees the last state until its user has polled the
+    /// [event](crate::ClientEvent::Despawned), and notifies run. It has what the client could see in this
+    /// moment. A client that leaves a group by which it saw the object is not sent it any more. Clients learn
+    /// of the end of subobjects before that of their parents.
+    ///
+    /// Costs O(connections × log objects) for each object that is removed, and its comparison if it was
+    /// written to. If it changed while packets were in flight, also looks at what these contain. A last state
+    /// counts as memory of the connection until its client has acknowledged the removal. The first removal
+    /// after a packet of a client also looks once at each call that waits for this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.store.slot_of(object) else { return };
-        for slot in self.world.subobjects.with_descendants(slot).into_iter().rev() {
+        for slot in self.world.with_subobjects(slot).into_iter().rev() {
             self.despawn_one(slot);
         }
     }
 
     fn despawn_one(&mut self, slot: u32) {
         let mut holders = 0;
+        let mut last = LastChanges::of(&mut self.world, slot);
         for peer in self.sessions.peers.values_mut() {
-            peer.connection.end_calls(&self.world, slot);
-            holders += u32::from(peer.connection.copies.destroy(&mut self.world, slot));
+            holders += u32::from(peer.connection.destroy(&mut self.world, slot, &mut last));
         }
         self.world.despawn(slot, holders);
-        self.world.subobjects.remove(slot);
         self.world.audiences.remove(&slot);
         let orphans = self.world.cells.remove(slot);
         self.reconsider(&orphans);
@@ -376,7 +386,7 @@ impl Server {
         self.world.marks.view_changed.insert(slot);
         for (peer, (mask, proxy)) in self.sessions.peers.values_mut().zip(before) {
             peer.connection.copies.review(&mut self.world, slot, &mask);
-            peer.connection.review_proxy(&self.world, slot, proxy);
+            peer.connection.copies.note_proxy(&mut self.world, slot, proxy);
         }
     }
 

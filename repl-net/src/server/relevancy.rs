@@ -23,6 +23,19 @@ impl Server {
         for peer in awake.filter(|peer| !peer.handshake.is_ended()) {
             peer.connection.copies.update_followed(&mut self.world);
         }
+        self.decide_views();
+    }
+
+    /// Lets each connection decide what its client sees in this tick, if anything has changed that decides
+    /// it.
+    pub(super) fn decide_views(&mut self) {
+        if !std::mem::take(&mut self.world.marks.undecided) {
+            return;
+        }
+        let now = self.sessions.now();
+        for peer in self.sessions.peers.awake_mut(now) {
+            peer.connection.copies.decide(&mut self.world);
+        }
     }
 }
 

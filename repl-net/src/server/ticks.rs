@@ -45,6 +45,7 @@ impl Server {
         self.world.begin_tick(now);
         let woken = self.world.compare();
         self.reconsider(&woken);
+        self.decide_views();
         self.world.find_due();
         self.report_refusals();
         self.served.choose(&self.sessions.peers, self.config.connections_per_tick, self.sessions.secret());

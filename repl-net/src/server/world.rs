@@ -55,7 +55,8 @@ pub(crate) struct World {
     pub(crate) priorities: Priorities,
     /// Which objects own which objects.
     pub(crate) owners: Forest,
-    /// Which objects are subobjects of which objects.
+    /// Which objects are subobjects of which objects, with those that were removed from the server and not
+    /// yet from all clients.
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
@@ -282,6 +283,13 @@ impl World {
         self.subobjects.below_in(word) | self.paths.in_word(word)
     }
 
+    /// Returns an object and all its subobjects that exist. Each comes before those below it.
+    pub(crate) fn with_subobjects(&self, slot: u32) -> Vec<u32> {
+        let mut all = self.subobjects.with_descendants(slot);
+        all.retain(|&slot| self.store.occupant(slot).alive);
+        all
+    }
+
     /// Returns the objects whose audience is a group, and what is attached to them.
     pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
         let wanted = Audience::Group(group);
@@ -337,6 +345,7 @@ impl World {
             return;
         }
         self.paths.remove(slot);
+        self.subobjects.remove(slot);
         // After all generations of a slot are used up, the slot is never used again.
         if let Some(generation) = self.store.occupant(slot).generation.checked_add(1) {
             self.store.occupants[slot as usize] = Occupant { alive: false, ..Occupant::new(generation) };

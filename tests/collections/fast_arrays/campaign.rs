@@ -304,6 +304,7 @@ impl Run {
             }
             let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
             seat.client.receive(now, delivery.bytes).expect("a packet of the server");
+            seat.listener.listen(&seat.client, &self.objects);
             while let Some(event) = seat.client.poll_event() {
                 match event {
                     ClientEvent::Despawned(gone, _) => {
@@ -321,7 +322,6 @@ impl Run {
                     other => panic!("unexpected: {other:?}"),
                 }
             }
-            seat.listener.listen(&seat.client, &self.objects);
         }
     }
 

@@ -42,7 +42,10 @@ impl Listener {
                 Call::Item(step) => items.push(step),
                 Call::Socket(step) => sockets.push(step),
                 Call::End(number) => {
-                    let bag = client.get(objects[&number]).expect("an object that was told is there");
+                    // What is told of its last state, the same packet may have removed.
+                    let info = client.object_info(objects[&number]);
+                    let bag = client.get(objects[&number]).or_else(|| info.departed());
+                    let bag = bag.expect("an object that was told is there");
                     let (items, sockets) = (updates(&mut items), updates(&mut sockets));
                     self.updates += (items.len() + sockets.len()) as u64;
                     self.known.entry(number).or_default().take(bag, &items, &sockets);

@@ -20,6 +20,16 @@ use crate::client::validated_entries::{
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
 
+/// Which entries of a packet are applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    All,
+    /// All but the removals of objects.
+    Values,
+    /// The removals of objects.
+    Closings,
+}
+
 /// The values of a run of openings.
 enum Values<'a> {
     /// They are read by a recipe. The values of the next object are at this position of the body.
@@ -43,8 +53,12 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl<'b> Applier<'_, 'b> {
-    /// Applies an entry of `contents`. Entries are applied in the order in which they were validated.
-    pub(super) fn apply(&mut self, entry: ValidatedEntry, contents: &ValidatedEntries) {
+    /// Applies an entry of `contents`, if it belongs to this step. The entries of a step are applied in the
+    /// order in which they were validated.
+    pub(super) fn apply(&mut self, entry: ValidatedEntry, contents: &ValidatedEntries, step: Step) {
+        if step != Step::All && matches!(entry, ValidatedEntry::Close { .. }) != (step == Step::Closings) {
+            return;
+        }
         match entry {
             ValidatedEntry::Prepared { list, updates } => {
                 self.prepared(contents.updates(updates), list, contents)

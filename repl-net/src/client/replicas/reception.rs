@@ -1,8 +1,9 @@
 //! Receives the body of a packet in four steps: validates all of the body, applies all of it, reads
-//! references again, and calls callbacks.
+//! references again, and calls callbacks. If the packet has the last state of an object that it removes, all
+//! removals come after the callbacks, as if they were in a packet of their own.
 //!
 //! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
-//! validated. Notifies run only after all of it was applied.
+//! validated. Notifies run only after all values were applied.
 
 use std::cell::Cell;
 
@@ -10,7 +11,7 @@ use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap};
 use repl_link::parts::{Sequence, read_end};
 
 use super::Replicas;
-use super::applier::Applier;
+use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
@@ -61,17 +62,29 @@ impl Replicas {
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
         if validated.is_ok() {
-            self.apply(0, stamp, &mut body.clone(), events);
-            for ((stamp, mut blob), number) in blobs.into_iter().zip(1..) {
-                self.apply(number, stamp, &mut blob.as_slice().reader(), events);
+            let steps: &[Step] =
+                if self.contents.has_last_state { &[Step::Values, Step::Closings] } else { &[Step::All] };
+            for &step in steps {
+                self.apply(0, (stamp, step), &mut body.clone(), events);
+                for ((stamp, blob), number) in blobs.iter_mut().zip(1..) {
+                    self.apply(number, (*stamp, step), &mut blob.as_slice().reader(), events);
+                }
+                if step == Step::Values {
+                    self.finish();
+                }
             }
         }
         self.slots.outcome.clear();
         validated?;
         self.remove_torn_off_beyond(self.slots.len(), events);
+        self.finish();
+        Ok(())
+    }
+
+    /// Reads references again after objects have appeared or disappeared, and calls the callbacks.
+    fn finish(&mut self) {
         self.reread_references();
         self.run_callbacks();
-        Ok(())
     }
 
     /// Drops the state that belongs to the previous packet.
@@ -151,17 +164,17 @@ impl Replicas {
         result
     }
 
-    /// Applies the body with this number, which was validated.
+    /// Applies the entries of a step in the body with this number, which was validated.
     fn apply(
         &mut self,
         number: usize,
-        stamp: Sequence,
+        (stamp, step): (Sequence, Step),
         reader: &mut BitReader<'_>,
         events: &mut ClientEvents,
     ) {
         let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
         let mut applier = Applier { replicas: self, stamp, events, checked: &mut checked, reader };
-        contents.body(number).iter().for_each(|entry| applier.apply(*entry, &contents));
+        contents.body(number).iter().for_each(|entry| applier.apply(*entry, &contents, step));
         (self.contents, self.checked) = (contents, checked);
     }
 }

@@ -8,13 +8,14 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use repl_core::wire::read_handles;
 use repl_core::{BitReader, Checked, Epoch, Guid, HandleSet, Objects, ReadError, ReferenceMap};
 use repl_link::parts::Sequence;
 
 use super::Replicas;
 use crate::body::blob::MAX_BLOBS;
 use crate::body::reassembly::Part;
-use crate::body::removal::CloseReason;
+use crate::body::removal::ReadRemoval;
 use crate::body::segment::LEAST_RUN_BITS;
 use crate::body::slot_set::{SlotSet, masks_between};
 use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
@@ -201,6 +202,25 @@ impl Validator<'_> {
     }
 }
 
+impl Validator<'_> {
+    /// Validates the last state of an object that the client has, which is read like an update.
+    fn last_state(
+        &mut self,
+        slot: u32,
+        head_bits: usize,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let start = reader.position();
+        let class = self.replicas.classes.wire(self.place.0.into());
+        let count = self.replicas.handles_of(class).ok_or_else(no_such_class)?;
+        let handles = read_handles(count, false, reader)?;
+        let head_bits = head_bits.saturating_add(reader.position().saturating_sub(start));
+        self.update(slot, PropertyList { handles: &handles, head_bits, is_alike: false }, reader)?;
+        self.contents.has_last_state = true;
+        Ok(())
+    }
+}
+
 #[cold]
 fn beyond_limit(slot: u32, slots: usize) -> BodyError {
     BodyError::Malformed(format!("slot {slot} is over the limit of {slots} objects"))
@@ -332,9 +352,25 @@ impl Visitor for Validator<'_> {
         Ok(())
     }
 
-    fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) -> Result<(), BodyError> {
-        self.check(slot)?;
-        self.contents.close(slot, reason, path);
+    fn close(
+        &mut self,
+        slot: u32,
+        removal: &ReadRemoval,
+        head_bits: usize,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let place = self.check(slot)?;
+        let &ReadRemoval { reason, ref path, last_state_bits } = removal;
+        match (place, last_state_bits) {
+            (Some(place), Some(_)) => {
+                self.place = place;
+                self.last_state(slot, head_bits, reader)?;
+            }
+            // The client does not have the object, or has removed it already.
+            (None, Some(bits)) => reader.skip_bits(bits)?,
+            (_, None) => {}
+        }
+        self.contents.close(slot, reason, path.as_deref());
         if !reason.keeps_object() {
             self.outcome.close(slot);
         }

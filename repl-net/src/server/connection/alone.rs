@@ -2,18 +2,14 @@
 //!
 //! *Invariant:* what has no room stays pending, so that a later pass sends it.
 
-use std::time::Duration;
-
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext, PassScratch};
 use super::copies::Copies;
 use super::large::pruned_part;
-use super::lists::PRIVATE_GAP_ORDER;
 use super::objects::{OpeningRemainder, Phase};
 use crate::body::contents::{Content, Sent};
-use crate::body::removal::{CloseReason, removal_bits, write_removal};
 use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
 use crate::body::writing::WriteState;
 use crate::server::openings::SMALL_OPEN_BITS;
@@ -59,7 +55,7 @@ impl Connection {
             Phase::Closing(_) if self.waits_for_calls(slot, context.world) => {
                 self.copies.objects.close_waits(slot, context.now);
             }
-            Phase::Closing(reason) => self.send_close(slot, reason, context),
+            Phase::Closing(_) => self.send_close(slot, context),
             Phase::Unsent if self.copies.waits_for_parent(slot, context.world) => {
                 self.copies.objects.must_send(slot)
             }
@@ -70,34 +66,6 @@ impl Connection {
             Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
             Phase::Opening | Phase::Open => self.copies.postpone(slot, context.world),
         }
-    }
-
-    fn send_close(&mut self, slot: u32, reason: CloseReason, context: &PassContext<'_>) {
-        let path = self.copies.path_to_close(slot, context).filter(|_| reason.is_destruction());
-        if self.write_close(slot, reason, path.map(|path| &**path), context.now) {
-            self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
-        } else {
-            self.copies.objects.must_send(slot);
-        }
-    }
-
-    /// Writes the closing of an object, which makes the client remove the object. The closing of a destroyed
-    /// object may name its path. Returns `false` if the packets have no room for the closing.
-    pub(super) fn write_close(
-        &mut self,
-        slot: u32,
-        reason: CloseReason,
-        path: Option<&str>,
-        now: Duration,
-    ) -> bool {
-        let has_room = self.link.outbox.make_room(ENTRY_BITS + removal_bits(path), now);
-        if has_room {
-            self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
-                segment.slot(slot, writer);
-                write_removal(reason, path, writer);
-            });
-        }
-        has_room
     }
 
     /// Sends the opening of an object, which contains every property that has ever changed and that the

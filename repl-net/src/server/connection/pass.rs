@@ -196,7 +196,7 @@ impl Connection {
         }
         let slot = self.copies.objects.first_unknown();
         if (slot as usize) < context.world.store.limits.max_objects {
-            self.write_close(slot, CloseReason::Relevancy, None, context.now);
+            self.write_close(slot, CloseReason::Relevancy, context.now);
         }
     }
 

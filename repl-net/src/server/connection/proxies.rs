@@ -15,11 +15,9 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::objects::ProxyState;
 use crate::body::contents::{Content, Sent};
-use crate::body::role::Proxy;
 use crate::body::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
 use crate::body::writing::WriteState;
 use crate::server::occupant::Occupant;
-use crate::server::world::World;
 
 impl Connection {
     /// Returns the origin of an object for this client, which is the header of the object's opening.
@@ -34,14 +32,6 @@ impl Connection {
             archetype: if is_static { archetypes() } else { object.archetype() },
             proxy: self.copies.view().proxy(object),
         }
-    }
-
-    /// Checks whether the owner or the role of an object has changed for this client. The argument `before`
-    /// has the owner and role from before the change.
-    pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
-        let object = &world.store.objects[slot as usize];
-        let now = self.copies.view().proxy(object);
-        self.copies.objects.set_owned(slot, now.is_owner, now != before, self.link.outbox.sequence());
     }
 
     /// Sends the owner and role of an object if the client does not know them. `send_proxy` returns `false`

@@ -23,8 +23,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// despawn it. Calls of clients on it are ignored. Calls for clients on it return
     /// [`Gone`](crate::CallError::Gone), so make the last ones before you tear it off. What was
     /// [attached](Relevancy::AttachedTo) to it is shown to its owner only, as if the object were removed.
-    /// Despawn it when [`is_tear_off_known`](crate::ObjectInfo::is_tear_off_known): a client that was not
-    /// told yet removes the object when it is despawned.
+    /// You may despawn it at once: the clients that have it then keep it with its last state. But a client
+    /// that has not received the object yet never gets it, so better despawn it when
+    /// [`is_tear_off_known`](crate::ObjectInfo::is_tear_off_known).
     ///
     /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client learns of the tear-off of
     /// subobjects first. Does nothing if the object is torn off already.
@@ -33,7 +34,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         if self.server.world.store.objects[slot as usize].is_torn_off() {
             return self;
         }
-        for slot in self.server.world.subobjects.with_descendants(slot).into_iter().rev() {
+        for slot in self.server.world.with_subobjects(slot).into_iter().rev() {
             // A subobject that was torn off before keeps its last state.
             if !self.server.world.store.objects[slot as usize].is_torn_off() {
                 self.server.tear_off_one(slot);

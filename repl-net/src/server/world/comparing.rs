@@ -4,8 +4,10 @@
 //! *Invariant:* what the comparisons find is in ascending order of the slots, so it does not depend on the
 //! threads that compare.
 
+use repl_core::Changelist;
+
 use super::{Marks, Store, World};
-use crate::body::slot_set::slots_of;
+use crate::body::slot_set::{SlotSet, slots_of};
 use crate::server::changes::{Changes, Findings};
 use crate::server::column::Column;
 use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
@@ -90,6 +92,22 @@ impl World {
         by_class.moved().for_each(|(class, moved)| self.locate(class, moved));
         self.cells.sort_moved();
         self.marks.by_class = by_class;
+    }
+
+    /// Compares an object that is about to be removed with its shadow, and returns what has changed since the
+    /// last tick. Costs as much as one comparison, or O(1) if the object was not written to.
+    pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
+        if !self.is_dirty(slot) || self.marks.newborn.contains(slot) {
+            return Changelist::new();
+        }
+        let class = self.store.occupant(slot).class;
+        let (columns, objects, _, inputs) = self.split();
+        let (mut found, objects, nobody) = (Findings::default(), Chosen::All(objects), SlotSet::default());
+        // Clients may have what the last tick spawned.
+        let inputs = ComparisonInputs { newborn: &nobody, ..inputs };
+        let mut comparison = ClassComparison { inputs, objects, found: &mut found, moved: None };
+        columns[usize::from(class)].compare(class, &[slot], &mut comparison);
+        found.into_only()
     }
 
     /// Returns the columns, the states of the objects, where comparisons store what they find, and what they

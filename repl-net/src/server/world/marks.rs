@@ -24,6 +24,8 @@ pub(crate) struct Marks {
     pub(super) newborn: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) view_changed: SlotSet,
+    /// Whether this tick must decide anew what some connection sees.
+    pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,
     /// The objects that may have changed, while they are compared. The queue is empty between two calls of

@@ -51,6 +51,7 @@ impl World {
             Some(slot) => {
                 // The generation of a free slot is already that of its next object.
                 self.store.occupants[slot as usize].alive = true;
+                self.changes.forget(slot);
                 slot
             }
             None => {

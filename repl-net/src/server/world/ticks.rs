@@ -14,7 +14,7 @@ impl World {
     /// Begins a tick at the time `now`: finds out which objects may have changed and are due.
     pub(crate) fn begin_tick(&mut self, now: Duration) {
         self.frame += 1;
-        self.changes.clear();
+        self.changes.begin_tick(now);
         if self.ends_round() {
             self.changes.end_round();
             #[cfg(feature = "rayon")]

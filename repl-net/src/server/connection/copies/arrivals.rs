@@ -10,7 +10,7 @@ use super::Copies;
 use crate::body::State;
 use crate::body::contents::{Content, Contents, Late, Sent};
 use crate::body::entry_lists::EncodedEntry;
-use crate::body::slot_set::slots_of;
+use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
 
 impl Copies {
@@ -72,7 +72,7 @@ impl Copies {
     }
 
     /// Records that a packet with content about one object has arrived, or was acked late.
-    fn sent_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+    fn sent_arrived(&mut self, world: &mut World, sequence: Sequence, sent: &Sent) {
         if let Content::Proxy | Content::Open(_) = sent.content
             && self.is_current(world, sent.slot, sent.generation)
         {
@@ -81,7 +81,7 @@ impl Copies {
         self.content_arrived(world, sequence, sent);
     }
 
-    fn content_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+    fn content_arrived(&mut self, world: &mut World, sequence: Sequence, sent: &Sent) {
         let slot = sent.slot;
         match &sent.content {
             Content::Fragment { blob, index } => {
@@ -91,6 +91,7 @@ impl Copies {
                 self.content_arrived(world, self.next, &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
+            Content::Close => self.closes_arrived(world, sequence, word_of(slot), bit_of(slot)),
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
             Content::Proxy => self.objects.update_step(slot),
             Content::Open(list) => {

@@ -45,6 +45,9 @@ impl CallRights<'_> {
         };
         if recipient == Recipient::Owner && !is_owner() {
             CallVerdict::Drop
+        } else if self.copies.objects.is_leaving(slot) {
+            // The next tick decides whether the client keeps the object.
+            CallVerdict::Wait
         } else if self.copies.objects.has_arrived(slot) {
             CallVerdict::Send
         } else if self.copies.objects.is_expected(slot) {

@@ -69,7 +69,7 @@ impl Copies {
                 Content::Open(list) if self.opening_lost(losses, *slot) => {
                     self.list_lost(losses, *slot, *generation, list.clone());
                 }
-                Content::Open(_) => {}
+                Content::Open(_) | Content::Close => {}
             }
         }
     }

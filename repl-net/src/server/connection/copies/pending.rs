@@ -79,7 +79,7 @@ impl Copies {
         match content {
             Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
             Content::Open(list) | Content::Update(list) => self.make_pending(world, slot, list),
-            Content::Proxy | Content::Fragment { .. } => {}
+            Content::Proxy | Content::Fragment { .. } | Content::Close => {}
         }
     }
 

@@ -1,10 +1,12 @@
 //! Which objects the client has, and how it sees them: shows objects, hides them, and changes their views.
 //!
-//! *Invariant:* nothing is sent of an object that the client may not see, from the call on that hides it.
+//! *Invariant:* no packet is made with anything of an object that the client may not see when the packet is
+//! made. Packets are made only in ticks, after the [decision](Copies::decide) about what the client sees.
 
 use repl_core::{HandleSet, PropertyIndex};
 
 use super::Copies;
+use crate::body::role::Proxy;
 use crate::server::cells::Group;
 use crate::server::cells::area::{Position, Ring};
 use crate::server::world::World;
@@ -15,11 +17,11 @@ impl Copies {
         if visible {
             self.objects.unhide(slot);
         } else {
-            let closed = self.objects.hide(slot, self.next);
-            self.begin_close(world, slot, closed);
+            self.objects.hide(slot);
+            self.leave(world, slot);
         }
         // Subobjects that are being torn off are not attached any more.
-        let below = world.subobjects.with_descendants(slot);
+        let below = world.with_subobjects(slot);
         for slot in world.cells.with_attached(slot).into_iter().chain(below) {
             self.reconsider(world, slot);
         }
@@ -52,6 +54,11 @@ impl Copies {
         if !self.objects.sight_mut().set_member(group, is_member) {
             return;
         }
+        if !is_member {
+            for slot in self.objects.drop_last_states(group) {
+                self.withdraw_blob(world, slot);
+            }
+        }
         self.update_sight(world);
         for slot in world.seen_by_group(group) {
             self.reconsider(world, slot);
@@ -82,13 +89,42 @@ impl Copies {
         }
         let ring = self.view().ring_of(world, slot);
         if self.objects.sees(world, slot, ring) {
+            self.objects.stay(slot);
             self.pend_later(world, slot);
             self.show(world, slot, ring);
         } else {
-            let closed = self.objects.conceal(slot, self.next);
-            self.begin_close(world, slot, closed);
-            let is_in_sight = ring == Some(Ring::InSight) && world.store.occupant(slot).alive;
-            self.objects.set_unknown_in_sight(slot, is_in_sight);
+            self.leave(world, slot);
+        }
+    }
+
+    /// Lets an object leave that the client may not see now. The next tick closes it, unless the client sees
+    /// it again by then. What was never sent is forgotten at once.
+    fn leave(&mut self, world: &mut World, slot: u32) {
+        if self.objects.leave(slot) {
+            world.marks.undecided = true;
+        } else {
+            self.conceal(world, slot);
+        }
+    }
+
+    /// Begins to remove an object from the client, which may not see it.
+    fn conceal(&mut self, world: &mut World, slot: u32) {
+        let closed = self.objects.conceal(slot, self.next);
+        self.begin_close(world, slot, closed);
+        let ring = self.view().ring_of(world, slot);
+        let is_in_sight = ring == Some(Ring::InSight) && world.store.occupant(slot).alive;
+        self.objects.set_unknown_in_sight(slot, is_in_sight);
+    }
+
+    /// Decides what the client sees in this tick: begins to remove the objects that leave, and to tell the
+    /// client about owners and roles that have changed since the last tick.
+    pub(crate) fn decide(&mut self, world: &mut World) {
+        for slot in self.objects.take_leaving().iter() {
+            self.conceal(world, slot);
+        }
+        for (slot, before) in self.objects.take_proxies() {
+            let now = self.view().proxy(&world.store.objects[slot as usize]);
+            self.objects.set_owned(slot, now.is_owner, now != before, self.next);
         }
     }
 
@@ -141,6 +177,16 @@ impl Copies {
             self.objects.set_far(slot, is_far);
             self.review(world, slot, &before);
         }
+    }
+
+    /// Records that the owner or the role of an object may have changed. `before` is what both were before.
+    pub(crate) fn note_proxy(&mut self, world: &mut World, slot: u32, before: Proxy) {
+        let now = self.view().proxy(&world.store.objects[slot as usize]);
+        if now != before {
+            self.objects.note_proxy(slot, before);
+            world.marks.undecided = true;
+        }
+        self.objects.set_owned(slot, now.is_owner, false, self.next);
     }
 
     /// Handles the removal of an object from the server. Returns whether the client must still be told to

@@ -11,6 +11,7 @@ use super::standings::Standings;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
+use crate::server::world::World;
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
 #[derive(Debug, PartialEq, Eq)]
@@ -31,6 +32,41 @@ impl ObjectStates {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
 
+    /// Returns why an object is being closed.
+    pub(crate) fn close_reason(&self, slot: u32) -> CloseReason {
+        match self.tracked.get(slot).map(|tracked| tracked.phase) {
+            Some(Phase::Closing(reason)) => reason,
+            _ => CloseReason::Relevancy,
+        }
+    }
+
+    /// Returns whether the packet `stamp` or a later one contains the closing of an object.
+    pub(crate) fn is_close_sent_since(&self, slot: u32, stamp: Sequence) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.carried >= stamp)
+    }
+
+    /// Returns an object that is being closed with all subobjects that are, after those below them.
+    pub(crate) fn closing_below(&self, world: &World, slot: u32) -> Vec<u32> {
+        let mut family = world.subobjects.with_descendants(slot);
+        family.retain(|&slot| self.is_removed(slot));
+        family.reverse();
+        family
+    }
+
+    /// Returns the whole family of an object that is being closed, as far as it is: its parent, the parent of
+    /// its parent and so on, and all that is below them, each object after those below it.
+    pub(crate) fn closing_family(&self, world: &World, slot: u32) -> Vec<u32> {
+        let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_removed(parent));
+        let top = std::iter::successors(Some(slot), parent).last().unwrap_or(slot);
+        self.closing_below(world, top)
+    }
+
+    /// Returns whether the client is to remove an object, and not to keep it.
+    fn is_removed(&self, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing())
+            && !self.close_reason(slot).keeps_object()
+    }
+
     /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
     /// One call examines only some of the objects, so it may take a few hundred calls until an overdue
     /// closing is found.
@@ -38,11 +74,10 @@ impl ObjectStates {
         self.tracked.has_overdue_close(start)
     }
 
-    /// Records that an object is now hidden from the client, and begins to close it (to remove it from the
-    /// client).
-    pub(crate) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+    /// Records that an object is now hidden from the client. After this call, the caller must let it
+    /// [leave](Self::leave).
+    pub(crate) fn hide(&mut self, slot: u32) {
         self.view.hidden.insert(slot);
-        self.conceal(slot, since)
     }
 
     /// Records that the client does not see an object now, and begins to close it (to remove it from the
@@ -55,8 +90,14 @@ impl ObjectStates {
     /// Handles the removal of an object from the server, and begins to close it (to remove it from the
     /// client).
     pub(crate) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        // A client that has the object keeps it, if it was torn off.
+        let reason = if self.view.is_tearing_off(slot) && !self.is_leaving(slot) {
+            CloseReason::TearOff
+        } else {
+            CloseReason::Destroyed
+        };
         self.view.end_tear_off(slot);
-        let closed = self.close(slot, CloseReason::Destroyed, since);
+        let closed = self.close(slot, reason, since);
         self.view.forget(slot);
         self.unknown_in_sight.remove(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
@@ -80,7 +121,7 @@ impl ObjectStates {
             }
             return None;
         }
-        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
+        let is_forgotten = tracked.is_untouched();
         (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
         tracked.pending.clear();
         tracked.portions.clear();
@@ -97,6 +138,7 @@ impl ObjectStates {
     /// again.
     pub(crate) fn forget(&mut self, slot: u32) -> bool {
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
+        self.forget_last_state(slot);
         self.standings.forget(slot);
         self.check(slot);
         reopen
@@ -112,6 +154,11 @@ impl ObjectStates {
         self.unknown_in_sight = SparseSlots::default();
         self.tracked = TrackedObjects::default();
         self.view.take_tear_offs();
+        self.take_leaving();
+        self.take_proxies();
+        if self.view.last_states().is_some() {
+            self.view.change_last_states(std::mem::take);
+        }
         self.known_paths = None;
         known
     }

@@ -14,6 +14,7 @@
 mod closings;
 mod joining;
 mod known;
+mod last_states;
 mod new_elements;
 mod outcomes;
 mod paths;
@@ -26,6 +27,7 @@ mod tear_offs;
 mod tests;
 mod tracked;
 mod tracked_objects;
+mod undecided;
 mod view;
 mod view_changes;
 
@@ -34,6 +36,7 @@ use repl_core::HandleSet;
 
 pub(crate) use closings::Closed;
 use joining::Joining;
+pub(crate) use last_states::LastLack;
 pub(crate) use outcomes::LostOpening;
 pub(crate) use sending::OpeningRemainder;
 use sleep::Sleep;
@@ -288,7 +291,9 @@ impl ObjectStates {
     /// since the last call).
     #[inline]
     pub(super) fn measure_memory(&mut self) -> usize {
-        self.tracked.measure_memory() + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
+        self.tracked.measure_memory()
+            + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
+            + self.view.last_states().map_or(0, |states| states.held_bytes())
     }
 
     /// Returns whether all objects that existed when the client connected have arrived. The caller states
@@ -424,16 +429,18 @@ impl ObjectStates {
             Some(tracked) => {
                 assert!(known && !pending, "it is tracked, so it is known and no pending spawn");
                 assert!(!in_step || is_shared && tracked.is_up_to_date(), "what is in step lacks nothing");
-                let has_more = tracked.lacks_values() || tracked.blob.is_some();
-                assert!(!tracked.is_closing() || !has_more, "no values are sent of what is closing");
+                let has_blob = tracked.blob.is_some() && self.last_state(slot).is_none();
+                let has_more = tracked.lacks_values() || has_blob;
+                assert!(!tracked.is_closing() || !has_more, "only a last state is sent of what is closing");
             }
             None if known && !pending => {
                 assert_eq!(in_step, is_shared, "what has arrived is in step, if the view is the default");
             }
             None => assert!(!in_step, "what has not arrived is out of step"),
         }
-        let leaves = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
-        assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden is closed");
+        let closes = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
+        let leaves = closes || self.is_leaving(slot);
+        assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden leaves or is closed");
         let has_elements = self.standings.with_new_elements().contains(slot);
         assert!(!has_elements || self.tracked.get(slot).is_some(), "new elements are of tracked objects");
     }

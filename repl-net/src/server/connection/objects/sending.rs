@@ -228,12 +228,18 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the closing of an object waits until the client has acknowledged the calls on the object.
+    /// Records that the closing of an object waits, for example until the client has acknowledged the calls
+    /// on the object.
     pub(crate) fn close_waits(&mut self, slot: u32, now: Duration) {
+        self.close_begins(slot, now);
+        self.must_send(slot);
+    }
+
+    /// Records that the closing of an object is being sent from now on.
+    pub(crate) fn close_begins(&mut self, slot: u32, now: Duration) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.closing_since.get_or_insert(now);
         }
-        self.must_send(slot);
     }
 
     /// Records that the packet `sequence` contains the owner and role of an object.

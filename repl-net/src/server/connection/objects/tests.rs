@@ -129,7 +129,8 @@ impl Pair {
         let plain = self.plain(slot);
         plain.is_hidden = true;
         let expected = plain.close(CloseReason::Relevancy, next);
-        assert_eq!(self.states.hide(slot, Sequence::new(next)), expected);
+        self.states.hide(slot);
+        assert_eq!(self.states.conceal(slot, Sequence::new(next)), expected);
     }
 
     fn show(&mut self, slot: u32) {

@@ -100,6 +100,11 @@ impl Tracked {
         matches!(self.phase, Phase::Closing(_))
     }
 
+    /// Returns whether nothing of the object was ever sent.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.phase == Phase::Unsent && self.open_bits == 0
+    }
+
     /// Returns whether the client has all values of the object that it may see, or will have them when the
     /// packets in flight arrive. If the result is true, shared segments can update the object. Items of
     /// collections may still be unacknowledged, because they are tracked one by one.
@@ -114,6 +119,12 @@ impl Tracked {
             && !self.lacks_something()
             && self.blob.is_none()
             && self.proxy == ProxyState::UpToDate
+    }
+
+    /// Returns whether the client has all values of the object or they are in flight. New elements may be
+    /// unacknowledged.
+    pub(super) fn has_all_but_elements(&self) -> bool {
+        !self.lacks_values() && self.blob.is_none() && self.owed.is_none() && self.new_elements.is_empty()
     }
 
     /// Returns whether changes of the object, or its owner and role, must still be sent to the client.

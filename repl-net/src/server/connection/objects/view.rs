@@ -10,6 +10,8 @@ use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
 use repl_link::ConnectionId;
 use repl_link::parts::Sequence;
 
+use super::last_states::LastStates;
+use super::undecided::Undecided;
 use crate::body::role::Proxy;
 use crate::body::slot_set::SlotSet;
 use crate::body::sparse_slots::SparseSlots;
@@ -49,6 +51,10 @@ struct Rare {
     /// Objects that are so far away that the client may not see their `NearOnly` properties, including
     /// objects that it does not have.
     far: SparseSlots,
+    /// What was decided in the last tick and is decided anew in the next one.
+    undecided: Undecided,
+    /// The last states of objects that were removed from the server.
+    last_states: LastStates,
     /// The objects that are torn off, until the client has their last state. For each, the number of the next
     /// packet at the time when everything of the object had been sent, or `None` while something must still
     /// be sent.
@@ -350,17 +356,47 @@ impl View {
         if let Some(rare) = &mut self.rare {
             rare.switched.remove(&slot);
             rare.far.remove(slot);
+            rare.undecided.forget(slot);
             self.free_rare();
         }
     }
 
     /// Frees the memory of rare state if there is none.
     fn free_rare(&mut self) {
-        let is_empty =
-            |rare: &Rare| rare.switched.is_empty() && rare.tear_offs.is_empty() && rare.far.is_empty();
+        let is_empty = |rare: &Rare| {
+            rare.switched.is_empty()
+                && rare.tear_offs.is_empty()
+                && rare.far.is_empty()
+                && rare.undecided.is_empty()
+                && rare.last_states.is_empty()
+        };
         if self.rare.as_deref().is_some_and(is_empty) {
             self.rare = None;
         }
+    }
+
+    /// Returns what the next tick decides anew, if there is anything.
+    pub(super) fn undecided(&self) -> Option<&Undecided> {
+        self.rare.as_ref().map(|rare| &rare.undecided)
+    }
+
+    /// Changes what the next tick decides anew.
+    pub(super) fn change_undecided<R>(&mut self, change: impl FnOnce(&mut Undecided) -> R) -> R {
+        let result = change(&mut self.rare.get_or_insert_default().undecided);
+        self.free_rare();
+        result
+    }
+
+    /// Returns the last states of objects that were removed from the server, if there are any.
+    pub(super) fn last_states(&self) -> Option<&LastStates> {
+        self.rare.as_ref().map(|rare| &rare.last_states)
+    }
+
+    /// Changes the last states of objects that were removed from the server.
+    pub(super) fn change_last_states<R>(&mut self, change: impl FnOnce(&mut LastStates) -> R) -> R {
+        let result = change(&mut self.rare.get_or_insert_default().last_states);
+        self.free_rare();
+        result
     }
 
     /// Returns whether an object is torn off, and the client does not have all of its last state yet.

@@ -1,0 +1,66 @@
+//! Ends an object for one client, when it is removed from the server.
+//!
+//! *Invariant:* what the client may lack of the object, and could see, is sent with its closing.
+
+use repl_core::Changelist;
+
+use super::Connection;
+use super::objects::LastLack;
+use crate::body::losses::in_flight_of;
+use crate::server::last_state::LastChanges;
+use crate::server::world::World;
+
+impl Connection {
+    /// Handles the removal of an object from the server, which still exists. Returns whether the client must
+    /// still be told to remove the object.
+    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32, last: &mut LastChanges) -> bool {
+        self.end_calls(world, slot);
+        let lacking = self.last_changes(world, slot, &last.changes);
+        let state = lacking.and_then(|list| last.encode(world, list));
+        let is_used = self.copies.destroy(world, slot);
+        if is_used && let Some(state) = state {
+            self.copies.objects.keep_last_state(slot, state);
+        }
+        is_used
+    }
+
+    /// Returns what the client may lack of an object that is about to be removed, and may see. `changes` is
+    /// what no tick has found yet.
+    fn last_changes(&self, world: &World, slot: u32, changes: &Changelist) -> Option<Changelist> {
+        let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
+        let mask = || self.copies.objects.mask(world, slot);
+        let mut list = match self.copies.objects.last_lack(slot, has_changed) {
+            LastLack::Nothing => return None,
+            LastLack::Everything => {
+                let mut handles = mask();
+                handles.intersect(world.store.objects[slot as usize].history.ever());
+                world.store.whole(slot, &handles)
+            }
+            LastLack::Changes => {
+                let mut lists = self.unacknowledged(world, slot);
+                lists.push(changes.clone());
+                let mut list = Changelist::merged(lists);
+                list.retain(&mask());
+                list.forget_resets();
+                list
+            }
+        };
+        world.store.prune(slot, &mut list);
+        (!list.is_empty()).then_some(list)
+    }
+
+    /// Returns the changes of an object that the client has not acknowledged, the oldest first.
+    fn unacknowledged(&self, world: &World, slot: u32) -> Vec<Changelist> {
+        let in_flight = &self.link.outbox.in_flight;
+        let mut lists: Vec<Changelist> = world.later.waiting(slot).cloned().collect();
+        if let Some((_, oldest)) = in_flight.unknown().next() {
+            // Shared data is sent in the tick of the change, except for what bands delay. What was lost is sent
+            // again alone, at any time.
+            let may_be_shared =
+                world.cells.have_bands() || world.changes.may_have_changed_since(slot, oldest);
+            let generation = world.store.occupant(slot).generation;
+            lists.extend(in_flight_of(in_flight, slot, generation, may_be_shared));
+        }
+        lists
+    }
+}

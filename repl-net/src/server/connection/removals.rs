@@ -1,0 +1,112 @@
+//! Sends closings, which make the client remove objects.
+//!
+//! *Invariant:* the client removes no object before its subobjects. So the closings of a family are in one
+//! packet, or that of a parent waits until those of its subobjects are acknowledged.
+
+use std::time::Duration;
+
+use repl_core::BitWriter;
+
+use super::Connection;
+use super::context::PassContext;
+use super::lists::PRIVATE_GAP_ORDER;
+use crate::body::contents::{Content, Sent};
+use crate::body::removal::{CloseReason, Removal};
+use crate::body::segment::{ENTRY_BITS, SegmentKind};
+use crate::body::writing::WriteState;
+use crate::server::world::World;
+
+impl Connection {
+    /// Sends the closing of an object with those of its subobjects, of its parent and of all others of its
+    /// family, as far as they are being closed.
+    pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if self.copies.objects.is_close_sent_since(slot, self.link.outbox.stamp()) {
+            return;
+        }
+        let family = self.copies.objects.closing_family(context.world, slot);
+        if family.len() < 2 {
+            return self.send_close_alone(slot, context);
+        }
+        let bits: usize = family.iter().map(|&slot| ENTRY_BITS + self.removal(slot, context).bits()).sum();
+        let is_held = family.iter().any(|&slot| self.holds_close(slot, context.world));
+        if is_held || bits > self.link.outbox.capacity() {
+            if self.copies.objects.closing_below(context.world, slot).len() < 2 {
+                self.send_close_alone(slot, context);
+            } else {
+                self.copies.objects.close_waits(slot, context.now);
+            }
+        } else if self.link.outbox.make_room(bits, context.now) {
+            for slot in family {
+                self.copies.objects.begin_sending(slot);
+                self.write_removal_of(slot, context);
+            }
+        } else {
+            self.copies.objects.must_send(slot);
+        }
+    }
+
+    /// Returns whether the closing of an object may not be sent yet.
+    fn holds_close(&self, slot: u32, world: &World) -> bool {
+        self.copies.waits_for_path(slot, world)
+            || self.waits_for_calls(slot, world)
+            || self.copies.has_blob(slot)
+    }
+
+    /// Sends the closing of one object. If its last state is too large for a packet, sends it as a blob.
+    fn send_close_alone(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let bits = ENTRY_BITS + self.removal(slot, context).bits();
+        if bits > self.link.outbox.capacity() {
+            self.send_close_as_blob(slot, context);
+        } else if self.link.outbox.make_room(bits, context.now) {
+            self.write_removal_of(slot, context);
+        } else {
+            self.copies.objects.must_send(slot);
+        }
+    }
+
+    /// Writes the closing of an object that the client may not have, without a last state. Returns `false` if
+    /// the packets have no room for it.
+    pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
+        let removal = Removal { reason, path: None, last_state: None };
+        let has_room = self.link.outbox.make_room(ENTRY_BITS + removal.bits(), now);
+        if has_room {
+            self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+                segment.slot(slot, writer);
+                removal.write(writer);
+            });
+        }
+        has_room
+    }
+
+    fn write_removal_of(&mut self, slot: u32, context: &PassContext<'_>) {
+        let mut entry = BitWriter::new();
+        self.removal(slot, context).write(&mut entry);
+        self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+            segment.slot(slot, writer);
+            writer.append(entry.as_slice());
+        });
+        self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
+    }
+
+    fn send_close_as_blob(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let mut entry = BitWriter::new();
+        self.removal(slot, context).write(&mut entry);
+        context.scratch.values.clear();
+        context.scratch.values.append(entry.as_slice());
+        let generation = context.world.store.occupant(slot).generation;
+        let sent = Sent { slot, generation, content: Content::Close };
+        self.copies.objects.close_begins(slot, context.now);
+        self.send_blob(SegmentKind::Close, sent, context, |segment, writer, values| {
+            segment.slot(slot, writer);
+            writer.append(values);
+        });
+    }
+
+    /// Returns the removal of an object that is being closed.
+    fn removal<'a>(&'a self, slot: u32, context: &'a PassContext<'_>) -> Removal<'a> {
+        let reason = self.copies.objects.close_reason(slot);
+        let path = self.copies.path_to_close(slot, context).filter(|_| reason.is_destruction());
+        let last_state = self.copies.objects.last_state(slot).map(|state| state.as_slice());
+        Removal { reason, path: path.map(|path| &**path), last_state }
+    }
+}

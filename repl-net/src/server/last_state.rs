@@ -1,0 +1,96 @@
+//! The last state of an object that is removed from the server: what its clients may lack of it.
+//!
+//! The values are encoded when the object is removed, because its row is gone afterwards. They never change, so
+//! they are sent again as they are. Connections that lack the same share them.
+//!
+//! *Invariant:* a last state has only properties that the client could see when the object was removed.
+
+use std::sync::Arc;
+
+use repl_core::wire::write_handles;
+use repl_core::{BitSlice, BitWriter, Changelist, WriteRecipe};
+
+use super::cells::{Audience, Group, Relevancy};
+use super::world::World;
+
+/// The last state of an object, as clients are sent it.
+#[derive(Debug)]
+pub(crate) struct LastState {
+    /// The handles and values, encoded.
+    bytes: Box<[u8]>,
+    bits: usize,
+    /// The groups of which a client must be a member to see the object.
+    groups: Arc<[Group]>,
+}
+
+impl LastState {
+    /// Returns the handles and values.
+    pub(crate) fn as_slice(&self) -> BitSlice<'_> {
+        BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
+    }
+
+    /// Returns whether only members of a group may see the object.
+    pub(crate) fn is_for_group(&self, group: Group) -> bool {
+        self.groups.contains(&group)
+    }
+
+    /// Returns about how many bytes the state takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        size_of::<Self>() + self.bytes.len()
+    }
+}
+
+/// The last changes of an object that is being removed, and the last states of its clients.
+pub(crate) struct LastChanges {
+    /// What has changed since the last tick.
+    pub(crate) changes: Changelist,
+    slot: u32,
+    groups: Arc<[Group]>,
+    /// The states that were encoded so far, each with its properties.
+    encoded: Vec<(Changelist, Arc<LastState>)>,
+}
+
+impl LastChanges {
+    /// Compares an object that is about to be removed.
+    pub(crate) fn of(world: &mut World, slot: u32) -> Self {
+        let changes = world.compare_last(slot);
+        Self { changes, slot, groups: groups_of(world, slot), encoded: Vec::new() }
+    }
+
+    /// Returns the last state with the properties of a changelist, or `None` if nothing of it can be sent.
+    pub(crate) fn encode(&mut self, world: &World, mut list: Changelist) -> Option<Arc<LastState>> {
+        if let Some((_, state)) = self.encoded.iter().find(|(known, _)| *known == list) {
+            return Some(Arc::clone(state));
+        }
+        let key = list.clone();
+        let (mut values, mut writer) = (BitWriter::new(), BitWriter::new());
+        world.store.write_values(self.slot, &mut list, &mut WriteRecipe::default(), &mut values);
+        if list.is_empty() {
+            return None;
+        }
+        let count = world.store.column_of(self.slot).program().handles();
+        write_handles(list.handles(), count, false, &mut writer);
+        writer.append(values.as_slice());
+        let (bits, groups) = (writer.bit_len(), Arc::clone(&self.groups));
+        let state = Arc::new(LastState { bytes: writer.into_bytes().into(), bits, groups });
+        self.encoded.push((key, Arc::clone(&state)));
+        Some(state)
+    }
+}
+
+/// Returns the groups of which a client must be a member to see an object, by its relevancy and audience and
+/// those of what it is attached to.
+fn groups_of(world: &World, slot: u32) -> Arc<[Group]> {
+    let of = |carrier: u32| {
+        let relevancy = match world.cells.relevancy(carrier) {
+            Relevancy::Group(group) => Some(group),
+            _ => None,
+        };
+        let audience = match world.audiences.get(&carrier) {
+            Some(Audience::Group(group)) => Some(*group),
+            _ => None,
+        };
+        relevancy.into_iter().chain(audience)
+    };
+    world.cells.carriers(slot).flat_map(of).collect()
+}
