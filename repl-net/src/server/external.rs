@@ -67,6 +67,9 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 ///   the last comparison, even if the property with the position may not be sent.
 /// - If collections of an object grow while a client joins, the client may learn a few ticks earlier or later
 ///   that it has joined.
+///
+/// Compare an object before you despawn it, if it may have changed: its last state is that of its last
+/// comparison.
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,

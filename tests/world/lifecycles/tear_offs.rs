@@ -209,7 +209,7 @@ fn s210_references_to_it_stay_valid_until_the_client_removes_it() {
 }
 
 #[test]
-fn s210_who_despawns_it_before_a_client_was_told_removes_it_there() {
+fn s210_a_client_keeps_what_is_despawned_before_it_was_told() {
     let (mut room, corpse) = one_pawn(1);
     room.server[corpse].health = 2;
     room.server.object(corpse).tear_off();
@@ -220,9 +220,8 @@ fn s210_who_despawns_it_before_a_client_was_told_removes_it_there() {
     );
     room.server.despawn(corpse);
     room.settle();
-    assert!(!room.client().contains(corpse));
-    let despawned = ClientEvent::Despawned(corpse.erase(), CloseReason::Destroyed);
-    assert_eq!(events(&mut room, 0).last(), Some(&despawned));
+    assert_eq!(health(&room, 0, corpse), Some(2));
+    assert_eq!(events(&mut room, 0).last(), Some(&ClientEvent::TornOff(corpse.erase())));
 }
 
 #[test]

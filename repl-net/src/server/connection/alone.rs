@@ -24,6 +24,10 @@ impl Connection {
         let mut slots = std::mem::take(&mut context.scratch.slots);
         self.copies.objects.order_to_send(&mut slots);
         for &slot in &slots {
+            if !self.copies.objects.must_be_sent(slot) {
+                // It was sent with its family.
+                continue;
+            }
             if self.copies.objects.is_pending_spawn(slot) {
                 self.copies.objects.leave_spawns(slot);
             }

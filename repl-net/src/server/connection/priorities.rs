@@ -132,7 +132,7 @@ impl Connection {
         let before = (self.link.outbox.body_writer().entries(), self.link.outbox.written_bits());
         if context.scratch.fresh.take(slot) {
             self.send_fresh(slot, context);
-        } else {
+        } else if self.copies.objects.must_be_sent(slot) {
             self.copies.objects.leave_spawns(slot);
             self.copies.objects.begin_sending(slot);
             self.send_object(slot, context);

@@ -20,9 +20,6 @@ impl Connection {
     /// Sends the closing of an object with those of its subobjects, of its parent and of all others of its
     /// family, as far as they are being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        if self.copies.objects.is_close_sent_since(slot, self.link.outbox.stamp()) {
-            return;
-        }
         let family = self.copies.objects.closing_family(context.world, slot);
         if family.len() < 2 {
             return self.send_close_alone(slot, context);

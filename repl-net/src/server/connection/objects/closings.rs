@@ -40,11 +40,6 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether the packet `stamp` or a later one contains the closing of an object.
-    pub(crate) fn is_close_sent_since(&self, slot: u32, stamp: Sequence) -> bool {
-        self.tracked.get(slot).is_some_and(|tracked| tracked.carried >= stamp)
-    }
-
     /// Returns an object that is being closed with all subobjects that are, after those below them.
     pub(crate) fn closing_below(&self, world: &World, slot: u32) -> Vec<u32> {
         let mut family = world.subobjects.with_descendants(slot);

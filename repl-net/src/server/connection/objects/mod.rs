@@ -12,6 +12,8 @@
 //! asserts how what is stored of an object depends on its standing.
 
 mod closings;
+mod deciding;
+mod endings;
 mod joining;
 mod known;
 mod last_states;
@@ -31,12 +33,14 @@ mod undecided;
 mod view;
 mod view_changes;
 
+use std::sync::Arc;
+
 use repl_core::__private::{preload, preload_all};
 use repl_core::HandleSet;
 
 pub(crate) use closings::Closed;
+pub(crate) use endings::LastLack;
 use joining::Joining;
-pub(crate) use last_states::LastLack;
 pub(crate) use outcomes::LostOpening;
 pub(crate) use sending::OpeningRemainder;
 use sleep::Sleep;
@@ -51,6 +55,7 @@ use crate::server::cells::area::Ring;
 use crate::server::cells::sight::Sight;
 use crate::server::cells::strips::StripPlace;
 use crate::server::cells::{Group, Home};
+use crate::server::last_state::LastState;
 use crate::server::world::World;
 use repl_link::ConnectionId;
 use repl_link::parts::Sequence;
@@ -193,6 +198,16 @@ impl ObjectStates {
     #[inline]
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
         self.standings.is_in_step(slot)
+    }
+
+    /// Returns whether the client may not see an object now, so that the next tick closes it.
+    pub(super) fn is_leaving(&self, slot: u32) -> bool {
+        self.view.undecided().is_some_and(|undecided| undecided.leaving.contains(slot))
+    }
+
+    /// Returns the last state of an object that was removed from the server.
+    pub(super) fn last_state(&self, slot: u32) -> Option<&Arc<LastState>> {
+        self.view.last_states()?.get(slot)
     }
 
     pub(super) fn is_pending_spawn(&self, slot: u32) -> bool {

@@ -103,6 +103,12 @@ impl ObjectStates {
         }
     }
 
+    /// Returns whether something of an object must be sent to this client alone, or the opening of a pending
+    /// spawn.
+    pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
+        self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
+    }
+
     /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
     /// were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {

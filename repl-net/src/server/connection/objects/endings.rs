@@ -1,0 +1,70 @@
+//! How objects end that are removed from the server: what the client may lack of them then, and how that is kept
+//! until the client has removed them.
+//!
+//! *Invariant:* what is said about an object that leaves, or that was never sent, is nothing.
+
+use std::sync::Arc;
+
+use super::{ObjectStates, Phase};
+use crate::server::cells::Group;
+use crate::server::last_state::LastState;
+
+/// What a client may lack of an object that is removed from the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastLack {
+    /// The client has everything, or it does not have the object.
+    Nothing,
+    /// The client lacks what is in flight, and what no tick has found yet.
+    Changes,
+    /// The client may lack anything.
+    Everything,
+}
+
+impl ObjectStates {
+    /// Returns what the client may lack of an object that is about to be removed. `has_changed` says whether
+    /// the object has changed since it was spawned.
+    pub(crate) fn last_lack(&self, slot: u32, has_changed: bool) -> LastLack {
+        if !self.is_known(slot) || self.standings.unsent().contains(slot) || self.is_leaving(slot) {
+            return LastLack::Nothing;
+        }
+        let phase = match self.tracked.get(slot) {
+            None if self.is_pending_spawn(slot) => Phase::Opening,
+            None => return LastLack::Changes,
+            Some(tracked) if tracked.is_untouched() => return LastLack::Nothing,
+            Some(tracked) if tracked.phase == Phase::Open && tracked.has_all_but_elements() => {
+                return LastLack::Changes;
+            }
+            Some(tracked) => tracked.phase,
+        };
+        match phase {
+            Phase::Closing(_) => LastLack::Nothing,
+            // All openings of the object had the same values.
+            Phase::Opening | Phase::Unsent if !has_changed => LastLack::Nothing,
+            Phase::Opening | Phase::Unsent | Phase::Open => LastLack::Everything,
+        }
+    }
+
+    /// Stores the last state of an object, which is sent with its closing.
+    pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>) {
+        debug_assert!(self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing()));
+        self.view.change_last_states(|states| states.insert(slot, state));
+    }
+
+    /// Drops the last state of an object that the client has removed.
+    pub(super) fn forget_last_state(&mut self, slot: u32) {
+        if self.last_state(slot).is_some() {
+            self.view.change_last_states(|states| states.remove(slot));
+        }
+    }
+
+    /// Drops the last states that only members of a group may see, because the client is no member any more.
+    /// Returns the slots of their objects, whose closings must be sent again.
+    pub(crate) fn drop_last_states(&mut self, group: Group) -> Vec<u32> {
+        let slots = self.view.last_states().map_or_else(Vec::new, |states| states.of_group(group));
+        for &slot in &slots {
+            self.forget_last_state(slot);
+            self.must_send(slot);
+        }
+        slots
+    }
+}
