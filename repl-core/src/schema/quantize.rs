@@ -46,12 +46,23 @@ const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 /// How far the length of a unit vector may differ from one.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
+/// A value at rest keeps the step that clients have until it has left the step by this part of a step. So
+/// noise of half a step, from peak to peak, does not make it change between two steps.
+const MARGIN_STEPS: f64 = 0.25;
+
+/// The distance from the middle of a step up to which values are encoded as the step.
+const HALF_STEP: f64 = 0.5;
+
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
 /// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
 /// same number of steps. For `f64`, encoding a decoded value always gives the same step. For `f32` it does if
 /// neither bound is more than 2²² steps from zero.
+///
+/// A property [keeps](Self::keeps) its step until its value has left the step by a quarter of a step. So the
+/// decoded value differs from the value of the property by at most ¾ of a step, with the same rounding
+/// errors, unless the quantizer is [exact](Self::exact).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -59,6 +70,7 @@ pub(crate) struct Quantizer {
     step: f64,
     steps: u64,
     saturate: bool,
+    exact: bool,
 }
 
 impl Quantizer {
@@ -85,7 +97,7 @@ impl Quantizer {
         );
         let steps = ((max - min) / step + 0.5) as u64;
         assert!(steps > 0, "the step of a quantised float must not be more than twice its range");
-        Self { min, max, step, steps, saturate }
+        Self { min, max, step, steps, saturate, exact: false }
     }
 
     /// Returns the least number of the range, the greatest number, and the size of a step.
@@ -96,6 +108,17 @@ impl Quantizer {
     /// Returns the same quantizer, changed so that it encodes numbers outside the range as the nearest bound.
     pub(crate) const fn saturating(self) -> Self {
         Self { saturate: true, ..self }
+    }
+
+    /// Returns the same quantizer, changed so that it always encodes the nearest step if `exact` is true. The
+    /// wire form does not depend on it.
+    pub(crate) const fn exact_if(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
+    /// Returns whether the quantizer always encodes the nearest step.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Adds to the checksum `sum` everything on which the bits of a number depend.
@@ -131,6 +154,14 @@ impl Quantizer {
         } else {
             Err(WriteError::OutOfRange)
         }
+    }
+
+    /// Returns whether a property that clients show as `step` keeps this step although its value is now
+    /// `value`, because the value has left the step by at most [`MARGIN_STEPS`].
+    #[inline]
+    pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
+        let position = (value - self.min) / self.step;
+        !self.exact && (position - step as f64).abs() <= HALF_STEP + MARGIN_STEPS
     }
 
     /// Returns the number that is `step` steps above the least number of the range.
@@ -198,6 +229,13 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     } else {
         Ok(vector.map(|component| component / length))
     }
+}
+
+/// Returns whether no component of two unit vectors differs by more than `margin`, after they were scaled to
+/// the length one. Returns false if one of them is no unit vector.
+fn are_within<const N: usize>(margin: f64, one: [f32; N], other: [f32; N], sign: f64) -> bool {
+    let (Ok(one), Ok(other)) = (normalise(one), normalise(other)) else { return false };
+    one.iter().zip(other).all(|(one, other)| (sign * one - other).abs() <= margin)
 }
 
 /// The numbers of bits that a component may take with `smallest_three`.
@@ -283,6 +321,15 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
+/// Returns whether a property whose value was `sent` keeps this value, although it is now `quaternion`: its
+/// rotation differs in each component by at most [`MARGIN_STEPS`] of a step. So each component of a decoded
+/// quaternion differs from the property by a quarter of a step more than if it was encoded now.
+pub(crate) fn keeps_smallest_three(sent: [f32; 4], quaternion: [f32; 4], bits: u32) -> bool {
+    let dot: f32 = sent.iter().zip(quaternion).map(|(sent, component)| sent * component).sum();
+    let step = FRAC_1_SQRT_2 / f64::from(Lattice::new(bits).half);
+    are_within(MARGIN_STEPS * step, quaternion, sent, if dot < 0.0 { -1.0 } else { 1.0 })
+}
+
 /// Encodes a unit vector in 2 × `bits` bits. `bits` is in [`UNIT_VECTOR_BITS`]. The vector is projected onto
 /// an octahedron. The lower half of the octahedron is folded out around the upper half to form a square.
 ///
@@ -305,6 +352,13 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
         u = u.abs();
     }
     Ok(lattice.push(lattice.push(0, u), v))
+}
+
+/// Does the same as [`keeps_smallest_three`] for a unit vector, whose steps are those of its coordinates on
+/// the octahedron.
+pub(crate) fn keeps_unit_vector(sent: [f32; 3], vector: [f32; 3], bits: u32) -> bool {
+    let step = 1.0 / f64::from(Lattice::new(bits).half);
+    are_within(MARGIN_STEPS * step, vector, sent, 1.0)
 }
 
 /// Returns the vector that [`encode_unit_vector`] encoded, scaled to the length one.

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch, Shadow};
 
 use super::shadows::Shadows;
 
@@ -30,7 +30,7 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn compare(
         &mut self,
         class: &Class<T>,
-        shadow: &mut T,
+        shadow: Shadow<'_, T>,
         row: usize,
         scope: &HandleSet,
         outcome: Outcome<'_>,
