@@ -231,7 +231,27 @@ impl Session {
         let Guest { client, connection, .. } = guest;
         View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection: *connection }
             .first_difference()
+            .or_else(|| self.disagreement(client).map(str::to_owned))
             .or_else(|| self.missing(guest).map(str::to_owned))
+    }
+
+    /// Returns a quantised property that another client shows as another step. A value near the border of two
+    /// steps may be shown as either, but as the same one on all clients.
+    fn disagreement(&self, client: &Client) -> Option<&'static str> {
+        let others = self.guests.iter().filter(|other| other.client.is_connected() && other.ended.is_none());
+        for Guest { client: other, .. } in others {
+            for player in client.objects::<model::Player>().filter_map(|(player, copy)| Some((copy, other.get(player)?))) {
+                if player.0.position != player.1.position {
+                    return Some("two clients show a player at different places");
+                }
+            }
+            for turret in client.objects::<model::Turret>().filter_map(|(turret, copy)| Some((copy, other.get(turret)?))) {
+                if turret.0.heading != turret.1.heading {
+                    return Some("two clients show a turret in different directions");
+                }
+            }
+        }
+        None
     }
 
     /// Returns which messages or calls a client missed or got twice.

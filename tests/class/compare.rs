@@ -285,12 +285,14 @@ struct Limited {
     #[replicated(quantize(smallest_three = 8))]
     rotation: [f32; 4],
     other: u8,
+    #[replicated(quantize(step = 0.5, range = 0.0..=1.0, exact))]
+    exact: f32,
 }
 
 impl Default for Limited {
     fn default() -> Self {
         let rotation = [0.0, 0.0, 0.0, 1.0];
-        Self { list: Vec::new(), name: String::new(), percent: 0, part: 0.0, rotation, other: 0 }
+        Self { list: Vec::new(), name: String::new(), percent: 0, part: 0.0, rotation, other: 0, exact: 0.0 }
     }
 }
 
@@ -326,10 +328,15 @@ fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
 #[test]
 fn a_difference_of_less_than_a_step_is_no_change() {
     let mut pair = Pair::<Limited>::new();
-    assert!(pair.edit(|object| object.part = 0.2).is_empty());
-    assert!(!pair.edit(|object| object.part = 0.3).is_empty());
-    assert!(pair.edit(|object| object.part = 0.4).is_empty());
-    assert!(!pair.edit(|object| object.part = 0.2).is_empty());
+    assert!(pair.edit(|object| object.exact = 0.2).is_empty());
+    assert!(!pair.edit(|object| object.exact = 0.3).is_empty());
+    assert!(pair.edit(|object| object.exact = 0.4).is_empty());
+    assert!(!pair.edit(|object| object.exact = 0.2).is_empty());
+
+    assert!(pair.edit(|object| object.part = 0.37).is_empty(), "it keeps its step within the margin");
+    assert!(!pair.edit(|object| object.part = 0.38).is_empty());
+    assert!(pair.edit(|object| object.part = 0.13).is_empty());
+    assert!(!pair.edit(|object| object.part = 0.12).is_empty());
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl<T: Replicated + Default> Pair<T> {
         let mut changes = Changelist::new();
         let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
         let shadow = Shadow { values: &mut self.shadow, seen: &mut self.seen, is_new: false };
-        self.class.compare(&self.live, shadow, scope, &mut changes, refusals, scratch);
+        self.class.compare_seen(&self.live, shadow, scope, &mut changes, refusals, scratch);
         if scratch.take_must_renumber() {
             self.class.renumber_items(&mut self.live);
         }

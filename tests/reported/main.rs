@@ -9,6 +9,7 @@ mod changed_in_sleep;
 mod large_values;
 mod notifies_of_references;
 mod old_servers;
+mod quantised_at_rest;
 mod slots_used_again;
 mod spawned_between_updates;
 mod synchronized;

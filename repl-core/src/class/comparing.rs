@@ -17,8 +17,7 @@ use crate::object::scan::{preload_strings, push_seen, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
 
-/// What a comparison knows of an object, and brings up to date. A reference to a shadow becomes the [`Shadow`]
-/// of an object without seen bytes that was compared before.
+/// What a comparison knows of an object, and brings up to date.
 #[derive(Debug)]
 pub struct Shadow<'a, T> {
     /// The values that clients are sent.
@@ -30,12 +29,6 @@ pub struct Shadow<'a, T> {
     /// Whether the object is compared for the first time. Then each quantised value gets its nearest step,
     /// whatever the step of its initial value is.
     pub is_new: bool,
-}
-
-impl<'a, T> From<&'a mut T> for Shadow<'a, T> {
-    fn from(values: &'a mut T) -> Self {
-        Self { values, seen: &mut [], is_new: false }
-    }
 }
 
 impl<T: Replicated> Class<T> {
@@ -125,18 +118,31 @@ impl<T: Replicated> Class<T> {
     /// A quantised value counts as the same as long as it has left the step of the shadow by at most a quarter
     /// of a step, unless it is `exact`.
     #[inline]
-    pub fn compare<'s>(
+    pub fn compare(
         &self,
         live: &T,
-        shadow: impl Into<Shadow<'s, T>>,
+        shadow: &mut T,
         scope: &HandleSet,
         changes: &mut Changelist,
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
-    ) where
-        T: 's,
-    {
-        let shadow = shadow.into();
+    ) {
+        let shadow = Shadow { values: shadow, seen: &mut [], is_new: false };
+        self.compare_seen(live, shadow, scope, changes, refusals, scratch);
+    }
+
+    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned: brings its seen
+    /// bytes up to date, too.
+    #[inline]
+    pub fn compare_seen(
+        &self,
+        live: &T,
+        shadow: Shadow<'_, T>,
+        scope: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
         let differences = &mut Differences { scope, copied: &mut changes.handles, left: &mut scratch.left };
         self.places.compare(live, shadow.values, shadow.seen, differences);
         if !scratch.left.is_empty() {

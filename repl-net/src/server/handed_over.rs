@@ -86,7 +86,7 @@ impl<T: Replicated> ExternalColumn<T> {
         let mut scope = Cow::Owned(scope);
         rare.too_large = class.keep_within(max_bits, live, values, &mut scope);
         let shadow = Shadow { values: &mut *values, seen, is_new };
-        class.compare(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
+        class.compare_seen(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
         if found.list.is_empty() {
             found.list = list;

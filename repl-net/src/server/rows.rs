@@ -64,7 +64,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         outcome: Outcome<'_>,
     ) {
         let Outcome { changes, refusals, scratch } = outcome;
-        class.compare(&self.0[row], shadow, scope, changes, refusals, scratch);
+        class.compare_seen(&self.0[row], shadow, scope, changes, refusals, scratch);
         if scratch.take_must_renumber() {
             class.renumber_items(&mut self.0[row]);
         }
