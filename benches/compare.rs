@@ -1,8 +1,8 @@
 //! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
 //! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
 //!
-//! In `resting`, half of the values are quantised and half of these rest inside the margin of another step, so
-//! their bytes are not those of the shadow.
+//! In `resting`, half of the values are quantised and half of these rest inside the margin of another step,
+//! so their bytes are not those of the shadow.
 //!
 //! In `dirty`, it is known which 100 objects may have changed. They are compared with a hand-written function
 //! that looks at each field, and both sides prefetch the objects.
@@ -84,9 +84,9 @@ struct Quantised {
     target: u32,
     #[replicated(quantize(step = 0.01, range = -4.0..=4.0))]
     yaw: f32,
-    #[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))]
+    #[replicated(quantize(step = 0.01, range = -16384.0..=16384.0))]
     position: [f32; 3],
-    #[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))]
+    #[replicated(quantize(step = 0.01, range = -16384.0..=16384.0))]
     velocity: [f32; 3],
     health: u16,
     max_health: u16,
@@ -140,11 +140,27 @@ impl Subject for Quantised {
 
     fn nth(index: u32) -> Self {
         let plain = Plain::nth(index);
-        let Plain { id, owner, target, health, max_health, ammo, armour, team, state, alive, score, .. } = plain;
+        let Plain { id, owner, target, health, max_health, ammo, armour, team, state, alive, score, .. } =
+            plain;
         let step = |number: f32| (number * 100.0).round() / 100.0;
         let yaw = step(plain.yaw.clamp(-3.0, 3.0));
         let (position, velocity) = (plain.position.map(step), plain.velocity.map(step));
-        Self { id, owner, target, yaw, position, velocity, health, max_health, ammo, armour, team, state, alive, score }
+        Self {
+            id,
+            owner,
+            target,
+            yaw,
+            position,
+            velocity,
+            health,
+            max_health,
+            ammo,
+            armour,
+            team,
+            state,
+            alive,
+            score,
+        }
     }
 
     fn set_health(&mut self, health: u16) {
@@ -225,7 +241,8 @@ impl<T: Subject> Column<T> {
         for &row in &self.rows {
             self.changes.clear();
             let seen = &mut self.seen[row * bytes..][..bytes];
-            let (live, shadow) = (&self.live[row], Shadow { values: &mut self.shadow[row], seen, is_new: false });
+            let (live, shadow) =
+                (&self.live[row], Shadow { values: &mut self.shadow[row], seen, is_new: false });
             let scope = self.class.conditions().ordinary();
             self.class.compare_seen(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
             black_box(&self.changes);
@@ -250,7 +267,10 @@ impl Column<Quantised> {
             object.velocity[1] -= 0.006;
         }
         assert_eq!((column.scan(), column.settle()), (OBJECTS, OBJECTS), "each object has moved");
-        assert!(column.changes.is_empty() && column.live[0] != column.shadow[0], "clients keep the old steps");
+        assert!(
+            column.changes.is_empty() && column.live[0] != column.shadow[0],
+            "clients keep the old steps"
+        );
         assert_eq!(column.scan(), 0, "the objects are at rest");
         column
     }

@@ -239,19 +239,14 @@ impl Session {
     /// steps may be shown as either, but as the same one on all clients.
     fn disagreement(&self, client: &Client) -> Option<&'static str> {
         let others = self.guests.iter().filter(|other| other.client.is_connected() && other.ended.is_none());
-        for Guest { client: other, .. } in others {
-            for player in client.objects::<model::Player>().filter_map(|(player, copy)| Some((copy, other.get(player)?))) {
-                if player.0.position != player.1.position {
-                    return Some("two clients show a player at different places");
-                }
+        others.map(|other| &other.client).find_map(|other| {
+            if show_differently(client, other, |player: &model::Player| player.position) {
+                Some("two clients show a player at different places")
+            } else {
+                show_differently(client, other, |turret: &model::Turret| turret.heading)
+                    .then_some("two clients show a turret in different directions")
             }
-            for turret in client.objects::<model::Turret>().filter_map(|(turret, copy)| Some((copy, other.get(turret)?))) {
-                if turret.0.heading != turret.1.heading {
-                    return Some("two clients show a turret in different directions");
-                }
-            }
-        }
-        None
+        })
     }
 
     /// Returns which messages or calls a client missed or got twice.
@@ -282,4 +277,10 @@ impl Session {
             self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
     }
+}
+
+/// Returns whether two clients show a value of some object differently.
+fn show_differently<T: Replicated, V: PartialEq>(one: &Client, other: &Client, value: fn(&T) -> V) -> bool {
+    let mut copies = one.objects::<T>().filter_map(|(object, copy)| Some((copy, other.get(object)?)));
+    copies.any(|(copy, other)| value(copy) != value(other))
 }

@@ -180,8 +180,8 @@ fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expecte
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
-/// Returns whether a client may show a value of the server in steps of this size: a value keeps its step until it
-/// has left it by a quarter of a step. The rest is rounding.
+/// Returns whether a client may show a value of the server in steps of this size: a value keeps its step
+/// until it has left it by a quarter of a step. The rest is rounding.
 fn is_kept(value: f32, replica: f32, step: f32) -> bool {
     (value - replica).abs() <= step * 0.76
 }
@@ -191,8 +191,8 @@ fn near(one: Vec2, other: Vec2, step: f32) -> bool {
     one.iter().zip(&other).all(|(one, other)| is_kept(*one, *other, step))
 }
 
-/// Returns whether two points are equal up to rounding to steps of this size. A path is sent as a unit, so it is
-/// always rounded to the nearest steps.
+/// Returns whether two points are equal up to rounding to steps of this size. A path is sent as a unit, so it
+/// is always rounded to the nearest steps.
 fn nearest(one: Vec2, other: Vec2, step: f32) -> bool {
     one.iter().zip(&other).all(|(one, other)| (one - other).abs() <= step * 0.51)
 }

@@ -476,7 +476,9 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             }
             ascending(range, errors);
         }
-        Some(QuantizeForm::SmallestThree(bits)) => width(bits, &SMALLEST_THREE_BITS, "smallest_three", errors),
+        Some(QuantizeForm::SmallestThree(bits)) => {
+            width(bits, &SMALLEST_THREE_BITS, "smallest_three", errors)
+        }
         Some(QuantizeForm::UnitVector(bits)) => width(bits, &UNIT_VECTOR_BITS, "unit_vector", errors),
         None => {}
     }

@@ -1,9 +1,9 @@
-//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/pull/4128>, and issues 2549 and
-//! 2855 there.
+//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/pull/4128>, and issues 2549
+//! and 2855 there.
 //!
-//! A quantised position drifts away, is wrong from the first synchronisation on, or jitters on clients while the
-//! object rests or creeps. Users expect that clients are always near, that nothing is sent at rest, and that a
-//! value which did not move is not shown as moving.
+//! A quantised position drifts away, is wrong from the first synchronisation on, or jitters on clients while
+//! the object rests or creeps. Users expect that clients are always near, that nothing is sent at rest, and
+//! that a value which did not move is not shown as moving.
 
 use repl::prelude::*;
 
@@ -35,10 +35,15 @@ fn upright() -> Crate {
 }
 
 fn resting() -> (Room, ObjectRef<Crate>) {
-    Room::furnished(ServerConfig::default(), |client| _ = client.register::<Crate>(), 1, |server| {
-        server.register::<Crate>();
-        server.spawn(upright())
-    })
+    Room::furnished(
+        ServerConfig::default(),
+        |client| _ = client.register::<Crate>(),
+        1,
+        |server| {
+            server.register::<Crate>();
+            server.spawn(upright())
+        },
+    )
 }
 
 /// Runs ticks in which a function changes the object. Returns the bytes of all packets.
@@ -128,9 +133,11 @@ fn noise_around_any_rotation_does_not_jitter() {
     let (mut room, object) = resting();
     let half = 0.5_f32.sqrt();
     // In the first two, several components are equally large.
-    for (turn, up) in
-        [([half, 0.0, 0.0, half], [0.0, 0.0, 1.0]), ([0.5; 4], [0.6, 0.0, -0.8]), ([0.1, 0.7, 0.1, 0.7], [1.0, 0.0, 0.0])]
-    {
+    for (turn, up) in [
+        ([half, 0.0, 0.0, half], [0.0, 0.0, 1.0]),
+        ([0.5; 4], [0.6, 0.0, -0.8]),
+        ([0.1, 0.7, 0.1, 0.7], [1.0, 0.0, 0.0]),
+    ] {
         (room.server[object].turn, room.server[object].up) = (turn, up);
         room.settle();
         let copy = room.client().get(object).unwrap();

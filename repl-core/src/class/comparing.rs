@@ -22,9 +22,9 @@ use crate::schema::replicated::Replicated;
 pub struct Shadow<'a, T> {
     /// The values that clients are sent.
     pub values: &'a mut T,
-    /// The bytes of the quantised values of the object, as the last comparison has seen them. They are as long
-    /// as [`Class::seen_bytes`] says. If the slice is empty, the values are compared with those of the shadow,
-    /// which takes longer while a value rests near the border of a quantisation step.
+    /// The bytes of the quantised values of the object, as the last comparison has seen them. They are as
+    /// long as [`Class::seen_bytes`] says. If the slice is empty, the values are compared with those of the
+    /// shadow, which takes longer while a value rests near the border of a quantisation step.
     pub seen: &'a mut [u8],
     /// Whether the object is compared for the first time. Then each quantised value gets its nearest step,
     /// whatever the step of its initial value is.
@@ -115,8 +115,8 @@ impl<T: Replicated> Class<T> {
     /// Costs O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for
     /// arrays.
     ///
-    /// A quantised value counts as the same as long as it has left the step of the shadow by at most a quarter
-    /// of a step, unless it is `exact`.
+    /// A quantised value counts as the same as long as it has left the step of the shadow by at most a
+    /// quarter of a step, unless it is `exact`.
     #[inline]
     pub fn compare(
         &self,

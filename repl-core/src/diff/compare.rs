@@ -285,8 +285,9 @@ impl Comparison<'_> {
         nested.map_or(Found::Same, Found::Nested)
     }
 
-    /// Compares a leaf with its shadow, and copies it to the shadow if it differs. If it `may_keep` its step and
-    /// has left it by no more than its margin, the shadow stays as it is, because clients are sent the shadow.
+    /// Compares a leaf with its shadow, and copies it to the shadow if it differs. If it `may_keep` its step
+    /// and has left it by no more than its margin, the shadow stays as it is, because clients are sent the
+    /// shadow.
     #[inline]
     fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32, may_keep: bool) -> Outcome {
         let Some(mut old) = shadow.leaf(handle) else { return Outcome::Same };
@@ -361,8 +362,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element to the shadow. The value has no step to keep. Returns an error if the value has no wire form, even if
-    /// the value equals the initial value.
+    /// Copies a leaf of a new element to the shadow. The value has no step to keep. Returns an error if the
+    /// value has no wire form, even if the value equals the initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
         match self.leaf(live, shadow, handle, false) {
             Outcome::Same if live.must_be_tried() => {

@@ -174,7 +174,8 @@ impl BlockList {
     /// Returns the blocks, and the handles of the values in them.
     fn of(mut values: Vec<PlainValue>, plan: &Plan) -> (Self, HandleSet) {
         values.sort_unstable_by_key(|value| value.offset);
-        let runs: Vec<Run> = plan.runs().iter().copied().chain(plan.seen_runs().iter().map(|seen| seen.run)).collect();
+        let runs: Vec<Run> =
+            plan.runs().iter().copied().chain(plan.seen_runs().iter().map(|seen| seen.run)).collect();
         let (mut blocks, mut bits, mut places) = (Vec::<Block>::new(), Vec::new(), Vec::new());
         let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
         for value in values {
@@ -208,8 +209,8 @@ impl BlockList {
     /// Does the same as [`Blocks::compare`].
     ///
     /// # Safety
-    /// `from` and the shadow are objects of the type to which the blocks belong. The shadow and the seen bytes
-    /// are borrowed mutably.
+    /// `from` and the shadow are objects of the type to which the blocks belong. The shadow and the seen
+    /// bytes are borrowed mutably.
     #[inline(always)]
     unsafe fn compare(&self, from: *const u8, known: Known, differences: &mut Differences<'_>) {
         for block in &self.blocks {
@@ -225,8 +226,8 @@ impl BlockList {
             let first = from.wrapping_add(block.offset);
             let (known_first, is_seen) = known.at(block.offset, block.seen);
             let is_copied = if is_seen { block.has_no_gaps } else { block.is_copied };
-            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied to the
-            // shadow, they are values of the same properties.
+            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied to
+            // the shadow, they are values of the same properties.
             let bytes = unsafe { differing_bytes(first, known_first, block.bytes, is_copied) };
             let last = block.last_of_values(bytes & block.owned);
             if last == 0 {

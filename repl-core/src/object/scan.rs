@@ -11,69 +11,75 @@ use crate::schema::plan::{Planned, Run, SeenRun};
 /// The number of objects that are compared before the code branches on the result.
 const BLOCK: usize = 8;
 
-/// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain memory
-/// or strings. `seen` has the seen bytes of all objects, one after another. If it has not, all plain memory is
-/// compared with the shadows.
+/// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain
+/// memory or strings. `seen` has the seen bytes of all objects, one after another. If it has not, all plain
+/// memory is compared with the shadows.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: impl FnMut(usize)) {
     let bytes = const { T::WHOLE.seen_bytes() };
     if bytes > 0 && seen.len() == live.len() * bytes {
-        scan_rows(live, shadow, seen.chunks_exact(bytes), same_with_seen, found);
+        let first = seen.as_ptr();
+        // SAFETY: `at` is below the number of live objects, each of which has this many seen bytes.
+        let is_same = |at: usize, live: &T, shadow: &T| unsafe {
+            same_with_seen(live, shadow, first.wrapping_add(at * bytes))
+        };
+        scan_rows(live, shadow, is_same, found);
     } else {
-        scan_rows(live, shadow, std::iter::repeat(&[][..]), |live, shadow, _| same(live, shadow), found);
+        scan_rows(live, shadow, |_, live, shadow| same(live, shadow), found);
     }
 }
 
-/// Calls `found` with the index of each object that `same` says to differ from its shadow and seen bytes.
+/// Calls `found` with the index of each object that `is_same` says to differ from what is known of it.
 #[inline]
-fn scan_rows<'s, T: Planned>(
+fn scan_rows<T: Planned>(
     live: &[T],
     shadow: &[T],
-    mut seen: impl Iterator<Item = &'s [u8]> + Clone,
-    is_same: impl Fn(&T, &T, &[u8]) -> bool + Copy,
+    is_same: impl Fn(usize, &T, &T) -> bool + Copy,
     mut found: impl FnMut(usize),
 ) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
     let (shadow_blocks, shadow_rest) = shadow.as_chunks::<BLOCK>();
     for ((block, shadow_block), first) in blocks.iter().zip(shadow_blocks).zip((0..).step_by(BLOCK)) {
-        let (mut same, seen_block) = (true, seen.clone());
-        for ((live, shadow), seen) in block.iter().zip(shadow_block).zip(&mut seen) {
-            same &= is_same(live, shadow, seen);
+        let mut same = true;
+        for ((live, shadow), at) in block.iter().zip(shadow_block).zip(first..) {
+            same &= is_same(at, live, shadow);
         }
         if !same {
-            scan_each(block, shadow_block, seen_block, first, is_same, &mut found);
+            scan_each(block, shadow_block, first, is_same, &mut found);
         }
     }
-    scan_each(rest, shadow_rest, seen, blocks.len() * BLOCK, is_same, &mut found);
+    scan_each(rest, shadow_rest, blocks.len() * BLOCK, is_same, &mut found);
 }
 
 #[cold]
 #[inline(never)]
-fn scan_each<'s, T: Planned>(
+fn scan_each<T: Planned>(
     live: &[T],
     shadow: &[T],
-    seen: impl Iterator<Item = &'s [u8]>,
     first: usize,
-    is_same: impl Fn(&T, &T, &[u8]) -> bool,
+    is_same: impl Fn(usize, &T, &T) -> bool,
     found: &mut impl FnMut(usize),
 ) {
-    for (((live, shadow), seen), at) in live.iter().zip(shadow).zip(seen).zip(first..) {
-        if !is_same(live, shadow, seen) {
+    for ((live, shadow), at) in live.iter().zip(shadow).zip(first..) {
+        if !is_same(at, live, shadow) {
             found(at);
         }
     }
 }
 
 /// Returns whether an object equals its shadow, and its seen bytes in all values with a margin.
+///
+/// # Safety
+/// `seen` points to the seen bytes of an object.
 #[inline]
-fn same_with_seen<T: Planned>(live: &T, shadow: &T, seen: &[u8]) -> bool {
+unsafe fn same_with_seen<T: Planned>(live: &T, shadow: &T, seen: *const u8) -> bool {
     let first = std::ptr::from_ref(live).cast::<u8>();
     let mut difference = difference_of_runs(live, shadow);
     for SeenRun { run, at } in const { T::PLAN.seen_runs() } {
-        let Some(known) = seen.get(*at..at + run.len) else { return false };
-        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends. The slice is
-        // as long as the run.
-        unsafe { difference.add(first.wrapping_add(run.offset), known.as_ptr(), run.len) };
+        let (one, other) = (first.wrapping_add(run.offset), seen.wrapping_add(*at));
+        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends, and where
+        // they are in the seen bytes.
+        unsafe { difference.add(one, other, run.len) };
     }
     difference.is_none() && same_strings(live, shadow)
 }
@@ -91,8 +97,8 @@ fn same<T: Planned>(live: &T, shadow: &T) -> bool {
     difference.is_none() && same_strings(live, shadow)
 }
 
-/// Returns in which bits the runs of two objects differ. The lengths of the runs are constants, so the function
-/// compiles to a sequence of loads without a branch.
+/// Returns in which bits the runs of two objects differ. The lengths of the runs are constants, so the
+/// function compiles to a sequence of loads without a branch.
 #[inline]
 fn difference_of_runs<T: Planned>(one: &T, other: &T) -> Difference {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -112,7 +118,9 @@ pub(crate) fn push_seen<T: Planned>(shadow: &T, seen: &mut Vec<u8>) {
     let first = std::ptr::from_ref(shadow).cast::<u8>();
     for SeenRun { run, .. } in const { T::WHOLE.seen_runs() } {
         // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends.
-        seen.extend_from_slice(unsafe { std::slice::from_raw_parts(first.wrapping_add(run.offset), run.len) });
+        seen.extend_from_slice(unsafe {
+            std::slice::from_raw_parts(first.wrapping_add(run.offset), run.len)
+        });
     }
 }
 

@@ -360,8 +360,8 @@ impl Codec {
         }
     }
 
-    /// Returns whether a property keeps its value on clients until it has changed by more than a margin, which
-    /// is a part of a quantisation step.
+    /// Returns whether a property keeps its value on clients until it has changed by more than a margin,
+    /// which is a part of a quantisation step.
     pub(crate) const fn has_margin(&self) -> bool {
         match self {
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => !quantizer.is_exact(),

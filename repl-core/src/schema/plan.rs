@@ -2,8 +2,8 @@
 //! value. The compiler computes the plans of each type.
 //!
 //! A value with a margin is a quantised value that keeps its step until it has left the step by a part of a
-//! step. While it rests in the margin, its bytes differ from those of the shadow. So they are compared with the
-//! *seen bytes*: the bytes that the last comparison of the object has found.
+//! step. While it rests in the margin, its bytes differ from those of the shadow. So they are compared with
+//! the *seen bytes*: the bytes that the last comparison of the object has found.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
@@ -13,8 +13,8 @@ use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
-/// The greatest number of runs (stretches of plain memory) of one kind in a plan. If a type has more runs, the
-/// plan overflows.
+/// The greatest number of runs (stretches of plain memory) of one kind in a plan. If a type has more runs,
+/// the plan overflows.
 const MAX_RUNS: usize = 32;
 /// The bytes of an object after this number are compared by the commands of their values, and larger objects
 /// have no seen bytes.
@@ -131,7 +131,9 @@ impl Plan {
     const fn whole(shape: &'static Shape) -> Self {
         let draft = Draft::of(shape, Part::Whole);
         let (mut plan, mut bytes, mut i) = (draft.plan, 0, 0);
-        while let Some(seen) = &draft.seen && i < seen.count {
+        while let Some(seen) = &draft.seen
+            && i < seen.count
+        {
             plan.seen[i] = SeenRun { run: seen.list[i], at: bytes };
             bytes += seen.list[i].len;
             i += 1;
@@ -143,7 +145,9 @@ impl Plan {
     /// Returns a plan with the runs of a draft. The seen bytes of its runs are where `whole` has them.
     const fn place_seen(draft: Draft, whole: &Self) -> Self {
         let (mut plan, mut i) = (draft.plan, 0);
-        while let Some(seen) = &draft.seen && i < seen.count {
+        while let Some(seen) = &draft.seen
+            && i < seen.count
+        {
             let run = seen.list[i];
             let Some(at) = whole.seen_at(run.offset, run.len) else { panic!("the whole plan has all runs") };
             plan.seen[i] = SeenRun { run, at };
@@ -180,8 +184,8 @@ impl Plan {
         }
     }
 
-    /// Returns the offset in the seen bytes of `len` bytes of an object that begin at `offset`. Returns `None`
-    /// if an object has no seen bytes for them.
+    /// Returns the offset in the seen bytes of `len` bytes of an object that begin at `offset`. Returns
+    /// `None` if an object has no seen bytes for them.
     pub(crate) const fn seen_at(&self, offset: usize, len: usize) -> Option<usize> {
         let mut i = 0;
         while i < self.seen_count {

@@ -6,20 +6,21 @@
 //! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. After you add the variants,
 //!    the compiler reports the `match` expressions that have no default arm: the rest of `codec`,
 //!    `object/leaf` (reads and writes the bits of the form), `Formatted::kind` in `shape` (which types become
-//!    the form), `Codec::has_margin` and `Field::exact` in `attributes` (whether a value keeps its step within
-//!    a margin), and `type_name` in `display`.
+//!    the form), `Codec::has_margin` and `Field::exact` in `attributes` (whether a value keeps its step
+//!    within a margin), and `type_name` in `display`.
 //! 2. The following code needs the form too, but the compiler does not report it: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
-//!    `identical` in `object/leaf` compares, and `keeps` there, which is the rule for the margin; `types/foreign`, which states which forms can be used for the
-//!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays. If
-//!    the number of bits depends on the value, `most_bits` in `diff/scale` and `bits` in `schema/display`
-//!    need the form too. Without it the value counts as unlimited, so objects are measured.
-//! 3. In the derive, the form needs a variant of `QuantizeForm` and a name in `attr/quantize` and `attr/place`.
-//!    After you add the variant, the compiler reports the `match` expressions in `expand/field` and in
-//!    `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which decides
-//!    whether the form has bounds. If the form has a number of bits, the range of this number is a constant
-//!    of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive
-//!    repeats it, and the tests of the derive compare the two.
+//!    `identical` in `object/leaf` compares, and `keeps` there, which is the rule for the margin;
+//!    `types/foreign`, which states which forms can be used for the types of other crates; and
+//!    `both/attributes` of `repl-fastarray`, which states it for fast arrays. If the number of bits depends
+//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Without it
+//!    the value counts as unlimited, so objects are measured.
+//! 3. In the derive, the form needs a variant of `QuantizeForm` and a name in `attr/quantize` and
+//!    `attr/place`. After you add the variant, the compiler reports the `match` expressions in `expand/field`
+//!    and in `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which
+//!    decides whether the form has bounds. If the form has a number of bits, the range of this number is a
+//!    constant of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of
+//!    the derive repeats it, and the tests of the derive compare the two.
 //! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
 //!    `schema/attributes`. In `repl-derive/tests/derive`, the file `pass/every_attribute.rs` uses all forms.
 //!    Some tests fail until they have the form: `.stderr` files of `fail` in the same folder, and the
@@ -433,7 +434,8 @@ mod tests {
         a.iter().zip(b).map(|(a, b)| (f64::from(*a) - sign * f64::from(b)).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// A property as a naive model of the rule keeps it: its value when it was sent, and how often it was sent.
+    /// A property as a naive model of the rule keeps it: its value when it was sent, and how often it was
+    /// sent.
     struct Kept<T, F, K> {
         sent: T,
         updates: u32,
@@ -492,12 +494,12 @@ mod tests {
                 let noisy = |noise: f64| position(quantizer, step as f64 + 0.5 + noise);
                 for sent in [step, step + 1] {
                     let mut property = kept_number(quantizer, position(quantizer, sent as f64));
-                    noise.iter().for_each(|noise| drop(property.set(noisy(*noise))));
+                    noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
                     prop_assert_eq!(property.updates, 0, "the steps on both sides of the border are kept");
                 }
                 let far = if step > 1 { 0 } else { quantizer.steps };
                 let mut property = kept_number(quantizer, position(quantizer, far as f64));
-                noise.iter().for_each(|noise| drop(property.set(noisy(*noise))));
+                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
                 prop_assert!(property.updates <= 1, "{} updates", property.updates);
             }
         }
@@ -521,7 +523,7 @@ mod tests {
                 };
                 let far = if part > 0.5 { 0 } else { quantizer.steps };
                 let mut property = kept_number(quantizer, position(quantizer, far as f64));
-                noise.iter().for_each(|noise| drop(property.set(noisy(*noise))));
+                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
                 prop_assert!(property.updates <= 1, "{} updates", property.updates);
             }
         }
@@ -591,8 +593,8 @@ mod tests {
         }
     }
 
-    /// Returns a unit vector with noise. Any two such vectors differ in each component by at most a quarter of
-    /// a step.
+    /// Returns a unit vector with noise. Any two such vectors differ in each component by at most a quarter
+    /// of a step.
     fn noisy<const N: usize>(vector: [f32; N], noise: [f64; N], step: f64) -> [f32; N] {
         // To scale a vector to the length one can move a component by half of the noise again. What is left
         // of the quarter is more than the rounding of `f32`.

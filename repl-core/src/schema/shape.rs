@@ -307,7 +307,9 @@ impl Formatted {
             {
                 Kind::Leaf(Codec::smallest_three(bits, exact))
             }
-            (Format::UnitVector { bits, exact }, Kind::FixedArray { element, len: 3 }) if element.is_f32() => {
+            (Format::UnitVector { bits, exact }, Kind::FixedArray { element, len: 3 })
+                if element.is_f32() =>
+            {
                 Kind::Leaf(Codec::unit_vector(bits, exact))
             }
             (_, Kind::Leaf(codec)) => Kind::Leaf(codec.formatted(self.format, self.max_len)),

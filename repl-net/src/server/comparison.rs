@@ -205,7 +205,7 @@ impl ClassComparison<'_> {
             None
         };
         let is_new = expected.newborn && self.inputs.newborn.contains(slot);
-        let (class, shadow) = shadows.to_compare(row, is_new);
+        let (class, shadow) = shadows.in_row(row, is_new);
         let conditions = class.conditions();
         let (changes, scratch) = self.found.blank(slot);
         let outcome = Outcome { changes, refusals, scratch };

@@ -74,7 +74,7 @@ impl<T: Replicated> ExternalColumn<T> {
         scratch: &mut Scratch,
     ) -> bool {
         let row = row as usize;
-        let (class, Shadow { values, seen, is_new }) = self.shadows.to_compare(row, is_new);
+        let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);
         let conditions = class.conditions();
         let (mut list, mut rare) = (Changelist::new(), Rare::default());
         if conditions.has_marks_of_its_own() {

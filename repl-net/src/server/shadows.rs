@@ -107,7 +107,7 @@ impl<T: Replicated> Shadows<T> {
 
     /// Returns the class, and the shadow of the object in a row with its seen bytes, to compare the object.
     #[inline]
-    pub(crate) fn to_compare(&mut self, row: usize, is_new: bool) -> (&Class<T>, Shadow<'_, T>) {
+    pub(crate) fn in_row(&mut self, row: usize, is_new: bool) -> (&Class<T>, Shadow<'_, T>) {
         let Self { class, rows, seen, .. } = self;
         let bytes = class.seen_bytes();
         (class, Shadow { values: &mut rows[row], seen: &mut seen[row * bytes..][..bytes], is_new })

@@ -19,8 +19,8 @@ pub(crate) struct Leaf {
     pub(crate) masked: u64,
     /// The reference in the leaf.
     pub(crate) guid: Option<Guid>,
-    /// The hash of the other value that clients may keep: the neighbouring quantisation step, if the value has
-    /// left it by at most a quarter of a step.
+    /// The hash of the other value that clients may keep: the neighbouring quantisation step, if the value
+    /// has left it by at most a quarter of a step.
     pub(crate) kept: Option<u64>,
 }
 

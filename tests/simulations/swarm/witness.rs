@@ -239,8 +239,8 @@ impl Witness {
         Some(format!("object {} is gone", gone.uid))
     }
 
-    /// Returns what the client shows of each value that clients may show as one of two steps, by its object and
-    /// path.
+    /// Returns what the client shows of each value that clients may show as one of two steps, by its object
+    /// and path.
     pub(crate) fn steps_in_margins(
         &self,
         client: &Client,
