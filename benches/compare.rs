@@ -1,6 +1,9 @@
 //! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
 //! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
 //!
+//! In `resting`, half of the values are quantised and half of these rest inside the margin of another step,
+//! so their bytes are not those of the shadow.
+//!
 //! In `dirty`, it is known which 100 objects may have changed. They are compared with a hand-written function
 //! that looks at each field, and both sides prefetch the objects.
 //!
@@ -17,7 +20,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput};
 use repl::__private::preload_all;
 use repl::Replicated;
-use repl::tools::{Changelist, Class, Scratch};
+use repl::tools::{Changelist, Class, Scratch, Shadow};
 
 use player::Player;
 use ratios::{Side, timed};
@@ -72,6 +75,29 @@ struct Mixed {
     score: i32,
 }
 
+/// The same fields as in [`Plain`], of which the floats are quantised.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+#[replicated(all)]
+struct Quantised {
+    id: u32,
+    owner: u32,
+    target: u32,
+    #[replicated(quantize(step = 0.01, range = -4.0..=4.0))]
+    yaw: f32,
+    #[replicated(quantize(step = 0.01, range = -16384.0..=16384.0))]
+    position: [f32; 3],
+    #[replicated(quantize(step = 0.01, range = -16384.0..=16384.0))]
+    velocity: [f32; 3],
+    health: u16,
+    max_health: u16,
+    ammo: u16,
+    armour: u8,
+    team: u8,
+    state: u8,
+    alive: bool,
+    score: i32,
+}
+
 /// The functions of an object that the benchmark needs.
 trait Subject: Replicated + Clone + PartialEq {
     /// The bytes of the compared values.
@@ -101,6 +127,39 @@ impl Subject for Plain {
             state: 2,
             alive: true,
             score: -3,
+        }
+    }
+
+    fn set_health(&mut self, health: u16) {
+        self.health = health;
+    }
+}
+
+impl Subject for Quantised {
+    const VALUE_BYTES: usize = Plain::VALUE_BYTES;
+
+    fn nth(index: u32) -> Self {
+        let plain = Plain::nth(index);
+        let Plain { id, owner, target, health, max_health, ammo, armour, team, state, alive, score, .. } =
+            plain;
+        let step = |number: f32| (number * 100.0).round() / 100.0;
+        let yaw = step(plain.yaw.clamp(-3.0, 3.0));
+        let (position, velocity) = (plain.position.map(step), plain.velocity.map(step));
+        Self {
+            id,
+            owner,
+            target,
+            yaw,
+            position,
+            velocity,
+            health,
+            max_health,
+            ammo,
+            armour,
+            team,
+            state,
+            alive,
+            score,
         }
     }
 
@@ -141,6 +200,8 @@ struct Column<T> {
     class: Class<T>,
     live: Vec<T>,
     shadow: Vec<T>,
+    /// The seen bytes of all objects.
+    seen: Vec<u8>,
     rows: Vec<usize>,
     changes: Changelist,
     scratch: Scratch,
@@ -150,11 +211,14 @@ impl<T: Subject> Column<T> {
     fn new() -> Self {
         let class = Class::new();
         let live: Vec<T> = (0..OBJECTS as u32).map(T::nth).collect();
-        let shadow = live.iter().map(|object| class.shadow_of(object)).collect();
+        let shadow: Vec<T> = live.iter().map(|object| class.shadow_of(object)).collect();
+        let mut seen = Vec::new();
+        shadow.iter().for_each(|shadow| class.push_seen(shadow, &mut seen));
         Self {
             class,
             live,
             shadow,
+            seen,
             rows: Vec::new(),
             changes: Changelist::new(),
             scratch: Scratch::default(),
@@ -164,7 +228,7 @@ impl<T: Subject> Column<T> {
     /// Returns how many objects differ.
     fn scan(&self) -> usize {
         let mut found = 0;
-        self.class.scan(&self.live, &self.shadow, |_| found += 1);
+        self.class.scan(&self.live, &self.shadow, &self.seen, |_| found += 1);
         found
     }
 
@@ -172,12 +236,15 @@ impl<T: Subject> Column<T> {
     fn settle(&mut self) -> usize {
         let mut refusals = Vec::new();
         self.rows.clear();
-        self.class.scan(&self.live, &self.shadow, |row| self.rows.push(row));
+        self.class.scan(&self.live, &self.shadow, &self.seen, |row| self.rows.push(row));
+        let bytes = self.class.seen_bytes();
         for &row in &self.rows {
             self.changes.clear();
-            let (live, shadow) = (&self.live[row], &mut self.shadow[row]);
+            let seen = &mut self.seen[row * bytes..][..bytes];
+            let (live, shadow) =
+                (&self.live[row], Shadow { values: &mut self.shadow[row], seen, is_new: false });
             let scope = self.class.conditions().ordinary();
-            self.class.compare(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
+            self.class.compare_seen(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
             black_box(&self.changes);
         }
         self.rows.len()
@@ -185,6 +252,27 @@ impl<T: Subject> Column<T> {
 
     fn change_some(&mut self, health: u16) {
         self.live.iter_mut().step_by(STRIDE).for_each(|object| object.set_health(health));
+    }
+}
+
+impl Column<Quantised> {
+    /// Returns a column of objects at rest, of which half of the quantised values are inside the margin of
+    /// another step.
+    fn resting() -> Self {
+        let mut column = Self::new();
+        for object in &mut column.live {
+            object.yaw += 0.006;
+            object.position[0] -= 0.006;
+            object.position[2] += 0.006;
+            object.velocity[1] -= 0.006;
+        }
+        assert_eq!((column.scan(), column.settle()), (OBJECTS, OBJECTS), "each object has moved");
+        assert!(
+            column.changes.is_empty() && column.live[0] != column.shadow[0],
+            "clients keep the old steps"
+        );
+        assert_eq!(column.scan(), 0, "the objects are at rest");
+        column
     }
 }
 
@@ -343,12 +431,12 @@ fn print_dirty_ratio() {
     );
 }
 
-fn bench<T: Subject>(criterion: &mut Criterion, name: &str) {
+fn bench<T: Subject>(criterion: &mut Criterion, name: &str, make: fn() -> Column<T>) {
     let mut group = criterion.benchmark_group(format!("compare/{name}_unchanged"));
     group.sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
     let bytes = (OBJECTS * T::VALUE_BYTES) as u64;
     group.throughput(Throughput::ElementsAndBytes { elements: OBJECTS as u64, bytes });
-    let (mut column, mut rows) = (Column::<T>::new(), Bytes::rows_of(T::VALUE_BYTES));
+    let (mut column, mut rows) = (make(), Bytes::rows_of(T::VALUE_BYTES));
     group.bench_function("repl", |bencher| bencher.iter(|| column.scan()));
     let memory = Bytes::rows_of(size_of::<T>());
     let copies = column.live.clone();
@@ -378,8 +466,8 @@ fn change_and_copy(rows: &mut Bytes, step: &mut u16) -> usize {
     rows.settle()
 }
 
-fn print_ratios<T: Subject>(name: &str) {
-    let (mut column, mut rows) = (Column::<T>::new(), Bytes::rows_of(T::VALUE_BYTES));
+fn print_ratios<T: Subject>(name: &str, make: fn() -> Column<T>) {
+    let (mut column, mut rows) = (make(), Bytes::rows_of(T::VALUE_BYTES));
     let (memory, copies) = (Bytes::rows_of(size_of::<T>()), column.live.clone());
     ratios::report(
         &format!("{name}_unchanged"),
@@ -406,17 +494,20 @@ fn main() {
     check::<Plain>();
     check::<Mixed>();
     check::<Player>();
+    check::<Quantised>();
     check_dirty();
     let mut criterion = Criterion::default().configure_from_args();
-    bench::<Plain>(&mut criterion, "plain");
-    bench::<Mixed>(&mut criterion, "with_unreplicated");
-    bench::<Player>(&mut criterion, "with_string");
+    bench::<Plain>(&mut criterion, "plain", Column::new);
+    bench::<Mixed>(&mut criterion, "with_unreplicated", Column::new);
+    bench::<Player>(&mut criterion, "with_string", Column::new);
+    bench::<Quantised>(&mut criterion, "resting", Column::resting);
     bench_dirty(&mut criterion);
     criterion.final_summary();
     if ratios::are_wanted() {
-        print_ratios::<Plain>("plain");
-        print_ratios::<Mixed>("with_unreplicated");
-        print_ratios::<Player>("with_string");
+        print_ratios::<Plain>("plain", Column::new);
+        print_ratios::<Mixed>("with_unreplicated", Column::new);
+        print_ratios::<Player>("with_string", Column::new);
+        print_ratios::<Quantised>("resting", Column::resting);
         print_dirty_ratio();
     }
 }

@@ -27,6 +27,6 @@
 pub use repl_core::wire;
 pub use repl_core::{
     BitSlice, Changelist, Checked, Class, Counts, DecodeError, Form, HandleSet, History, Keyed, LayoutOf,
-    Objects, Observer, Program, Scratch, ViewFlags,
+    Objects, Observer, Program, Scratch, Shadow, ViewFlags,
 };
 pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};

@@ -231,7 +231,22 @@ impl Session {
         let Guest { client, connection, .. } = guest;
         View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection: *connection }
             .first_difference()
+            .or_else(|| self.disagreement(client).map(str::to_owned))
             .or_else(|| self.missing(guest).map(str::to_owned))
+    }
+
+    /// Returns a quantised property that another client shows as another step. A value near the border of two
+    /// steps may be shown as either, but as the same one on all clients.
+    fn disagreement(&self, client: &Client) -> Option<&'static str> {
+        let others = self.guests.iter().filter(|other| other.client.is_connected() && other.ended.is_none());
+        others.map(|other| &other.client).find_map(|other| {
+            if show_differently(client, other, |player: &model::Player| player.position) {
+                Some("two clients show a player at different places")
+            } else {
+                show_differently(client, other, |turret: &model::Turret| turret.heading)
+                    .then_some("two clients show a turret in different directions")
+            }
+        })
     }
 
     /// Returns which messages or calls a client missed or got twice.
@@ -262,4 +277,10 @@ impl Session {
             self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
     }
+}
+
+/// Returns whether two clients show a value of some object differently.
+fn show_differently<T: Replicated, V: PartialEq>(one: &Client, other: &Client, value: fn(&T) -> V) -> bool {
+    let mut copies = one.objects::<T>().filter_map(|(object, copy)| Some((copy, other.get(object)?)));
+    copies.any(|(copy, other)| value(copy) != value(other))
 }

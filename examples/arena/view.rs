@@ -105,7 +105,7 @@ impl View<'_> {
             ("name", player.name == replica.name),
             ("team", self.read(player.team) == replica.team),
             ("position", near(player.position, replica.position, 0.01)),
-            ("heading", owns || (player.heading - replica.heading).abs() < 1.01),
+            ("heading", owns || is_kept(player.heading, replica.heading, 2.0)),
             ("health", player.health == replica.health),
             ("ammo", !owns || player.ammo == replica.ammo),
             ("weapon", weapon == replica.weapon),
@@ -131,7 +131,7 @@ impl View<'_> {
         let owns = self.server.object_info(object).owner() == Some(self.connection);
         vec![
             ("position", near(turret.position, replica.position, 0.1)),
-            ("heading", (turret.heading - replica.heading).abs() < 1.51),
+            ("heading", is_kept(turret.heading, replica.heading, 3.0)),
             ("holder", self.read(turret.holder) == replica.holder),
             ("code", !owns || turret.code == replica.code),
             ("trap", owns || turret.trap == replica.trap),
@@ -159,8 +159,8 @@ impl View<'_> {
 
     fn of_projectile(&self, _: ObjectRef<Projectile>, shot: &Projectile, replica: &Projectile) -> Checks {
         let path = &shot.path;
-        let is_same_path = near(path.from, replica.path.from, 0.01)
-            && near(path.direction, replica.path.direction, 0.001)
+        let is_same_path = nearest(path.from, replica.path.from, 0.01)
+            && nearest(path.direction, replica.path.direction, 0.001)
             && path.since_tick == replica.path.since_tick;
         vec![
             ("shooter", self.read(shot.shooter) == replica.shooter),
@@ -180,7 +180,19 @@ fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expecte
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
-/// Returns whether two points are equal up to quantisation in steps of this size.
+/// Returns whether a client may show a value of the server in steps of this size: a value keeps its step
+/// until it has left it by a quarter of a step. The rest is rounding.
+fn is_kept(value: f32, replica: f32, step: f32) -> bool {
+    (value - replica).abs() <= step * 0.76
+}
+
+/// Returns whether a client may show a point of the server.
 fn near(one: Vec2, other: Vec2, step: f32) -> bool {
+    one.iter().zip(&other).all(|(one, other)| is_kept(*one, *other, step))
+}
+
+/// Returns whether two points are equal up to rounding to steps of this size. A path is sent as a unit, so it
+/// is always rounded to the nearest steps.
+fn nearest(one: Vec2, other: Vec2, step: f32) -> bool {
     one.iter().zip(&other).all(|(one, other)| (one - other).abs() <= step * 0.51)
 }

@@ -12,7 +12,7 @@ use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
 
 use crate::ast::{Body, Container, Field, Variant};
-use crate::attr::{At, Bounds, Number, Quantize};
+use crate::attr::{Bounds, Number, QuantizeForm};
 use crate::derive::Derive;
 use crate::error::Errors;
 
@@ -425,13 +425,18 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
+/// Returns the form of the attribute `quantize(…)` of a field.
+fn quantize_form<'a>(field: &'a Field<'_>) -> Option<&'a QuantizeForm> {
+    field.attrs.quantize.as_ref().map(|quantize| &quantize.value.form)
+}
+
 /// Refuses `saturate` on a field without bounds, because `saturate` moves a value to the nearest bound.
 fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let Some(saturate) = &attrs.saturate else { return };
     let bounded = attrs.bits.is_some()
         || attrs.range.is_some()
-        || matches!(&attrs.quantize, Some(At { value: Quantize::Steps { .. }, .. }));
+        || matches!(quantize_form(field), Some(QuantizeForm::Steps { .. }));
     if !bounded && attrs.with.is_none() && attrs.atomic.is_none() && attrs.skip.is_none() {
         errors.at(
             saturate.span,
@@ -461,8 +466,8 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             }
         }
     }
-    match attrs.quantize.as_ref().map(|quantize| &quantize.value) {
-        Some(Quantize::Steps { step, range }) => {
+    match quantize_form(field) {
+        Some(QuantizeForm::Steps { step, range }) => {
             if step.literal().is_some_and(|step| step <= 0.0) {
                 errors.over(
                     &step.0,
@@ -471,8 +476,10 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             }
             ascending(range, errors);
         }
-        Some(Quantize::SmallestThree(bits)) => width(bits, &SMALLEST_THREE_BITS, "smallest_three", errors),
-        Some(Quantize::UnitVector(bits)) => width(bits, &UNIT_VECTOR_BITS, "unit_vector", errors),
+        Some(QuantizeForm::SmallestThree(bits)) => {
+            width(bits, &SMALLEST_THREE_BITS, "smallest_three", errors)
+        }
+        Some(QuantizeForm::UnitVector(bits)) => width(bits, &UNIT_VECTOR_BITS, "unit_vector", errors),
         None => {}
     }
 }

@@ -285,12 +285,14 @@ struct Limited {
     #[replicated(quantize(smallest_three = 8))]
     rotation: [f32; 4],
     other: u8,
+    #[replicated(quantize(step = 0.5, range = 0.0..=1.0, exact))]
+    exact: f32,
 }
 
 impl Default for Limited {
     fn default() -> Self {
         let rotation = [0.0, 0.0, 0.0, 1.0];
-        Self { list: Vec::new(), name: String::new(), percent: 0, part: 0.0, rotation, other: 0 }
+        Self { list: Vec::new(), name: String::new(), percent: 0, part: 0.0, rotation, other: 0, exact: 0.0 }
     }
 }
 
@@ -326,10 +328,15 @@ fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
 #[test]
 fn a_difference_of_less_than_a_step_is_no_change() {
     let mut pair = Pair::<Limited>::new();
-    assert!(pair.edit(|object| object.part = 0.2).is_empty());
-    assert!(!pair.edit(|object| object.part = 0.3).is_empty());
-    assert!(pair.edit(|object| object.part = 0.4).is_empty());
-    assert!(!pair.edit(|object| object.part = 0.2).is_empty());
+    assert!(pair.edit(|object| object.exact = 0.2).is_empty());
+    assert!(!pair.edit(|object| object.exact = 0.3).is_empty());
+    assert!(pair.edit(|object| object.exact = 0.4).is_empty());
+    assert!(!pair.edit(|object| object.exact = 0.2).is_empty());
+
+    assert!(pair.edit(|object| object.part = 0.37).is_empty(), "it keeps its step within the margin");
+    assert!(!pair.edit(|object| object.part = 0.38).is_empty());
+    assert!(pair.edit(|object| object.part = 0.13).is_empty());
+    assert!(!pair.edit(|object| object.part = 0.12).is_empty());
 }
 
 #[test]
@@ -388,12 +395,12 @@ fn the_scan_sees_more_strings_than_a_plan_holds() {
     }
     let class = Class::<Names>::new();
     let shadow = Names::default();
-    assert!(!class.differs(&Names::default(), &shadow));
+    assert!(!class.differs(&Names::default(), &shadow, &[]));
     for at in 0..10 {
         let mut live = Names::default();
         let Names { few, more: (more, last) } = &mut live;
         *few.iter_mut().chain(more).chain([last]).nth(at).unwrap() = "x".into();
-        assert!(class.differs(&live, &shadow), "{at}");
+        assert!(class.differs(&live, &shadow, &[]), "{at}");
     }
 }
 
@@ -413,13 +420,13 @@ fn the_scan_sees_more_stretches_than_a_plan_holds() {
     }
     let class = Class::<Many>::new();
     let shadow = Many::default();
-    assert!(!class.differs(&Many::default(), &shadow));
+    assert!(!class.differs(&Many::default(), &shadow, &[]));
     for at in 0..40 {
         let mut live = Many::default();
         live.rows[at / 8][at % 8].narrow = 1;
-        assert!(class.differs(&live, &shadow), "{at}");
+        assert!(class.differs(&live, &shadow, &[]), "{at}");
         live.rows[at / 8][at % 8] = Padded { wide: 1, narrow: 0 };
-        assert!(class.differs(&live, &shadow), "{at}");
+        assert!(class.differs(&live, &shadow, &[]), "{at}");
     }
 }
 
@@ -494,7 +501,7 @@ proptest! {
         let mut live = shadow.clone();
         live.iter_mut().zip(&places).for_each(|(object, &place)| object.touch(place));
         let mut found = Vec::new();
-        class.scan(&live, &shadow, |at| found.push(at));
+        class.scan(&live, &shadow, &[], |at| found.push(at));
         let expected: Vec<_> = (0..places.len()).filter(|&at| places[at] < 22).collect();
         prop_assert_eq!(found, expected);
     }
@@ -503,14 +510,14 @@ proptest! {
     fn the_scan_agrees_with_comparing(first in changes(12), second in changes(4)) {
         let mut pair = Pair::<World>::new();
         pair.edit(|world| first.iter().for_each(|&change| world.change(change)));
-        prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));
+        prop_assert!(!pair.differs());
         second.iter().for_each(|&change| pair.live.change(change));
-        let differs = pair.class.differs(&pair.live, &pair.shadow);
+        let differs = pair.differs();
         let any = pair.class.any_changed(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
         prop_assert_eq!(differs, any);
         // A difference of less than a quantization step is not a change.
         let lists = !pair.compare().is_empty();
         prop_assert!(differs || !lists);
-        prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));
+        prop_assert!(!pair.differs());
     }
 }

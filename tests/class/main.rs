@@ -14,6 +14,7 @@ mod history;
 mod item_layouts;
 mod joined;
 mod layout;
+mod margins;
 mod places;
 mod std_types;
 mod values;

@@ -136,7 +136,7 @@ fn s37_s39_s40_never_is_never_compared_and_initial_only_only_at_an_opening() {
     assert_eq!(*class.conditions().push(), handles([9]));
     let (mut live, shadow) = (Soldier::default(), class.shadow_of(&Soldier::default()));
     (live.name, live.secret, live.stance, live.born) = ("Ann".into(), 7, 7, 7);
-    assert!(!class.differs(&live, &shadow));
+    assert!(!class.differs(&live, &shadow, &[]));
 }
 
 /// One property for clients with a simulated proxy, one for all other clients, and one for all clients.

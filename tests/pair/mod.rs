@@ -7,7 +7,7 @@
 pub(crate) mod world;
 
 use repl::tools::wire::{read_handles, write_handles};
-use repl::tools::{Changelist, Class, DecodeError, HandleSet, Objects, Scratch};
+use repl::tools::{Changelist, Class, DecodeError, HandleSet, Objects, Scratch, Shadow};
 use repl::{BitReader, BitWriter, Guid, ReferenceMap, Refusal, Replicated};
 
 /// An object with its shadow and one replica. The object, the shadow and the replica begin as copies of the
@@ -16,6 +16,8 @@ pub(crate) struct Pair<T> {
     pub(crate) class: Class<T>,
     pub(crate) live: T,
     pub(crate) shadow: T,
+    /// The seen bytes of the object.
+    pub(crate) seen: Vec<u8>,
     pub(crate) replica: T,
     pub(crate) refusals: Vec<Refusal>,
     scratch: Scratch,
@@ -28,9 +30,12 @@ impl<T: Replicated + Default> Pair<T> {
 
     pub(crate) fn from(archetype: impl Fn() -> T) -> Self {
         let class = Class::new();
+        let (shadow, mut seen) = (class.shadow_of(&archetype()), Vec::new());
+        class.push_seen(&shadow, &mut seen);
         Self {
             live: archetype(),
-            shadow: class.shadow_of(&archetype()),
+            shadow,
+            seen,
             replica: archetype(),
             class,
             refusals: Vec::new(),
@@ -51,11 +56,17 @@ impl<T: Replicated + Default> Pair<T> {
     pub(crate) fn compare_some(&mut self, scope: &HandleSet) -> Changelist {
         let mut changes = Changelist::new();
         let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
-        self.class.compare(&self.live, &mut self.shadow, scope, &mut changes, refusals, scratch);
+        let shadow = Shadow { values: &mut self.shadow, seen: &mut self.seen, is_new: false };
+        self.class.compare_seen(&self.live, shadow, scope, &mut changes, refusals, scratch);
         if scratch.take_must_renumber() {
             self.class.renumber_items(&mut self.live);
         }
         changes
+    }
+
+    /// Returns whether a scan finds the object.
+    pub(crate) fn differs(&self) -> bool {
+        self.class.differs(&self.live, &self.shadow, &self.seen)
     }
 
     /// Changes the object and updates the replica. Returns the update.

@@ -44,7 +44,7 @@ pub(crate) struct World {
     pub(crate) pair: [Vec<i32>; 2],
     pub(crate) wide: u128,
     pub(crate) float: f64,
-    #[replicated(quantize(step = 0.5, range = -10.0..=10.0), saturate)]
+    #[replicated(quantize(step = 0.5, range = -10.0..=10.0, exact), saturate)]
     pub(crate) steps: Vec<f32>,
     pub(crate) target: ObjectRef<Self>,
     pub(crate) initial: char,

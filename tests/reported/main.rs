@@ -12,6 +12,7 @@ mod large_values;
 mod last_states;
 mod notifies_of_references;
 mod old_servers;
+mod quantised_at_rest;
 mod slots_used_again;
 mod spawned_between_updates;
 mod synchronized;

@@ -13,9 +13,23 @@ use crate::object::collections::{Renumber, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
-use crate::object::scan::{preload_strings, scan};
+use crate::object::scan::{preload_strings, push_seen, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
+
+/// What a comparison knows of an object, and brings up to date.
+#[derive(Debug)]
+pub struct Shadow<'a, T> {
+    /// The values that clients are sent.
+    pub values: &'a mut T,
+    /// The bytes of the quantised values of the object, as the last comparison has seen them. They are as
+    /// long as [`Class::seen_bytes`] says. If the slice is empty, the values are compared with those of the
+    /// shadow, which takes longer while a value rests near the border of a quantisation step.
+    pub seen: &'a mut [u8],
+    /// Whether the object is compared for the first time. Then each quantised value gets its nearest step,
+    /// whatever the step of its initial value is.
+    pub is_new: bool,
+}
 
 impl<T: Replicated> Class<T> {
     /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
@@ -27,25 +41,50 @@ impl<T: Replicated> Class<T> {
         shadow
     }
 
+    /// Returns the number of the seen bytes of an object: the size of all its quantised values that are not
+    /// `exact`. The values in arrays, collections and maps have no seen bytes, nor have those of objects that
+    /// are larger than 16 KiB or have more than 32 stretches of such values or of other plain memory.
+    #[inline]
+    #[must_use]
+    pub fn seen_bytes(&self) -> usize {
+        const { T::WHOLE.seen_bytes() }
+    }
+
+    /// Adds the seen bytes of a new object to the end of a list.
+    #[inline]
+    pub fn push_seen(&self, shadow: &T, seen: &mut Vec<u8>) {
+        push_seen(shadow, seen);
+    }
+
     /// Compares each object of a column with its shadow, in the properties that ordinary updates compare.
     /// Calls `found` with the index of each object that differs. First compares the stretches of plain
     /// memory, eight objects at a time, and then the other properties by their commands in the program. Costs
     /// about as much as a `memcmp` of the objects if all properties are plain memory, and 1.6 to 2.4 times as
     /// much if one property is a `String`.
-    pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
+    ///
+    /// `seen` has the seen bytes of all objects, one after another, so that objects at rest are found to be
+    /// the same by their bytes. If it is empty, also objects are found that have a value near the border of a
+    /// quantisation step.
+    pub fn scan(&self, live: &[T], shadow: &[T], seen: &[u8], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
-            let pairs = live.iter().zip(shadow).enumerate();
-            pairs.filter(|(_, (live, shadow))| self.differs(live, shadow)).for_each(|(at, _)| found(at));
+            // Without seen bytes, each object gets an empty slice.
+            let seen = seen.chunks_exact(self.seen_bytes().max(1)).chain(std::iter::repeat(&[][..]));
+            for (at, ((live, shadow), seen)) in live.iter().zip(shadow).zip(seen).enumerate() {
+                if self.differs(live, shadow, seen) {
+                    found(at);
+                }
+            }
         } else {
-            scan(live, shadow, found);
+            scan(live, shadow, seen, found);
         }
     }
 
     /// Returns whether one object differs from its shadow in the properties that ordinary updates compare.
+    /// `seen` has the seen bytes of the object, or is empty.
     #[must_use]
-    pub fn differs(&self, live: &T, shadow: &T) -> bool {
+    pub fn differs(&self, live: &T, shadow: &T, seen: &[u8]) -> bool {
         let mut differs = false;
-        scan(std::slice::from_ref(live), std::slice::from_ref(shadow), |_| differs = true);
+        scan(std::slice::from_ref(live), std::slice::from_ref(shadow), seen, |_| differs = true);
         differs || (const { T::PLAN.has_rest() } && self.rest_differs(live, shadow))
     }
 
@@ -75,6 +114,9 @@ impl<T: Replicated> Class<T> {
     /// adds them to `changes` (S60). A value without a wire form is not copied, and is added to `refusals`.
     /// Costs O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for
     /// arrays.
+    ///
+    /// A quantised value counts as the same as long as it has left the step of the shadow by at most a
+    /// quarter of a step, unless it is `exact`.
     #[inline]
     pub fn compare(
         &self,
@@ -85,8 +127,24 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
+        let shadow = Shadow { values: shadow, seen: &mut [], is_new: false };
+        self.compare_seen(live, shadow, scope, changes, refusals, scratch);
+    }
+
+    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned: brings its seen
+    /// bytes up to date, too.
+    #[inline]
+    pub fn compare_seen(
+        &self,
+        live: &T,
+        shadow: Shadow<'_, T>,
+        scope: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
         let differences = &mut Differences { scope, copied: &mut changes.handles, left: &mut scratch.left };
-        self.places.compare(live, shadow, differences);
+        self.places.compare(live, shadow.values, shadow.seen, differences);
         if !scratch.left.is_empty() {
             self.compare_left(live, shadow, changes, refusals, scratch);
         }
@@ -98,18 +156,23 @@ impl<T: Replicated> Class<T> {
     fn compare_left(
         &self,
         live: &T,
-        shadow: &mut T,
+        shadow: Shadow<'_, T>,
         changes: &mut Changelist,
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
+        let Shadow { values, seen, is_new } = shadow;
+        let known = refusals.len();
         scratch.comparisons = scratch.comparisons.saturating_add(1);
         let mut left = std::mem::take(&mut scratch.left);
-        let mut comparison = Comparison { sizes: &self.tables.sizes.items, refusals, scratch };
+        let mut comparison = Comparison { sizes: &self.tables.sizes.items, is_new, refusals, scratch };
         let by_command = Some(self.places.by_command());
-        comparison.level(self.level(live), &mut self.level_mut(shadow), &left, by_command, changes);
+        comparison.level(self.level(live), &mut self.level_mut(values), &left, by_command, changes);
         left.clear();
         scratch.left = left;
+        for refusal in refusals.iter().skip(known) {
+            self.places.forget_seen(refusal.handle(), values, seen);
+        }
     }
 
     /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are

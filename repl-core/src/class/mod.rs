@@ -13,6 +13,7 @@ mod encoding;
 mod limits;
 mod tables;
 
+pub use comparing::Shadow;
 pub use decoding::DecodeError;
 
 use std::marker::PhantomData;

@@ -21,6 +21,8 @@ use crate::schema::step::Step;
 /// One comparison of an object with its shadow, with the collections that receive its results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
+    /// Whether the object is compared for the first time. Then its quantised values have no step to keep.
+    pub(crate) is_new: bool,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -168,6 +170,16 @@ enum Outcome {
     Refused(WriteError),
 }
 
+/// How a live value compares with its shadow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// Both have the same wire form.
+    Same,
+    /// The wire forms differ, but clients keep that of the shadow.
+    Kept,
+    Different,
+}
+
 impl Comparison<'_> {
     /// Adds a refusal for a value that has no wire form. `step` leads from the compared value to the refused
     /// value inside it. If `step` is `None`, the compared value itself is refused.
@@ -245,7 +257,7 @@ impl Comparison<'_> {
     #[inline(always)]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let Slot::Leaf(leaf) = live else { return self.nested(live, shadow, handle, step) };
-        match self.leaf(leaf, shadow, handle) {
+        match self.leaf(leaf, shadow, handle, !self.is_new) {
             Outcome::Same => Found::Same,
             Outcome::Changed => Found::Leaf,
             Outcome::Refused(error) => {
@@ -273,8 +285,11 @@ impl Comparison<'_> {
         nested.map_or(Found::Same, Found::Nested)
     }
 
+    /// Compares a leaf with its shadow, and copies it to the shadow if it differs. If it `may_keep` its step
+    /// and has left it by no more than its margin, the shadow stays as it is, because clients are sent the
+    /// shadow.
     #[inline]
-    fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Outcome {
+    fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32, may_keep: bool) -> Outcome {
         let Some(mut old) = shadow.leaf(handle) else { return Outcome::Same };
         if live.identical(&old.as_leaf()) {
             return Outcome::Same;
@@ -284,9 +299,11 @@ impl Comparison<'_> {
                 return Outcome::Refused(error);
             }
         } else if live.must_be_tried() {
-            match self.scratch.has_same_form(live, old.as_leaf()) {
-                Ok(false) => {}
-                Ok(true) => {
+            match self.scratch.relation(live, old.as_leaf()) {
+                Ok(Relation::Different) => {}
+                Ok(Relation::Kept) if !may_keep => {}
+                Ok(Relation::Kept) => return Outcome::Same,
+                Ok(Relation::Same) => {
                     old.copy(live);
                     return Outcome::Same;
                 }
@@ -345,10 +362,10 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element to the shadow. Returns an error if the value has no wire form, even if
-    /// the value equals the initial value.
+    /// Copies a leaf of a new element to the shadow. The value has no step to keep. Returns an error if the
+    /// value has no wire form, even if the value equals the initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
-        match self.leaf(live, shadow, handle) {
+        match self.leaf(live, shadow, handle, false) {
             Outcome::Same if live.must_be_tried() => {
                 self.scratch.live.clear();
                 live.write(&mut self.scratch.live).err()
@@ -525,19 +542,29 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Returns whether a live value that differs from `shadow` in memory has the same wire form.
+    /// Returns how a live value that differs from `shadow` in memory compares with it.
     ///
     /// # Errors
     /// Returns an error if the live value has no wire form.
     #[inline]
-    fn has_same_form(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<bool, WriteError> {
-        match live.number()? {
-            Some(number) => Ok(live.is_lossy() && shadow.number() == Ok(Some(number))),
-            None => self.writes_same_bits(live, shadow),
-        }
+    fn relation(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<Relation, WriteError> {
+        let is_same = match live.number()? {
+            Some(number) => live.is_lossy() && shadow.number() == Ok(Some(number)),
+            None => self.writes_same_bits(live, shadow)?,
+        };
+        Ok(if is_same {
+            Relation::Same
+        } else if live.is_kept_as(&shadow) {
+            Relation::Kept
+        } else {
+            Relation::Different
+        })
     }
 
-    /// Does the same as [`has_same_form`](Self::has_same_form), for values whose wire form is no number.
+    /// Returns whether a live value whose wire form is no number has the same wire form as `shadow`.
+    ///
+    /// # Errors
+    /// Returns an error if the live value has no wire form.
     fn writes_same_bits(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<bool, WriteError> {
         self.live.clear();
         live.write(&mut self.live)?;

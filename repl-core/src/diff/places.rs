@@ -55,16 +55,28 @@ impl<T: Planned> Places<T> {
         &self.by_command
     }
 
+    /// Does what [`Blocks::forget_seen`] does.
+    pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
+        self.blocks.forget_seen(handle, shadow, seen);
+    }
+
     /// Compares the properties in scope of an object and its shadow, as far as their bytes show whether they
-    /// differ. Adds to `differences` what differs, and what must still be compared by its commands.
+    /// differ. Adds to `differences` what differs, and what must still be compared by its commands. `seen` is
+    /// the seen bytes of the object, or empty.
     #[inline]
-    pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
+    pub(crate) fn compare(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        seen: &mut [u8],
+        differences: &mut Differences<'_>,
+    ) {
         debug_assert!(differences.left.is_empty(), "the properties that were left are compared");
         if self.has_by_command && differences.scope.intersects(&self.by_command) {
             differences.left.clone_from(&self.by_command);
             differences.left.intersect(differences.scope);
         }
-        self.blocks.compare(live, shadow, differences);
+        self.blocks.compare(live, shadow, seen, differences);
         if differences.scope.intersects(&self.in_strings) {
             copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
                 Some(&StringPlace { handle, max_bytes }) if differences.scope.contains(handle) => {

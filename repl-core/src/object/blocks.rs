@@ -1,6 +1,9 @@
 //! Blocks of an object: up to 64 bytes of plain memory, with the properties to which the bytes belong. A
 //! comparison finds the properties that differ in a whole block at once, and copies the block.
 //!
+//! The values with a margin have blocks of their own. A comparison compares these with the seen bytes of the
+//! object, and copies to these what differs.
+//!
 //! *Invariant:* a block begins where the value of a property begins, ends where such a value ends, and lies
 //! in one of the runs of its type's plan of all properties. So all of its bytes are initialised, and
 //! copying them copies values.
@@ -11,13 +14,10 @@ use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use super::scan::{differing_bytes_of, load, wide};
 use crate::ids::handles::HandleSet;
-use crate::schema::plan::{Planned, Run};
+use crate::schema::plan::{MAX_OFFSET, Plan, Planned, Run};
 
 /// The greatest number of bytes of a block, because each byte has a bit in a mask.
 const MAX_BYTES: usize = 64;
-/// The bytes of an object after this number are in no block, so that the table of their properties stays
-/// small.
-const MAX_OFFSET: usize = 16 << 10;
 
 /// The blocks of the type `T`.
 #[derive(Debug)]
@@ -45,6 +45,16 @@ struct ValuePlace {
     bytes: u8,
     /// See [`PlainValue::is_any_sent`].
     is_any_sent: bool,
+    /// The offset of the value in the seen bytes, if it has a margin.
+    seen: Option<u16>,
+}
+
+/// The memory with which an object is compared.
+#[derive(Clone, Copy)]
+struct Known {
+    shadow: *mut u8,
+    /// The seen bytes of the object, or null if the comparison has none.
+    seen: *mut u8,
 }
 
 /// A property whose value is plain memory.
@@ -97,34 +107,75 @@ struct Block {
     handles: u64,
     /// A bit for the last byte of each property of which any value can be copied to a shadow.
     any_sent: u64,
-    /// Whether the whole block can be copied.
+    /// Whether the whole block can be copied to the shadow.
     is_copied: bool,
+    /// The offset of the block in the seen bytes, if its values have a margin.
+    seen: Option<usize>,
+    /// Whether each byte of the block belongs to a property.
+    has_no_gaps: bool,
 }
 
 impl<T: Planned> Blocks<T> {
     /// Divides the values into blocks. Returns the blocks and the handles of the values that are in them.
     pub(crate) fn of(values: Vec<PlainValue>) -> (Self, HandleSet) {
-        let (list, mapped) = BlockList::of(values, const { T::WHOLE }.runs());
+        let (list, mapped) = BlockList::of(values, &const { T::WHOLE });
         (Self { list, objects: PhantomData }, mapped)
     }
 
     /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
     /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
     /// scope one by one. Copies the values that differ and can be copied.
+    ///
+    /// Compares values with a margin with the seen bytes of the object, unless `seen` is empty. Copies to the
+    /// seen bytes what differs.
     #[inline]
-    pub(crate) fn compare(&self, live: &T, shadow: &mut T, differences: &mut Differences<'_>) {
-        let (from, to) = (std::ptr::from_ref(live).cast(), std::ptr::from_mut(shadow).cast());
+    pub(crate) fn compare(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        seen: &mut [u8],
+        differences: &mut Differences<'_>,
+    ) {
+        let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
+        let seen = if is_seen { seen.as_mut_ptr() } else { std::ptr::null_mut() };
+        let known = Known { shadow: std::ptr::from_mut(shadow).cast(), seen };
         // SAFETY: the blocks were made from the plan of `T`, so they are initialised bytes inside a `T`,
-        // which the references lend.
-        unsafe { self.list.compare(from, to, differences) };
+        // which the references lend. The seen bytes have the length that this plan states.
+        unsafe { self.list.compare(std::ptr::from_ref(live).cast(), known, differences) };
+    }
+
+    /// Makes the seen bytes of a property those of the shadow, so that a scan finds the object as long as the
+    /// property has another value. Does nothing for a property without seen bytes.
+    #[cold]
+    pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
+        let Some(place) = self.list.places.get(handle.wrapping_sub(1) as usize) else { return };
+        let (offset, bytes) = (usize::from(place.offset), usize::from(place.bytes));
+        let seen = place.seen.and_then(|at| seen.get_mut(at.into()..usize::from(at) + bytes));
+        let value = std::ptr::from_ref(shadow).cast::<u8>().wrapping_add(offset);
+        // SAFETY: a value in a block is initialised bytes inside the object.
+        seen.into_iter().for_each(|seen| seen.copy_from_slice(unsafe { from_raw_parts(value, bytes) }));
+    }
+}
+
+impl Known {
+    /// Returns the memory with which the bytes at an offset of the object are compared, and whether these are
+    /// seen bytes. `seen` is the offset of the bytes in the seen bytes.
+    #[inline(always)]
+    fn at(self, offset: usize, seen: Option<usize>) -> (*mut u8, bool) {
+        match seen {
+            Some(at) if !self.seen.is_null() => (self.seen.wrapping_add(at), true),
+            _ => (self.shadow.wrapping_add(offset), false),
+        }
     }
 }
 
 impl BlockList {
-    /// Divides the values that lie in one of `runs` into blocks, and leaves out all others. Returns the
-    /// blocks, and the handles of the values in them.
-    fn of(mut values: Vec<PlainValue>, runs: &[Run]) -> (Self, HandleSet) {
+    /// Divides the values that lie in one of the runs of `plan` into blocks, and leaves out all others.
+    /// Returns the blocks, and the handles of the values in them.
+    fn of(mut values: Vec<PlainValue>, plan: &Plan) -> (Self, HandleSet) {
         values.sort_unstable_by_key(|value| value.offset);
+        let runs: Vec<Run> =
+            plan.runs().iter().copied().chain(plan.seen_runs().iter().map(|seen| seen.run)).collect();
         let (mut blocks, mut bits, mut places) = (Vec::<Block>::new(), Vec::new(), Vec::new());
         let (mut mapped, mut run_of_last) = (HandleSet::new(), None);
         for value in values {
@@ -134,22 +185,23 @@ impl BlockList {
             if value.bytes == 0 || value.bytes > MAX_BYTES || end > MAX_OFFSET || run.is_none() {
                 continue;
             }
+            let seen = plan.seen_at(value.offset, value.bytes);
             let is_next = |block: &&mut Block| run == run_of_last && block.has_room_for(value);
             match blocks.last_mut().filter(is_next) {
                 Some(block) => block.add(value),
-                None => blocks.push(Block::of(value)),
+                None => blocks.push(Block::of(value, seen)),
             }
             bits.resize(end, 0);
             bits[value.offset..].fill(place_of(value.handle).1);
             let at = value.handle as usize - 1;
             places.resize(places.len().max(at + 1), ValuePlace::default());
-            places[at] = ValuePlace::of(value);
+            places[at] = ValuePlace::of(value, seen);
             run_of_last = run;
             mapped.insert(value.handle);
         }
         for block in &mut blocks {
-            let has_no_gaps = block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
-            block.is_copied = has_no_gaps && block.any_sent == block.last;
+            block.has_no_gaps = block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
+            block.is_copied = block.has_no_gaps && block.any_sent == block.last;
         }
         (Self { blocks, bits, places }, mapped)
     }
@@ -157,10 +209,10 @@ impl BlockList {
     /// Does the same as [`Blocks::compare`].
     ///
     /// # Safety
-    /// Both pointers point to objects of the type to which the blocks belong. The object at `to` is borrowed
-    /// mutably.
+    /// `from` and the shadow are objects of the type to which the blocks belong. The shadow and the seen
+    /// bytes are borrowed mutably.
     #[inline(always)]
-    unsafe fn compare(&self, from: *const u8, to: *mut u8, differences: &mut Differences<'_>) {
+    unsafe fn compare(&self, from: *const u8, known: Known, differences: &mut Differences<'_>) {
         for block in &self.blocks {
             let scope = block.handles & differences.scope.word(block.word);
             if scope == 0 {
@@ -168,13 +220,15 @@ impl BlockList {
             }
             if scope != block.handles {
                 // SAFETY: as for this function.
-                unsafe { self.compare_values(block.word, scope, (from, to), differences) };
+                unsafe { self.compare_values(block.word, scope, from, known, differences) };
                 continue;
             }
-            let (first, first_of_shadow) = (from.wrapping_add(block.offset), to.wrapping_add(block.offset));
-            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied,
-            // they are values of the same properties.
-            let bytes = unsafe { differing_bytes(first, first_of_shadow, block.bytes, block.is_copied) };
+            let first = from.wrapping_add(block.offset);
+            let (known_first, is_seen) = known.at(block.offset, block.seen);
+            let is_copied = if is_seen { block.has_no_gaps } else { block.is_copied };
+            // SAFETY: blocks are initialised bytes inside the objects, by the caller. If they are copied to
+            // the shadow, they are values of the same properties.
+            let bytes = unsafe { differing_bytes(first, known_first, block.bytes, is_copied) };
             let last = block.last_of_values(bytes & block.owned);
             if last == 0 {
                 continue;
@@ -184,17 +238,18 @@ impl BlockList {
             } else {
                 bits(last).fold(0, |found, at| found | self.property(block, at))
             };
-            if block.is_copied {
-                differences.copied.insert_word(block.word, differing);
+            if is_copied {
+                differences.list(!is_seen).insert_word(block.word, differing);
             } else {
                 // SAFETY: as for this function.
-                unsafe { self.compare_values(block.word, differing, (from, to), differences) };
+                unsafe { self.compare_values(block.word, differing, from, known, differences) };
             }
         }
     }
 
     /// Compares those values of a word of handles whose bits are set in `scope`, one by one. Copies those
-    /// that differ and can be copied without a look at them. Adds what differs to `differences`.
+    /// that differ and can be copied without a look at them, and those with seen bytes to these. Adds what
+    /// differs to `differences`.
     ///
     /// # Safety
     /// As for [`compare`](Self::compare). All the values are in blocks.
@@ -204,23 +259,26 @@ impl BlockList {
         &self,
         word: usize,
         scope: u64,
-        (from, to): (*const u8, *mut u8),
+        from: *const u8,
+        known: Known,
         differences: &mut Differences<'_>,
     ) {
         let (mut copied, mut left) = (0, 0);
         for bit in bits(scope) {
-            let ValuePlace { offset, bytes, is_any_sent } = self.places[word * 64 + bit as usize];
-            let (from, to) = (from.wrapping_add(offset.into()), to.wrapping_add(offset.into()));
-            let bytes = bytes.into();
+            let ValuePlace { offset, bytes, is_any_sent, seen } = self.places[word * 64 + bit as usize];
+            let (offset, bytes) = (offset.into(), bytes.into());
+            let (to, is_seen) = known.at(offset, seen.map(usize::from));
             // SAFETY: a value in a block is initialised bytes inside the object.
-            let value = unsafe { from_raw_parts(from, bytes) };
-            // SAFETY: as for the previous block. The object at `to` is borrowed mutably, and if its value is
-            // written, it is by a value of the same property.
-            let shadow = unsafe { from_raw_parts_mut(to, bytes) };
-            if is_any_sent {
-                copied |= u64::from(copy_different(value, shadow)) << bit;
+            let value = unsafe { from_raw_parts(from.wrapping_add(offset), bytes) };
+            // SAFETY: as for the previous block. The shadow and the seen bytes are borrowed mutably, and if a
+            // value of the shadow is written, it is by a value of the same property.
+            let known = unsafe { from_raw_parts_mut(to, bytes) };
+            if is_seen {
+                left |= u64::from(copy_different(value, known)) << bit;
+            } else if is_any_sent {
+                copied |= u64::from(copy_different(value, known)) << bit;
             } else {
-                left |= u64::from(value != shadow) << bit;
+                left |= u64::from(value != known) << bit;
             }
         }
         differences.copied.insert_word(word, copied);
@@ -236,9 +294,10 @@ impl BlockList {
 
 impl ValuePlace {
     /// Returns the place of a value that is in a block.
-    fn of(value: PlainValue) -> Self {
+    fn of(value: PlainValue, seen: Option<usize>) -> Self {
         debug_assert!(value.offset <= MAX_OFFSET && value.bytes <= MAX_BYTES, "the value is in a block");
-        Self { offset: value.offset as u16, bytes: value.bytes as u8, is_any_sent: value.is_any_sent }
+        let PlainValue { offset, bytes, is_any_sent, .. } = value;
+        Self { offset: offset as u16, bytes: bytes as u8, is_any_sent, seen: seen.map(|at| at as u16) }
     }
 }
 
@@ -250,7 +309,7 @@ fn place_of(handle: u32) -> (usize, u8) {
 
 impl Block {
     /// Returns the block that begins with this value.
-    fn of(value: PlainValue) -> Self {
+    fn of(value: PlainValue, seen: Option<usize>) -> Self {
         let mut block = Self {
             offset: value.offset,
             bytes: 0,
@@ -261,6 +320,8 @@ impl Block {
             handles: 0,
             any_sent: 0,
             is_copied: false,
+            seen,
+            has_no_gaps: false,
         };
         block.add(value);
         block
@@ -408,7 +469,7 @@ mod tests {
             offset += gap + bytes;
             PlainValue { handle, offset: offset - bytes, bytes, is_ordinary: true, is_any_sent: true }
         });
-        let mut block = Block::of(values.next().unwrap());
+        let mut block = Block::of(values.next().unwrap(), None);
         values.for_each(|value| block.add(value));
         block
     }

@@ -141,12 +141,12 @@ pub(super) unsafe fn write_value(
         Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
         // SAFETY: as for the previous `unsafe` block.
         Codec::F64 => writer.write_bits(unsafe { value.cast::<u64>().read() }, 64),
-        Codec::SmallestThree { bits } => {
+        Codec::SmallestThree { bits, .. } => {
             // SAFETY: as for the previous `unsafe` block.
             let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
             write_quaternion(quaternion, *bits, writer)?;
         }
-        Codec::UnitVector { bits } => {
+        Codec::UnitVector { bits, .. } => {
             // SAFETY: as for the previous `unsafe` block.
             let vector = unsafe { value.cast::<[f32; 3]>().read() };
             write_unit_vector(vector, *bits, writer)?;
@@ -202,6 +202,47 @@ pub(super) unsafe fn number(codec: &Codec, value: *const u8) -> Result<Option<(u
     }
 }
 
+/// Returns whether a property whose value was `sent` keeps this value on clients, although its value is now
+/// `live`. Both values have a wire form.
+///
+/// # Safety
+/// Both pointers point to an aligned value of the type that `codec` is for.
+#[inline]
+pub(super) unsafe fn keeps(codec: &Codec, sent: *const u8, live: *const u8) -> bool {
+    match codec {
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: the pointer points to a value of the type that the codec states; the same in each arm
+            // below.
+            let sent = unsafe { sent.cast::<f32>().read() };
+            // SAFETY: as for the previous `unsafe` block.
+            let live = unsafe { live.cast::<f32>().read() };
+            quantizer.encode(sent.into()).is_ok_and(|step| quantizer.keeps(step, live.into()))
+        }
+        Codec::QuantizedF64(quantizer) => {
+            // SAFETY: as for the previous `unsafe` block.
+            let sent = unsafe { sent.cast::<f64>().read() };
+            // SAFETY: as for the previous `unsafe` block.
+            let live = unsafe { live.cast::<f64>().read() };
+            quantizer.encode(sent).is_ok_and(|step| quantizer.keeps(step, live))
+        }
+        Codec::SmallestThree { bits, exact: false } => {
+            // SAFETY: as for the previous `unsafe` block.
+            let sent = unsafe { sent.cast::<[f32; 4]>().read() };
+            // SAFETY: as for the previous `unsafe` block.
+            let live = unsafe { live.cast::<[f32; 4]>().read() };
+            quantize::keeps_smallest_three(sent, live, (*bits).into())
+        }
+        Codec::UnitVector { bits, exact: false } => {
+            // SAFETY: as for the previous `unsafe` block.
+            let sent = unsafe { sent.cast::<[f32; 3]>().read() };
+            // SAFETY: as for the previous `unsafe` block.
+            let live = unsafe { live.cast::<[f32; 3]>().read() };
+            quantize::keeps_unit_vector(sent, live, (*bits).into())
+        }
+        _ => false,
+    }
+}
+
 /// Writes a value whose wire form equals its form in memory.
 ///
 /// # Safety
@@ -253,8 +294,8 @@ pub(super) unsafe fn write_nearest(
             let float = unsafe { value.cast::<f64>().read() };
             write_step(quantizer, float, writer)
         }
-        Codec::SmallestThree { bits } => write_quaternion([0.0, 0.0, 0.0, 1.0], *bits, writer),
-        Codec::UnitVector { bits } => write_unit_vector([0.0, 0.0, 1.0], *bits, writer),
+        Codec::SmallestThree { bits, .. } => write_quaternion([0.0, 0.0, 0.0, 1.0], *bits, writer),
+        Codec::UnitVector { bits, .. } => write_unit_vector([0.0, 0.0, 1.0], *bits, writer),
         Codec::String { max_bytes, .. } => {
             write_text_or_empty("", *max_bytes, writer);
             Ok(())
@@ -307,11 +348,11 @@ pub(super) unsafe fn read_value(
             unsafe { to.cast::<f64>().write(float) }
         }
         // SAFETY: as for the previous `unsafe` block.
-        Codec::SmallestThree { bits } => unsafe {
+        Codec::SmallestThree { bits, .. } => unsafe {
             to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?)
         },
         // SAFETY: as for the previous `unsafe` block.
-        Codec::UnitVector { bits } => unsafe {
+        Codec::UnitVector { bits, .. } => unsafe {
             to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?)
         },
         // SAFETY: as for the previous `unsafe` block.
@@ -367,8 +408,8 @@ pub(crate) fn validate_value(
         Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
             quantizer.decode(reader.read_bits(quantizer.bits())?)?;
         }
-        Codec::SmallestThree { bits } => drop(read_quaternion(*bits, reader)?),
-        Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
+        Codec::SmallestThree { bits, .. } => drop(read_quaternion(*bits, reader)?),
+        Codec::UnitVector { bits, .. } => drop(read_unit_vector(*bits, reader)?),
         Codec::Char => drop(read_char(reader)?),
         Codec::String { max_bytes, .. } => validate_text(*max_bytes, reader)?,
         Codec::Reference => read_guid(reader)?.into_iter().for_each(|guid| references.mention(guid)),

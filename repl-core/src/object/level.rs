@@ -585,6 +585,15 @@ impl Leaf<'_> {
     pub(crate) fn is_lossy(&self) -> bool {
         self.command.codec.is_lossy()
     }
+
+    /// Returns whether the property has changed so little since its value was `sent` that clients keep that
+    /// value. Both values have a wire form.
+    #[inline]
+    pub(crate) fn is_kept_as(&self, sent: &Leaf<'_>) -> bool {
+        assert!(std::ptr::eq(self.command, sent.command), "leaves of different properties");
+        // SAFETY: both pointers point to a value of the command's type.
+        unsafe { leaf::keeps(&self.command.codec, sent.value, self.value) }
+    }
 }
 
 /// Returns at most `max` entries of a table, from the entry of `handle` on.

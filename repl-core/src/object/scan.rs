@@ -1,48 +1,106 @@
-//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows. The scan
-//! is compiled separately for each object type.
+//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows, or from
+//! their seen bytes where values have a margin. The scan is compiled separately for each object type.
 //!
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
 use super::joined::gather;
 use super::preload::preload;
-use crate::schema::plan::{Planned, Run};
+use crate::schema::plan::{Planned, Run, SeenRun};
 
 /// The number of objects that are compared before the code branches on the result.
 const BLOCK: usize = 8;
 
-/// Calls `found` with the index of each object whose plain memory or strings differ from the plain memory or
-/// strings of its shadow.
+/// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain
+/// memory or strings. `seen` has the seen bytes of all objects, one after another. If it has not, all plain
+/// memory is compared with the shadows.
 #[inline]
-pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
+pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: impl FnMut(usize)) {
+    let bytes = const { T::WHOLE.seen_bytes() };
+    if bytes > 0 && seen.len() == live.len() * bytes {
+        let first = seen.as_ptr();
+        // SAFETY: `at` is below the number of live objects, each of which has this many seen bytes.
+        let is_same = |at: usize, live: &T, shadow: &T| unsafe {
+            same_with_seen(live, shadow, first.wrapping_add(at * bytes))
+        };
+        scan_rows(live, shadow, is_same, found);
+    } else {
+        scan_rows(live, shadow, |_, live, shadow| same(live, shadow), found);
+    }
+}
+
+/// Calls `found` with the index of each object that `is_same` says to differ from what is known of it.
+#[inline]
+fn scan_rows<T: Planned>(
+    live: &[T],
+    shadow: &[T],
+    is_same: impl Fn(usize, &T, &T) -> bool + Copy,
+    mut found: impl FnMut(usize),
+) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
     let (shadow_blocks, shadow_rest) = shadow.as_chunks::<BLOCK>();
     for ((block, shadow_block), first) in blocks.iter().zip(shadow_blocks).zip((0..).step_by(BLOCK)) {
         let mut same = true;
-        for (live, shadow) in block.iter().zip(shadow_block) {
-            same &= same_runs(live, shadow) && same_strings(live, shadow);
+        for ((live, shadow), at) in block.iter().zip(shadow_block).zip(first..) {
+            same &= is_same(at, live, shadow);
         }
         if !same {
-            scan_each(block, shadow_block, first, &mut found);
+            scan_each(block, shadow_block, first, is_same, &mut found);
         }
     }
-    scan_each(rest, shadow_rest, blocks.len() * BLOCK, &mut found);
+    scan_each(rest, shadow_rest, blocks.len() * BLOCK, is_same, &mut found);
 }
 
 #[cold]
 #[inline(never)]
-fn scan_each<T: Planned>(live: &[T], shadow: &[T], first: usize, found: &mut impl FnMut(usize)) {
+fn scan_each<T: Planned>(
+    live: &[T],
+    shadow: &[T],
+    first: usize,
+    is_same: impl Fn(usize, &T, &T) -> bool,
+    found: &mut impl FnMut(usize),
+) {
     for ((live, shadow), at) in live.iter().zip(shadow).zip(first..) {
-        if !(same_runs(live, shadow) && same_strings(live, shadow)) {
+        if !is_same(at, live, shadow) {
             found(at);
         }
     }
 }
 
-/// Returns whether all stretches of plain memory are the same in both objects. The lengths of the stretches
-/// are constants, so the function compiles to a sequence of loads without a branch.
+/// Returns whether an object equals its shadow, and its seen bytes in all values with a margin.
+///
+/// # Safety
+/// `seen` points to the seen bytes of an object.
 #[inline]
-fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
+unsafe fn same_with_seen<T: Planned>(live: &T, shadow: &T, seen: *const u8) -> bool {
+    let first = std::ptr::from_ref(live).cast::<u8>();
+    let mut difference = difference_of_runs(live, shadow);
+    for SeenRun { run, at } in const { T::PLAN.seen_runs() } {
+        let (one, other) = (first.wrapping_add(run.offset), seen.wrapping_add(*at));
+        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends, and where
+        // they are in the seen bytes.
+        unsafe { difference.add(one, other, run.len) };
+    }
+    difference.is_none() && same_strings(live, shadow)
+}
+
+/// Returns whether an object equals its shadow.
+#[inline]
+fn same<T: Planned>(live: &T, shadow: &T) -> bool {
+    let (one, other) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_ref(shadow).cast::<u8>());
+    let mut difference = difference_of_runs(live, shadow);
+    for SeenRun { run, .. } in const { T::PLAN.seen_runs() } {
+        let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
+        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+        unsafe { difference.add(one, other, run.len) };
+    }
+    difference.is_none() && same_strings(live, shadow)
+}
+
+/// Returns in which bits the runs of two objects differ. The lengths of the runs are constants, so the
+/// function compiles to a sequence of loads without a branch.
+#[inline]
+fn difference_of_runs<T: Planned>(one: &T, other: &T) -> Difference {
     let runs: &[Run] = const { T::PLAN.runs() };
     let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
     let mut difference = Difference::none();
@@ -51,7 +109,19 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
         // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
         unsafe { difference.add(one, other, run.len) };
     }
-    difference.is_none()
+    difference
+}
+
+/// Adds the seen bytes of an object that equals its shadow to the end of a list.
+#[inline]
+pub(crate) fn push_seen<T: Planned>(shadow: &T, seen: &mut Vec<u8>) {
+    let first = std::ptr::from_ref(shadow).cast::<u8>();
+    for SeenRun { run, .. } in const { T::WHOLE.seen_runs() } {
+        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends.
+        seen.extend_from_slice(unsafe {
+            std::slice::from_raw_parts(first.wrapping_add(run.offset), run.len)
+        });
+    }
 }
 
 /// All bits in which two stretches of memory differ, combined with OR.

@@ -150,7 +150,7 @@ impl Field {
         max: f64,
         saturate: bool,
     ) -> Self {
-        self.format(Format::Quantize { step, min, max, saturate })
+        self.format(Format::Quantize { step, min, max, saturate, exact: false })
     }
 
     /// Applies `quantize(smallest_three = …)` to a field of type `T`.
@@ -160,7 +160,8 @@ impl Field {
     #[must_use]
     #[track_caller]
     pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: i128) -> Self {
-        self.format(Format::SmallestThree { bits: width("smallest_three", bits, &SMALLEST_THREE_BITS) })
+        let bits = width("smallest_three", bits, &SMALLEST_THREE_BITS);
+        self.format(Format::SmallestThree { bits, exact: false })
     }
 
     /// Applies `quantize(unit_vector = …)` to a field of type `T`.
@@ -170,7 +171,22 @@ impl Field {
     #[must_use]
     #[track_caller]
     pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: i128) -> Self {
-        self.format(Format::UnitVector { bits: width("unit_vector", bits, &UNIT_VECTOR_BITS) })
+        let bits = width("unit_vector", bits, &UNIT_VECTOR_BITS);
+        self.format(Format::UnitVector { bits, exact: false })
+    }
+
+    /// Applies `exact` to a field that has a form of `quantize(…)`.
+    #[must_use]
+    pub const fn exact(self) -> Self {
+        let format = match self.format {
+            Format::Quantize { step, min, max, saturate, .. } => {
+                Format::Quantize { step, min, max, saturate, exact: true }
+            }
+            Format::SmallestThree { bits, .. } => Format::SmallestThree { bits, exact: true },
+            Format::UnitVector { bits, .. } => Format::UnitVector { bits, exact: true },
+            format @ (Format::Native | Format::Bits { .. } | Format::Range { .. }) => format,
+        };
+        self.format(format)
     }
 
     /// Applies `bits = …` to a field of type `T`. The width of the field's integer type is checked later.

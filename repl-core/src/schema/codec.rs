@@ -29,10 +29,10 @@ pub(crate) enum Codec {
     QuantizedF64(Quantizer),
     /// A unit quaternion `[f32; 4]`, written as the index of its largest component, and the other three
     /// components in `bits` bits each.
-    SmallestThree { bits: u8 },
+    SmallestThree { bits: u8, exact: bool },
     /// A unit vector `[f32; 3]`, written as a point on an octahedron, with two coordinates of `bits` bits
     /// each.
-    UnitVector { bits: u8 },
+    UnitVector { bits: u8, exact: bool },
     /// A `char`, written as one bit for the width, then 7 or 21 bits.
     Char,
     /// A text in UTF-8 of at most `max_bytes`, held by a `String` or by another type.
@@ -119,16 +119,24 @@ pub enum Format {
         /// Whether a value outside the range is replaced by the nearest bound when it is written. If
         /// saturation is off, such a value is refused. A float that is NaN is always refused.
         saturate: bool,
+        /// Whether clients always show the nearest step. Otherwise a value keeps its step until it has left
+        /// the step by a quarter of a step.
+        exact: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
     SmallestThree {
         /// The number of bits of each of the three written components, 3 to 20.
         bits: u8,
+        /// Whether clients always show the nearest form. Otherwise a value keeps its form until a component
+        /// has changed by a quarter of a step.
+        exact: bool,
     },
     /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
     UnitVector {
         /// The number of bits of each of the two coordinates, 2 to 22.
         bits: u8,
+        /// As for a quaternion.
+        exact: bool,
     },
 }
 
@@ -242,17 +250,17 @@ impl IntCodec {
 }
 
 impl Codec {
-    pub(crate) const fn smallest_three(bits: u8) -> Self {
+    pub(crate) const fn smallest_three(bits: u8, exact: bool) -> Self {
         assert!(
             is_within(bits, &SMALLEST_THREE_BITS),
             "`smallest_three` cannot take so many bits a component"
         );
-        Self::SmallestThree { bits }
+        Self::SmallestThree { bits, exact }
     }
 
-    pub(crate) const fn unit_vector(bits: u8) -> Self {
+    pub(crate) const fn unit_vector(bits: u8, exact: bool) -> Self {
         assert!(is_within(bits, &UNIT_VECTOR_BITS), "`unit_vector` cannot take so many bits a coordinate");
-        Self::UnitVector { bits }
+        Self::UnitVector { bits, exact }
     }
 
     /// Returns this codec, changed to the format and the maximum length that attributes set.
@@ -265,11 +273,11 @@ impl Codec {
             (Self::Int(int), Format::Range { min, max, saturate }) => {
                 Self::Int(IntCodec::between(int.repr, min, max, saturate))
             }
-            (Self::F32, Format::Quantize { step, min, max, saturate }) => {
-                Self::QuantizedF32(Quantizer::new(min, max, step, saturate))
+            (Self::F32, Format::Quantize { step, min, max, saturate, exact }) => {
+                Self::QuantizedF32(Quantizer::new(min, max, step, saturate).exact_if(exact))
             }
-            (Self::F64, Format::Quantize { step, min, max, saturate }) => {
-                Self::QuantizedF64(Quantizer::new(min, max, step, saturate))
+            (Self::F64, Format::Quantize { step, min, max, saturate, exact }) => {
+                Self::QuantizedF64(Quantizer::new(min, max, step, saturate).exact_if(exact))
             }
             _ => panic!(
                 "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats"
@@ -291,8 +299,8 @@ impl Codec {
             Self::F32 => 32,
             Self::F64 => 64,
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => quantizer.bits(),
-            Self::SmallestThree { bits } => 2 + 3 * *bits as u32,
-            Self::UnitVector { bits } => 2 * *bits as u32,
+            Self::SmallestThree { bits, .. } => 2 + 3 * *bits as u32,
+            Self::UnitVector { bits, .. } => 2 * *bits as u32,
             Self::Char | Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
         })
     }
@@ -352,6 +360,24 @@ impl Codec {
         }
     }
 
+    /// Returns whether a property keeps its value on clients until it has changed by more than a margin,
+    /// which is a part of a quantisation step.
+    pub(crate) const fn has_margin(&self) -> bool {
+        match self {
+            Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => !quantizer.is_exact(),
+            Self::SmallestThree { exact, .. } | Self::UnitVector { exact, .. } => !*exact,
+            Self::Bool
+            | Self::Int(_)
+            | Self::Wide
+            | Self::F32
+            | Self::F64
+            | Self::Char
+            | Self::String { .. }
+            | Self::Reference
+            | Self::Opaque(_) => false,
+        }
+    }
+
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
         match self {
             Self::Bool => sum.number(1),
@@ -362,8 +388,8 @@ impl Codec {
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => {
                 quantizer.checksum(sum.number(6))
             }
-            Self::SmallestThree { bits } => sum.number(7).number(*bits as u64),
-            Self::UnitVector { bits } => sum.number(8).number(*bits as u64),
+            Self::SmallestThree { bits, .. } => sum.number(7).number(*bits as u64),
+            Self::UnitVector { bits, .. } => sum.number(8).number(*bits as u64),
             Self::Char => sum.number(9),
             Self::String { max_bytes, .. } => sum.number(10).number(*max_bytes as u64),
             Self::Reference => sum.number(11),

@@ -205,7 +205,9 @@ impl fmt::Display for Layout {
         }
         write!(f, "{columns}")?;
         if f.alternate() {
-            for run in Plan::of(self.shape).runs() {
+            let plan = Plan::of(self.shape);
+            let seen = plan.seen_runs().iter().map(|seen| &seen.run);
+            for run in plan.runs().iter().chain(seen) {
                 writeln!(f, "run: {} bytes at {}", run.len, run.offset)?;
             }
         }

@@ -1,6 +1,10 @@
 //! Plans: a plan says which memory of an object is plain, so that it can be compared without a look at each
 //! value. The compiler computes the plans of each type.
 //!
+//! A value with a margin is a quantised value that keeps its step until it has left the step by a part of a
+//! step. While it rests in the margin, its bytes differ from those of the shadow. So they are compared with
+//! the *seen bytes*: the bytes that the last comparison of the object has found.
+//!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
 
@@ -9,9 +13,12 @@ use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
-/// The greatest number of runs (stretches of plain memory) in a plan. If a type has more runs, the plan
-/// overflows.
+/// The greatest number of runs (stretches of plain memory) of one kind in a plan. If a type has more runs,
+/// the plan overflows.
 const MAX_RUNS: usize = 32;
+/// The bytes of an object after this number are compared by the commands of their values, and larger objects
+/// have no seen bytes.
+pub(crate) const MAX_OFFSET: usize = 16 << 10;
 /// The greatest number of strings in a plan. If a type has more strings, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
@@ -24,41 +31,130 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
+/// A run of values with a margin. The comparison of an object stores their bytes as it has seen them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SeenRun {
+    /// Where the run is in the object.
+    pub(crate) run: Run,
+    /// The offset of the run in the seen bytes of the object.
+    pub(crate) at: usize,
+}
+
+/// Up to [`MAX_RUNS`] runs in ascending order, which do not touch each other.
+#[derive(Clone, Copy)]
+struct Runs {
+    list: [Run; MAX_RUNS],
+    count: usize,
+}
+
 /// A plan of a type: which parts of its memory a scan or a comparison compares.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    runs: [Run; MAX_RUNS],
-    run_count: usize,
+    /// Plain memory that is compared with the shadow.
+    runs: Runs,
+    /// Plain memory that is compared with the seen bytes, because its values have a margin.
+    seen: [SeenRun; MAX_RUNS],
+    seen_count: usize,
     strings: [usize; MAX_STRINGS],
     string_count: usize,
     rest: bool,
     overflow: bool,
 }
 
+/// A plan that is being made.
+#[derive(Clone, Copy)]
+struct Draft {
+    plan: Plan,
+    /// The runs whose values have a margin, if they are in runs of their own.
+    seen: Option<Runs>,
+}
+
+/// The properties of a type that are in a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The properties that are compared in every tick.
+    Ordinary,
+    /// All properties.
+    Whole,
+}
+
+impl Runs {
+    const NONE: Self = Self { list: [Run { offset: 0, len: 0 }; MAX_RUNS], count: 0 };
+
+    const fn as_slice(&self) -> &[Run] {
+        self.list.split_at(self.count).0
+    }
+
+    /// Inserts a run (a stretch of plain memory) in ascending order, and joins it with the runs next to it.
+    /// Returns `None` if there is no room for another run.
+    const fn with(self, offset: usize, len: usize) -> Option<Self> {
+        let mut runs = self;
+        let mut at = 0;
+        while at < runs.count && runs.list[at].offset < offset {
+            at += 1;
+        }
+        let after_previous = at > 0 && runs.list[at - 1].offset + runs.list[at - 1].len == offset;
+        let before_next = at < runs.count && offset + len == runs.list[at].offset;
+        if after_previous && before_next {
+            runs.list[at - 1].len += len + runs.list[at].len;
+            runs.count -= 1;
+            while at < runs.count {
+                runs.list[at] = runs.list[at + 1];
+                at += 1;
+            }
+        } else if after_previous {
+            runs.list[at - 1].len += len;
+        } else if before_next {
+            runs.list[at] = Run { offset, len: len + runs.list[at].len };
+        } else if runs.count == MAX_RUNS {
+            return None;
+        } else {
+            let mut i = runs.count;
+            while i > at {
+                runs.list[i] = runs.list[i - 1];
+                i -= 1;
+            }
+            runs.list[at] = Run { offset, len };
+            runs.count += 1;
+        }
+        Some(runs)
+    }
+}
+
 impl Plan {
     /// Returns the plan of the properties of a type that are compared in every tick.
     pub(crate) const fn of(shape: &'static Shape) -> Self {
-        Self::with(shape, false)
+        Self::place_seen(Draft::of(shape, Part::Ordinary), &Self::whole(shape))
     }
 
     /// Returns the plan of all properties of a type.
     const fn whole(shape: &'static Shape) -> Self {
-        Self::with(shape, true)
+        let draft = Draft::of(shape, Part::Whole);
+        let (mut plan, mut bytes, mut i) = (draft.plan, 0, 0);
+        while let Some(seen) = &draft.seen
+            && i < seen.count
+        {
+            plan.seen[i] = SeenRun { run: seen.list[i], at: bytes };
+            bytes += seen.list[i].len;
+            i += 1;
+        }
+        plan.seen_count = i;
+        plan
     }
 
-    const fn with(shape: &'static Shape, with_all: bool) -> Self {
-        let plan = Self {
-            runs: [Run { offset: 0, len: 0 }; MAX_RUNS],
-            run_count: 0,
-            strings: [0; MAX_STRINGS],
-            string_count: 0,
-            rest: false,
-            overflow: false,
-        };
-        match shape.kind {
-            Kind::Struct(fields) => plan.with_object(shape.native(), fields, with_all),
-            _ => plan,
+    /// Returns a plan with the runs of a draft. The seen bytes of its runs are where `whole` has them.
+    const fn place_seen(draft: Draft, whole: &Self) -> Self {
+        let (mut plan, mut i) = (draft.plan, 0);
+        while let Some(seen) = &draft.seen
+            && i < seen.count
+        {
+            let run = seen.list[i];
+            let Some(at) = whole.seen_at(run.offset, run.len) else { panic!("the whole plan has all runs") };
+            plan.seen[i] = SeenRun { run, at };
+            i += 1;
         }
+        plan.seen_count = i;
+        plan
     }
 
     /// Returns whether some properties must be compared by their commands in the program.
@@ -73,59 +169,116 @@ impl Plan {
     }
 
     pub(crate) const fn runs(&self) -> &[Run] {
-        self.runs.split_at(self.run_count).0
+        self.runs.as_slice()
+    }
+
+    pub(crate) const fn seen_runs(&self) -> &[SeenRun] {
+        self.seen.split_at(self.seen_count).0
+    }
+
+    /// Returns the number of the seen bytes of an object. Only the plan of all properties has all of them.
+    pub(crate) const fn seen_bytes(&self) -> usize {
+        match self.seen_runs().last() {
+            Some(last) => last.at + last.run.len,
+            None => 0,
+        }
+    }
+
+    /// Returns the offset in the seen bytes of `len` bytes of an object that begin at `offset`. Returns
+    /// `None` if an object has no seen bytes for them.
+    pub(crate) const fn seen_at(&self, offset: usize, len: usize) -> Option<usize> {
+        let mut i = 0;
+        while i < self.seen_count {
+            let SeenRun { run, at } = self.seen[i];
+            if run.offset <= offset && offset + len <= run.offset + run.len {
+                return Some(at + (offset - run.offset));
+            }
+            i += 1;
+        }
+        None
     }
 
     pub(crate) const fn strings(&self) -> &[usize] {
         self.strings.split_at(self.string_count).0
     }
+}
 
-    /// Adds the fields of the object itself to the plan: all if `with_all` is true, and otherwise those that
-    /// are compared in every tick.
-    const fn with_object(self, object: Formatted, fields: &'static [Field], with_all: bool) -> Self {
-        let mut plan = self;
+impl Draft {
+    /// Returns the draft of a plan. Values with a margin have runs of their own, if both plans of the type
+    /// have room for these.
+    const fn of(shape: &'static Shape, part: Part) -> Self {
+        let separate = Some(Runs::NONE);
+        let has_room = shape.size <= MAX_OFFSET
+            && !Self::with(shape, Part::Ordinary, separate).plan.overflow
+            && !Self::with(shape, Part::Whole, separate).plan.overflow;
+        Self::with(shape, part, if has_room { separate } else { None })
+    }
+
+    const fn with(shape: &'static Shape, part: Part, seen: Option<Runs>) -> Self {
+        let plan = Plan {
+            runs: Runs::NONE,
+            seen: [SeenRun { run: Run { offset: 0, len: 0 }, at: 0 }; MAX_RUNS],
+            seen_count: 0,
+            strings: [0; MAX_STRINGS],
+            string_count: 0,
+            rest: false,
+            overflow: false,
+        };
+        let draft = Self { plan, seen };
+        match shape.kind {
+            Kind::Struct(fields) => draft.with_object(shape.native(), fields, part),
+            _ => draft,
+        }
+    }
+
+    /// Adds those fields of the object itself that are in `part`.
+    const fn with_object(self, object: Formatted, fields: &'static [Field], part: Part) -> Self {
+        let mut draft = self;
         let mut i = 0;
         while i < fields.len() {
             let field = &fields[i];
             let is_compared = field.condition.is_compared_each_tick();
-            if with_all || is_compared && !field.push {
-                plan = plan.with_value(object.field(field), field.offset);
+            if matches!(part, Part::Whole) || is_compared && !field.push {
+                draft = draft.with_value(object.field(field), field.offset);
             } else if is_compared && marks_itself(object.field(field)) {
-                plan.rest = true;
+                draft.plan.rest = true;
             }
             i += 1;
         }
-        plan
+        draft
     }
 
     const fn with_value(self, property: Formatted, offset: usize) -> Self {
-        if property.shape.bitwise && all_travel(property) {
-            return self.with_run(offset, property.shape.size);
+        let margins = if self.seen.is_some() { margins(property) } else { Margins::None };
+        let is_uniform = !matches!(margins, Margins::Some);
+        if property.shape.bitwise && is_uniform && all_travel(property) {
+            return self.with_run(offset, property.shape.size, matches!(margins, Margins::All));
         }
-        let mut plan = self;
+        let mut draft = self;
         let mut i = 0;
         match property.kind() {
             Kind::Struct(fields) => {
                 while i < fields.len() {
-                    plan = plan.with_value(property.field(&fields[i]), offset + fields[i].offset);
+                    draft = draft.with_value(property.field(&fields[i]), offset + fields[i].offset);
                     i += 1;
                 }
             }
             Kind::FixedArray { element, len } => {
                 while i < len {
-                    plan = plan.with_value(property.element(element), offset + i * element.size);
+                    draft = draft.with_value(property.element(element), offset + i * element.size);
                     i += 1;
                 }
             }
             Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
-            Kind::Leaf(Codec::String { text, .. }) if text.is_string => plan = plan.with_string(offset),
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => plan.rest = true,
+            Kind::Leaf(Codec::String { text, .. }) if text.is_string => draft = draft.with_string(offset),
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => draft.plan.rest = true,
         }
-        plan
+        draft
     }
 
     const fn with_string(self, offset: usize) -> Self {
-        let mut plan = self;
+        let mut draft = self;
+        let plan = &mut draft.plan;
         if plan.string_count == MAX_STRINGS {
             plan.rest = true;
             plan.overflow = true;
@@ -133,45 +286,64 @@ impl Plan {
             plan.strings[plan.string_count] = offset;
             plan.string_count += 1;
         }
-        plan
+        draft
     }
 
-    /// Inserts a run (a stretch of plain memory) in ascending order, and joins it with the runs next to it.
-    const fn with_run(self, offset: usize, len: usize) -> Self {
-        let mut plan = self;
+    /// Adds a stretch of plain memory, of values that all have a margin or that all have none.
+    const fn with_run(self, offset: usize, len: usize, has_margin: bool) -> Self {
+        let mut draft = self;
         if len == 0 {
-            return plan;
+            return draft;
         }
-        let mut at = 0;
-        while at < plan.run_count && plan.runs[at].offset < offset {
-            at += 1;
-        }
-        let after_previous = at > 0 && plan.runs[at - 1].offset + plan.runs[at - 1].len == offset;
-        let before_next = at < plan.run_count && offset + len == plan.runs[at].offset;
-        if after_previous && before_next {
-            plan.runs[at - 1].len += len + plan.runs[at].len;
-            plan.run_count -= 1;
-            while at < plan.run_count {
-                plan.runs[at] = plan.runs[at + 1];
-                at += 1;
+        let runs = match &mut draft.seen {
+            Some(seen) if has_margin => seen,
+            _ => &mut draft.plan.runs,
+        };
+        match runs.with(offset, len) {
+            Some(with_run) => *runs = with_run,
+            None => {
+                draft.plan.rest = true;
+                draft.plan.overflow = true;
             }
-        } else if after_previous {
-            plan.runs[at - 1].len += len;
-        } else if before_next {
-            plan.runs[at] = Run { offset, len: len + plan.runs[at].len };
-        } else if plan.run_count == MAX_RUNS {
-            plan.rest = true;
-            plan.overflow = true;
-        } else {
-            let mut i = plan.run_count;
-            while i > at {
-                plan.runs[i] = plan.runs[i - 1];
-                i -= 1;
-            }
-            plan.runs[at] = Run { offset, len };
-            plan.run_count += 1;
         }
-        plan
+        draft
+    }
+}
+
+/// Which of the values inside a property have a [margin](Codec::has_margin).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Margins {
+    None,
+    Some,
+    All,
+}
+
+impl Margins {
+    const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, Self::None) => Self::None,
+            (Self::All, Self::All) => Self::All,
+            _ => Self::Some,
+        }
+    }
+}
+
+/// Returns which values of a property have a margin. Those inside arrays and collections do not count.
+const fn margins(property: Formatted) -> Margins {
+    match property.kind() {
+        Kind::Leaf(codec) if codec.has_margin() => Margins::All,
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => Margins::None,
+        Kind::FixedArray { element, .. } => margins(property.element(element)),
+        Kind::Struct([]) => Margins::None,
+        Kind::Struct(fields) => {
+            let mut found = margins(property.field(&fields[0]));
+            let mut i = 1;
+            while i < fields.len() {
+                found = found.and(margins(property.field(&fields[i])));
+                i += 1;
+            }
+            found
+        }
     }
 }
 

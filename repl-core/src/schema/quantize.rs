@@ -6,19 +6,21 @@
 //! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. After you add the variants,
 //!    the compiler reports the `match` expressions that have no default arm: the rest of `codec`,
 //!    `object/leaf` (reads and writes the bits of the form), `Formatted::kind` in `shape` (which types become
-//!    the form), and `type_name` in `display`.
+//!    the form), `Codec::has_margin` and `Field::exact` in `attributes` (whether a value keeps its step
+//!    within a margin), and `type_name` in `display`.
 //! 2. The following code needs the form too, but the compiler does not report it: `Codec::formatted`;
 //!    `attributes` and `attribute_check`, which check the attribute of the form; the sizes in bytes that
-//!    `identical` in `object/leaf` compares; `types/foreign`, which states which forms can be used for the
-//!    types of other crates; and `both/attributes` of `repl-fastarray`, which states it for fast arrays. If
-//!    the number of bits depends on the value, `most_bits` in `diff/scale` and `bits` in `schema/display`
-//!    need the form too. Without it the value counts as unlimited, so objects are measured.
-//! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
-//!    After you add the variant, the compiler reports the `match` expressions in `expand/field` and in
-//!    `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which decides
-//!    whether the form has bounds. If the form has a number of bits, the range of this number is a constant
-//!    of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of the derive
-//!    repeats it, and the tests of the derive compare the two.
+//!    `identical` in `object/leaf` compares, and `keeps` there, which is the rule for the margin;
+//!    `types/foreign`, which states which forms can be used for the types of other crates; and
+//!    `both/attributes` of `repl-fastarray`, which states it for fast arrays. If the number of bits depends
+//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Without it
+//!    the value counts as unlimited, so objects are measured.
+//! 3. In the derive, the form needs a variant of `QuantizeForm` and a name in `attr/quantize` and
+//!    `attr/place`. After you add the variant, the compiler reports the `match` expressions in `expand/field`
+//!    and in `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which
+//!    decides whether the form has bounds. If the form has a number of bits, the range of this number is a
+//!    constant of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of
+//!    the derive repeats it, and the tests of the derive compare the two.
 //! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
 //!    `schema/attributes`. In `repl-derive/tests/derive`, the file `pass/every_attribute.rs` uses all forms.
 //!    Some tests fail until they have the form: `.stderr` files of `fail` in the same folder, and the
@@ -46,12 +48,23 @@ const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 /// How far the length of a unit vector may differ from one.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
+/// A value at rest keeps the step that clients have until it has left the step by this part of a step. So
+/// noise of half a step, from peak to peak, does not make it change between two steps.
+const MARGIN_STEPS: f64 = 0.25;
+
+/// The distance from the middle of a step up to which values are encoded as the step.
+const HALF_STEP: f64 = 0.5;
+
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
 /// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
 /// same number of steps. For `f64`, encoding a decoded value always gives the same step. For `f32` it does if
 /// neither bound is more than 2²² steps from zero.
+///
+/// A property [keeps](Self::keeps) its step until its value has left the step by a quarter of a step. So the
+/// decoded value differs from the value of the property by at most ¾ of a step, with the same rounding
+/// errors, unless the quantizer is [exact](Self::exact).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -59,6 +72,7 @@ pub(crate) struct Quantizer {
     step: f64,
     steps: u64,
     saturate: bool,
+    exact: bool,
 }
 
 impl Quantizer {
@@ -85,7 +99,7 @@ impl Quantizer {
         );
         let steps = ((max - min) / step + 0.5) as u64;
         assert!(steps > 0, "the step of a quantised float must not be more than twice its range");
-        Self { min, max, step, steps, saturate }
+        Self { min, max, step, steps, saturate, exact: false }
     }
 
     /// Returns the least number of the range, the greatest number, and the size of a step.
@@ -96,6 +110,17 @@ impl Quantizer {
     /// Returns the same quantizer, changed so that it encodes numbers outside the range as the nearest bound.
     pub(crate) const fn saturating(self) -> Self {
         Self { saturate: true, ..self }
+    }
+
+    /// Returns the same quantizer, changed so that it always encodes the nearest step if `exact` is true. The
+    /// wire form does not depend on it.
+    pub(crate) const fn exact_if(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
+    /// Returns whether the quantizer always encodes the nearest step.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Adds to the checksum `sum` everything on which the bits of a number depend.
@@ -131,6 +156,14 @@ impl Quantizer {
         } else {
             Err(WriteError::OutOfRange)
         }
+    }
+
+    /// Returns whether a property that clients show as `step` keeps this step although its value is now
+    /// `value`, because the value has left the step by at most [`MARGIN_STEPS`].
+    #[inline]
+    pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
+        let position = (value - self.min) / self.step;
+        !self.exact && (position - step as f64).abs() <= HALF_STEP + MARGIN_STEPS
     }
 
     /// Returns the number that is `step` steps above the least number of the range.
@@ -198,6 +231,13 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     } else {
         Ok(vector.map(|component| component / length))
     }
+}
+
+/// Returns whether no component of two unit vectors differs by more than `margin`, after they were scaled to
+/// the length one. Returns false if one of them is no unit vector.
+fn are_within<const N: usize>(margin: f64, one: [f32; N], other: [f32; N], sign: f64) -> bool {
+    let (Ok(one), Ok(other)) = (normalise(one), normalise(other)) else { return false };
+    one.iter().zip(other).all(|(one, other)| (sign * one - other).abs() <= margin)
 }
 
 /// The numbers of bits that a component may take with `smallest_three`.
@@ -283,6 +323,15 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
+/// Returns whether a property whose value was `sent` keeps this value, although it is now `quaternion`: its
+/// rotation differs in each component by at most [`MARGIN_STEPS`] of a step. So each component of a decoded
+/// quaternion differs from the property by a quarter of a step more than if it was encoded now.
+pub(crate) fn keeps_smallest_three(sent: [f32; 4], quaternion: [f32; 4], bits: u32) -> bool {
+    let dot: f32 = sent.iter().zip(quaternion).map(|(sent, component)| sent * component).sum();
+    let step = FRAC_1_SQRT_2 / f64::from(Lattice::new(bits).half);
+    are_within(MARGIN_STEPS * step, quaternion, sent, if dot < 0.0 { -1.0 } else { 1.0 })
+}
+
 /// Encodes a unit vector in 2 × `bits` bits. `bits` is in [`UNIT_VECTOR_BITS`]. The vector is projected onto
 /// an octahedron. The lower half of the octahedron is folded out around the upper half to form a square.
 ///
@@ -305,6 +354,13 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
         u = u.abs();
     }
     Ok(lattice.push(lattice.push(0, u), v))
+}
+
+/// Does the same as [`keeps_smallest_three`] for a unit vector, whose steps are those of its coordinates on
+/// the octahedron.
+pub(crate) fn keeps_unit_vector(sent: [f32; 3], vector: [f32; 3], bits: u32) -> bool {
+    let step = 1.0 / f64::from(Lattice::new(bits).half);
+    are_within(MARGIN_STEPS * step, vector, sent, 1.0)
 }
 
 /// Returns the vector that [`encode_unit_vector`] encoded, scaled to the length one.
@@ -376,6 +432,177 @@ mod tests {
 
     fn distance<const N: usize>(a: [f32; N], b: [f32; N], sign: f64) -> f64 {
         a.iter().zip(b).map(|(a, b)| (f64::from(*a) - sign * f64::from(b)).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// A property as a naive model of the rule keeps it: its value when it was sent, and how often it was
+    /// sent.
+    struct Kept<T, F, K> {
+        sent: T,
+        updates: u32,
+        form: F,
+        keeps: K,
+    }
+
+    impl<T: Copy, P: PartialEq, F: Fn(T) -> P, K: Fn(T, T) -> bool> Kept<T, F, K> {
+        /// Returns a property that is sent with a value.
+        fn new(sent: T, form: F, keeps: K) -> Self {
+            Self { sent, updates: 0, form, keeps }
+        }
+
+        /// Returns the value that clients have after the property got a value.
+        fn set(&mut self, value: T) -> T {
+            if (self.form)(value) == (self.form)(self.sent) {
+                self.sent = value;
+            } else if !(self.keeps)(self.sent, value) {
+                self.sent = value;
+                self.updates += 1;
+            }
+            self.sent
+        }
+    }
+
+    /// Returns a number as a property in steps.
+    fn kept_number(
+        quantizer: Quantizer,
+        sent: f64,
+    ) -> Kept<f64, impl Fn(f64) -> u64, impl Fn(f64, f64) -> bool> {
+        let form = move |value| quantizer.encode(value).unwrap();
+        Kept::new(sent, form, move |sent, value| quantizer.keeps(form(sent), value))
+    }
+
+    /// Returns the numbers of some steps: those at the bounds, and one between them.
+    fn some_steps(quantizer: Quantizer, chosen: u64) -> [u64; 4] {
+        let last = quantizer.steps - 1;
+        [0, 1.min(last), chosen % quantizer.steps, last]
+    }
+
+    /// Returns a number in steps above the least number of the range.
+    fn position(quantizer: Quantizer, position: f64) -> f64 {
+        quantizer.min + position * quantizer.step
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn noise_at_a_border_changes_a_number_at_most_once(
+            quantizer in quantizer(),
+            chosen in any::<u64>(),
+            noise in prop::collection::vec(-0.2..0.2_f64, 20),
+        ) {
+            for step in some_steps(quantizer, chosen) {
+                let noisy = |noise: f64| position(quantizer, step as f64 + 0.5 + noise);
+                for sent in [step, step + 1] {
+                    let mut property = kept_number(quantizer, position(quantizer, sent as f64));
+                    noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
+                    prop_assert_eq!(property.updates, 0, "the steps on both sides of the border are kept");
+                }
+                let far = if step > 1 { 0 } else { quantizer.steps };
+                let mut property = kept_number(quantizer, position(quantizer, far as f64));
+                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
+                prop_assert!(property.updates <= 1, "{} updates", property.updates);
+            }
+        }
+
+        #[test]
+        fn noise_anywhere_changes_a_number_at_most_once_even_where_f32_ends(
+            low in -(1 << 22)..1_i64 << 22,
+            high in -(1 << 22)..1_i64 << 22,
+            step in 1e-6..1e3_f64,
+            part in 0.0..=1.0_f64,
+            saturate in any::<bool>(),
+            noise in prop::collection::vec(-0.2..0.2_f64, 20),
+        ) {
+            let (low, high) = (low.min(high) as f64, low.max(high) as f64 + 1.0);
+            let quantizer = Quantizer::new(low * step, high * step, step, saturate);
+            for part in [part, 0.0, 1.0] {
+                let noisy = |noise: f64| {
+                    let at = part * quantizer.steps as f64 + noise;
+                    let at = if saturate { at } else { at.clamp(0.0, quantizer.steps as f64) };
+                    f64::from(position(quantizer, at) as f32)
+                };
+                let far = if part > 0.5 { 0 } else { quantizer.steps };
+                let mut property = kept_number(quantizer, position(quantizer, far as f64));
+                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
+                prop_assert!(property.updates <= 1, "{} updates", property.updates);
+            }
+        }
+
+        #[test]
+        fn a_number_that_creeps_arrives_within_three_quarters_of_a_step(
+            quantizer in quantizer(),
+            start in 0.0..=1.0_f64,
+            creep in -0.3..0.3_f64,
+        ) {
+            let start = start * quantizer.steps as f64;
+            let mut property = kept_number(quantizer, position(quantizer, start));
+            let rounding = f64::EPSILON * 8.0 * quantizer.min.abs().max(quantizer.max.abs());
+            for tick in 0..40 {
+                let at = (start + creep * f64::from(tick)).clamp(0.0, quantizer.steps as f64);
+                let value = position(quantizer, at);
+                let sent = property.set(value);
+                let shown = quantizer.decode(quantizer.encode(sent).unwrap()).unwrap();
+                prop_assert!((shown - value).abs() <= 0.75 * quantizer.step + rounding);
+            }
+        }
+
+        #[test]
+        fn an_exact_number_keeps_no_step(quantizer in quantizer(), chosen in any::<u64>(), at in -1.0..1.0_f64) {
+            let step = chosen % (quantizer.steps + 1);
+            let value = position(quantizer, step as f64 + at);
+            prop_assert!(!quantizer.exact_if(true).keeps(step, value));
+            prop_assert_eq!(quantizer.exact_if(true).encode(value), quantizer.encode(value));
+        }
+
+        #[test]
+        fn noise_of_a_quarter_of_a_step_changes_a_rotation_at_most_once(
+            from in unit::<4>(),
+            to in unit::<4>(),
+            noise in prop::collection::vec((prop::array::uniform4(-1.0..1.0_f64), any::<bool>()), 20),
+            bits in widths(&SMALLEST_THREE_BITS),
+        ) {
+            let step = FRAC_1_SQRT_2 / f64::from((1 << (bits - 1)) - 1);
+            let form = |value| encode_smallest_three(value, bits).unwrap();
+            let mut property = Kept::new(from, form, |sent, value| keeps_smallest_three(sent, value, bits));
+            for (noise, is_negative) in noise {
+                let value = noisy(to, noise, step);
+                let sent = property.set(if is_negative { value.map(|component| -component) } else { value });
+                let shown = decode_smallest_three(form(sent), bits).unwrap();
+                let error = distance(shown, value, 1.0).min(distance(shown, value, -1.0));
+                prop_assert!(error <= 3.0 * step + 1e-6, "{} steps", error / step);
+            }
+            prop_assert!(property.updates <= 1, "{} updates", property.updates);
+        }
+
+        #[test]
+        fn noise_of_a_quarter_of_a_step_changes_a_direction_at_most_once(
+            from in unit::<3>(),
+            to in unit::<3>(),
+            noise in prop::collection::vec(prop::array::uniform3(-1.0..1.0_f64), 20),
+            bits in widths(&UNIT_VECTOR_BITS),
+        ) {
+            let step = 1.0 / f64::from((1 << (bits - 1)) - 1);
+            let form = |value| encode_unit_vector(value, bits).unwrap();
+            let mut property = Kept::new(from, form, |sent, value| keeps_unit_vector(sent, value, bits));
+            for noise in noise {
+                let value = noisy(to, noise, step);
+                let shown = decode_unit_vector(form(property.set(value)), bits).unwrap();
+                prop_assert!(distance(shown, value, 1.0) <= 3.0 * step + 1e-6);
+            }
+            prop_assert!(property.updates <= 1, "{} updates", property.updates);
+        }
+    }
+
+    /// Returns a unit vector with noise. Any two such vectors differ in each component by at most a quarter
+    /// of a step.
+    fn noisy<const N: usize>(vector: [f32; N], noise: [f64; N], step: f64) -> [f32; N] {
+        // To scale a vector to the length one can move a component by half of the noise again. What is left
+        // of the quarter is more than the rounding of `f32`.
+        let amplitude = 0.25 / 2.0 / 1.6 * step - 3e-8;
+        let moved: Vec<f64> =
+            vector.iter().zip(noise).map(|(part, noise)| f64::from(*part) + noise * amplitude).collect();
+        let length = moved.iter().map(|part| part * part).sum::<f64>().sqrt();
+        std::array::from_fn(|index| (moved[index] / length) as f32)
     }
 
     proptest! {

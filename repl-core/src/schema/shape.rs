@@ -302,11 +302,15 @@ impl Formatted {
     /// Returns the kind of property that results from the shape and the attributes.
     pub(crate) const fn kind(self) -> Kind {
         match (self.format, self.shape.kind) {
-            (Format::SmallestThree { bits }, Kind::FixedArray { element, len: 4 }) if element.is_f32() => {
-                Kind::Leaf(Codec::smallest_three(bits))
+            (Format::SmallestThree { bits, exact }, Kind::FixedArray { element, len: 4 })
+                if element.is_f32() =>
+            {
+                Kind::Leaf(Codec::smallest_three(bits, exact))
             }
-            (Format::UnitVector { bits }, Kind::FixedArray { element, len: 3 }) if element.is_f32() => {
-                Kind::Leaf(Codec::unit_vector(bits))
+            (Format::UnitVector { bits, exact }, Kind::FixedArray { element, len: 3 })
+                if element.is_f32() =>
+            {
+                Kind::Leaf(Codec::unit_vector(bits, exact))
             }
             (_, Kind::Leaf(codec)) => Kind::Leaf(codec.formatted(self.format, self.max_len)),
             // All formats are listed by name, so that the compiler reports this place when a new format is

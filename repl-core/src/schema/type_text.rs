@@ -43,14 +43,14 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
         Kind::Leaf(codec) => match codec {
             Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
                 let (min, max, step) = quantizer.parameters();
-                format!("{} {min}..={max} by {step}", property.shape.name)
+                format!("{} {min}..={max} by {step}{}", property.shape.name, exact(&codec))
             }
             Codec::Int(int) if !int.is_native() => {
                 let (min, max) = int.bounds();
                 format!("{} {min}..={max}", property.shape.name)
             }
-            Codec::SmallestThree { .. } => "quaternion".to_owned(),
-            Codec::UnitVector { .. } => "unit vector".to_owned(),
+            Codec::SmallestThree { .. } => format!("quaternion{}", exact(&codec)),
+            Codec::UnitVector { .. } => format!("unit vector{}", exact(&codec)),
             Codec::Opaque(_) => property.shape.form.map_or_else(String::new, WireForm::type_name),
             Codec::Bool
             | Codec::Int(_)
@@ -67,6 +67,11 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
         }
         Kind::Struct(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
     }
+}
+
+/// Returns the attribute of quantised values that clients always show as the nearest step.
+fn exact(codec: &Codec) -> &'static str {
+    if codec.has_margin() { "" } else { ", exact" }
 }
 
 /// Returns the type of a part of another type, with its limit or its width if the type does not imply it.

@@ -20,7 +20,7 @@ use crate::error::Errors;
 
 pub(crate) use argument::{At, Flag};
 pub(crate) use number::{Bounds, Number};
-pub(crate) use quantize::Quantize;
+pub(crate) use quantize::{Quantize, QuantizeForm};
 pub(crate) use rpc::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
 
 use argument::{Argument, each};

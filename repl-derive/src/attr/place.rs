@@ -73,6 +73,7 @@ pub(super) static QUANTIZE: Place = replicated(
         ("range", "range = -1.0..=1.0"),
         ("smallest_three", "smallest_three = 10"),
         ("unit_vector", "unit_vector = 12"),
+        ("exact", "exact"),
     ],
     &[],
 );

@@ -65,6 +65,9 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
             )
         };
     }
+    if key == "exact" {
+        return "`exact` belongs in the parentheses of `quantize`: `quantize(…, exact)`".to_owned();
+    }
     if let Some(form) = QUANTIZE.form(key) {
         return format!("`{key}` belongs in parentheses: `quantize({form})`");
     }

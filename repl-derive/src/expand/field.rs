@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
 
 use crate::ast::{Container, Field, without_self};
-use crate::attr::{Number, Quantize};
+use crate::attr::{Number, QuantizeForm};
 use crate::derive::Derive;
 
 /// Returns the field's type without `Self`, so that it has the same meaning outside the `impl` of the type.
@@ -110,18 +110,20 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
         let (min, max) = (whole(container, &range.value.min), whole(container, &range.value.max));
         return Some(quote_spanned!(span=> .range::<#ty>(#min, #max, #saturate)));
     }
-    Some(match &attrs.quantize.as_ref()?.value {
-        Quantize::Steps { step, range } => {
+    let quantize = &attrs.quantize.as_ref()?.value;
+    let exact = quantize.exact.as_ref().map(|_| quote_spanned!(span=> .exact()));
+    Some(match &quantize.form {
+        QuantizeForm::Steps { step, range } => {
             let (step, min, max) = (float(step), float(&range.min), float(&range.max));
-            quote_spanned!(span=> .quantize::<#ty>(#step, #min, #max, #saturate))
+            quote_spanned!(span=> .quantize::<#ty>(#step, #min, #max, #saturate) #exact)
         }
-        Quantize::SmallestThree(bits) => {
+        QuantizeForm::SmallestThree(bits) => {
             let bits = whole(container, bits);
-            quote_spanned!(span=> .smallest_three::<#ty>(#bits))
+            quote_spanned!(span=> .smallest_three::<#ty>(#bits) #exact)
         }
-        Quantize::UnitVector(bits) => {
+        QuantizeForm::UnitVector(bits) => {
             let bits = whole(container, bits);
-            quote_spanned!(span=> .unit_vector::<#ty>(#bits))
+            quote_spanned!(span=> .unit_vector::<#ty>(#bits) #exact)
         }
     })
 }
@@ -162,10 +164,10 @@ fn traits(container: &Container<'_>, field: &Field<'_>) -> Vec<TokenStream> {
         traits.push(quote!(#private::Ranged));
     }
     if let Some(quantize) = &attrs.quantize {
-        traits.push(match quantize.value {
-            Quantize::Steps { .. } => quote!(#private::Quantizable),
-            Quantize::SmallestThree(_) => quote!(#private::UnitQuaternion),
-            Quantize::UnitVector(_) => quote!(#private::UnitVector),
+        traits.push(match quantize.value.form {
+            QuantizeForm::Steps { .. } => quote!(#private::Quantizable),
+            QuantizeForm::SmallestThree(_) => quote!(#private::UnitQuaternion),
+            QuantizeForm::UnitVector(_) => quote!(#private::UnitVector),
         });
     }
     if attrs.max_len.is_some() {

@@ -15,7 +15,6 @@ use super::comparison::ClassComparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
-use crate::body::growth::push_with;
 
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
@@ -100,15 +99,7 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
         add: impl FnOnce(&Shadows<T>, &mut S) -> R,
     ) -> (u32, R) {
         let Self { shadows, source } = self;
-        let class = &shadows.class;
-        push_with(&mut shadows.rows, || match shadows.archetypes.get(archetype as usize) {
-            Some(make) if archetype > 0 || class.has_arrays() => class.shadow_of(&make()),
-            _ => T::initial(),
-        });
-        push_with(&mut shadows.slots, || slot);
-        if shadows.has_marks() {
-            push_with(&mut shadows.marks, HandleSet::new);
-        }
+        shadows.push(slot, archetype);
         (shadows.rows.len() as u32 - 1, add(shadows, source))
     }
 }
@@ -178,22 +169,14 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     }
 
     fn reserve(&mut self, additional: usize) {
-        self.shadows.rows.reserve(additional);
-        self.shadows.slots.reserve(additional);
-        if self.shadows.has_marks() {
-            self.shadows.marks.reserve(additional);
-        }
+        self.shadows.reserve(additional);
         self.source.reserve(additional);
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {
         let (row, shadows) = (row as usize, &mut self.shadows);
         self.source.swap_remove(row);
-        shadows.rows.swap_remove(row);
-        shadows.slots.swap_remove(row);
-        if shadows.has_marks() {
-            shadows.marks.swap_remove(row);
-        }
+        shadows.swap_remove(row);
         shadows.slots.get(row).copied()
     }
 

@@ -87,7 +87,9 @@ struct Expected {
     openings: bool,
     /// Whether objects can become larger than clients can hold.
     too_large: bool,
-    /// Whether nothing of this is the case, except for `push` properties.
+    /// Whether some objects, of any class, are compared for the first time.
+    newborn: bool,
+    /// Whether no special comparison is necessary, except for `push` properties.
     nothing: bool,
 }
 
@@ -110,13 +112,13 @@ impl ClassComparison<'_> {
         class: u16,
         slots: &[u32],
     ) -> usize {
-        let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
-        let push = shadows.has_marks();
+        let ComparisonInputs { newborn, opening, reopening, max_bits, .. } = self.inputs;
+        let (push, newborn) = (shadows.has_marks(), !newborn.is_empty());
         let marks = shadows.class.conditions().has_marks_of_its_own();
         let openings = !(opening.is_empty() && reopening.is_empty());
         let too_large = shadows.class.may_exceed(max_bits);
         let nothing = !(marks || openings || too_large);
-        let expected = Expected { push, marks, openings, too_large, nothing };
+        let expected = Expected { push, marks, openings, too_large, newborn, nothing };
         let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
         for slots in slots.chunks(BATCH) {
             // If the slots are consecutive, the processor prefetches the objects by itself.
@@ -202,12 +204,13 @@ impl ClassComparison<'_> {
         } else {
             None
         };
-        let Shadows { class, rows, .. } = shadows;
+        let is_new = expected.newborn && self.inputs.newborn.contains(slot);
+        let (class, shadow) = shadows.in_row(row, is_new);
         let conditions = class.conditions();
         let (changes, scratch) = self.found.blank(slot);
         let outcome = Outcome { changes, refusals, scratch };
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
-        source.compare(class, &mut rows[row], row, scope, outcome);
+        source.compare(class, shadow, row, scope, outcome);
         // An object with refused values has rare state, so it is not plain.
         if special.is_some() || !refusals.is_empty() {
             let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);

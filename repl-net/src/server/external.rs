@@ -57,7 +57,7 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 ///
 /// - A property that changed and then changed back to its old value may be sent again. The property is sent
 ///   again if the first change could not be sent in between, or if the object was compared several times in a
-///   tick.
+///   tick. In the same cases, a quantised property may have the step next to the one that it had otherwise.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
 ///   for example again after a loss. When a property is sent for another reason, it is sent with the value of
 ///   the last comparison, which may be newer than the value that was sent before.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use repl_core::__private::{preload, preload_all};
-use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch, Shadow};
 
 use super::column::TypedColumn;
 use super::shadows::Shadows;
@@ -63,26 +63,36 @@ impl<T: Replicated> ExternalColumn<T> {
     /// Compares all properties of an object, except properties that are never sent. The comparison of an
     /// external object includes properties that the next tick does not send. So when a property is marked or
     /// switched on, or when a client receives the object for the first time, the user need not pass the
-    /// object again. Returns whether the next tick must process the row.
-    pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
-        let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
-        let (shadow, conditions) = (&mut rows[row], class.conditions());
+    /// object again. The object `is_new` if no tick has processed it yet. Returns whether the next tick must
+    /// process the row.
+    pub(crate) fn hand_over(
+        &mut self,
+        row: u32,
+        live: &T,
+        max_bits: u64,
+        is_new: bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let row = row as usize;
+        let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);
+        let conditions = class.conditions();
         let (mut list, mut rare) = (Changelist::new(), Rare::default());
         if conditions.has_marks_of_its_own() {
-            rare.touched = class.touched(live, shadow);
+            rare.touched = class.touched(live, values);
         }
         let mut scope = conditions.ordinary().clone();
         scope.union(conditions.initial_only());
         scope.union(conditions.push());
         let mut scope = Cow::Owned(scope);
-        rare.too_large = class.keep_within(max_bits, live, shadow, &mut scope);
-        class.compare(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
+        rare.too_large = class.keep_within(max_bits, live, values, &mut scope);
+        let shadow = Shadow { values: &mut *values, seen, is_new };
+        class.compare_seen(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
         if found.list.is_empty() {
             found.list = list;
         } else {
             found.list.merge(&list);
-            class.prune(shadow, &mut found.list);
+            class.prune(values, &mut found.list);
         }
         match &mut found.rare {
             None if rare.is_empty() => {}
@@ -112,7 +122,14 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     /// Moves the results of the comparisons for the properties in `scope` to `outcome`.
-    fn compare(&mut self, _: &Class<T>, _: &mut T, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
+    fn compare(
+        &mut self,
+        _: &Class<T>,
+        _: Shadow<'_, T>,
+        row: usize,
+        scope: &HandleSet,
+        outcome: Outcome<'_>,
+    ) {
         let found = &mut self.0[row];
         let mut rest = Changelist::new();
         found.list.split(scope, &mut rest);

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use repl_core::__private::preload_all;
-use repl_core::{Class, HandleSet, Refusal, Replicated};
+use repl_core::{Class, HandleSet, Refusal, Replicated, Shadow};
 
 use super::cells::area::Position;
 use super::column::TypedColumn;
@@ -58,13 +58,13 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     fn compare(
         &mut self,
         class: &Class<T>,
-        shadow: &mut T,
+        shadow: Shadow<'_, T>,
         row: usize,
         scope: &HandleSet,
         outcome: Outcome<'_>,
     ) {
         let Outcome { changes, refusals, scratch } = outcome;
-        class.compare(&self.0[row], shadow, scope, changes, refusals, scratch);
+        class.compare_seen(&self.0[row], shadow, scope, changes, refusals, scratch);
         if scratch.take_must_renumber() {
             class.renumber_items(&mut self.0[row]);
         }
@@ -95,7 +95,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32)) {
-        shadows.class.scan(&self.0, &shadows.rows, |row| found(shadows.slots[row]));
+        shadows.class.scan(&self.0, &shadows.rows, shadows.seen(), |row| found(shadows.slots[row]));
     }
 
     fn live(&self, row: usize) -> Option<&T> {

@@ -4,17 +4,20 @@
 //! *Invariant:* row `n` of each vector belongs to the same object.
 
 use repl_core::__private::preload;
-use repl_core::{Class, HandleSet, PropertyIndex, Replicated};
+use repl_core::{Class, HandleSet, PropertyIndex, Replicated, Shadow};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
 use super::priority::Prioritize;
+use crate::body::growth::push_with;
 use crate::session::archetype::Archetype;
 
 /// The shadows of the class `T`, and all other data of a column that does not depend on the source.
 pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
+    /// The seen bytes of all objects, one after another, as [`Shadow::seen`] describes them.
+    seen: Vec<u8>,
     pub(crate) slots: Vec<u32>,
     /// The `push` properties that were marked as changed and have not been compared since then (S124). Empty
     /// if the class has no `push` properties.
@@ -54,12 +57,65 @@ impl<T: Replicated> Shadows<T> {
         Self {
             class,
             rows: Vec::new(),
+            seen: Vec::new(),
             slots: Vec::new(),
             marks: Vec::new(),
             archetypes: vec![Box::new(T::initial)],
             locate: None,
             prioritize: None,
         }
+    }
+
+    /// Adds a shadow to the end of the column, with the values of an archetype (S29, S69).
+    #[inline]
+    pub(crate) fn push(&mut self, slot: u32, archetype: u32) {
+        let Self { class, rows, seen, archetypes, .. } = self;
+        push_with(rows, || match archetypes.get(archetype as usize) {
+            Some(make) if archetype > 0 || class.has_arrays() => class.shadow_of(&make()),
+            _ => T::initial(),
+        });
+        if let (1.., Some(shadow)) = (class.seen_bytes(), rows.last()) {
+            class.push_seen(shadow, seen);
+        }
+        push_with(&mut self.slots, || slot);
+        if self.has_marks() {
+            push_with(&mut self.marks, HandleSet::new);
+        }
+    }
+
+    /// Makes room for more shadows.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.rows.reserve(additional);
+        self.seen.reserve(additional * self.class.seen_bytes());
+        self.slots.reserve(additional);
+        if self.has_marks() {
+            self.marks.reserve(additional);
+        }
+    }
+
+    /// Removes a row and moves the last row to the index of the removed row.
+    pub(crate) fn swap_remove(&mut self, row: usize) {
+        let (bytes, last) = (self.class.seen_bytes(), self.rows.len() - 1);
+        self.seen.copy_within(last * bytes.., row * bytes);
+        self.seen.truncate(last * bytes);
+        self.rows.swap_remove(row);
+        self.slots.swap_remove(row);
+        if self.has_marks() {
+            self.marks.swap_remove(row);
+        }
+    }
+
+    /// Returns the class, and the shadow of the object in a row with its seen bytes, to compare the object.
+    #[inline]
+    pub(crate) fn in_row(&mut self, row: usize, is_new: bool) -> (&Class<T>, Shadow<'_, T>) {
+        let Self { class, rows, seen, .. } = self;
+        let bytes = class.seen_bytes();
+        (class, Shadow { values: &mut rows[row], seen: &mut seen[row * bytes..][..bytes], is_new })
+    }
+
+    /// Returns the seen bytes of all objects, one after another.
+    pub(crate) fn seen(&self) -> &[u8] {
+        &self.seen
     }
 
     /// Returns whether the class has `push` properties.

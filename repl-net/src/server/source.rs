@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch, Shadow};
 
 use super::shadows::Shadows;
 
@@ -26,11 +26,11 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     /// Whether a comparison also reports the values of properties outside of its scope that are refused.
     const REFUSES_OUTSIDE_OF_SCOPE: bool;
     /// Compares the properties in `scope` of the object in a row with the object's shadow, as
-    /// [`Class::compare`] describes.
+    /// [`Class::compare_seen`] describes.
     fn compare(
         &mut self,
         class: &Class<T>,
-        shadow: &mut T,
+        shadow: Shadow<'_, T>,
         row: usize,
         scope: &HandleSet,
         outcome: Outcome<'_>,

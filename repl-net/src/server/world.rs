@@ -237,7 +237,8 @@ impl World {
         if self.store.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(false);
         }
-        if column.hand_over(row, live, self.store.limits.max_object_bits(), &mut self.changes.found.scratch) {
+        let (max_bits, is_new) = (self.store.limits.max_object_bits(), self.marks.newborn.contains(slot));
+        if column.hand_over(row, live, max_bits, is_new, &mut self.changes.found.scratch) {
             self.marks.dirty.insert(slot);
         }
         Ok(self.changes.found.scratch.take_must_renumber())

@@ -19,18 +19,31 @@ pub(crate) struct Leaf {
     pub(crate) masked: u64,
     /// The reference in the leaf.
     pub(crate) guid: Option<Guid>,
+    /// The hash of the other value that clients may keep: the neighbouring quantisation step, if the value
+    /// has left it by at most a quarter of a step.
+    pub(crate) kept: Option<u64>,
 }
 
 impl Leaf {
     /// Returns the leaf that stands for a missing element.
     pub(crate) const fn absent(path: u64) -> Self {
-        Self { path, full: 0, masked: 0, guid: None }
+        Self { path, full: 0, masked: 0, guid: None, kept: None }
     }
 
     /// Returns whether a client that shows this leaf shows the value `known`. The client may lack objects
     /// that `known` refers to.
     pub(crate) fn shows(&self, known: &Self) -> bool {
         if self.full == self.masked { self.masked == known.masked } else { self.full == known.full }
+    }
+
+    /// Returns whether both leaves have the same value.
+    fn is(&self, other: &Self) -> bool {
+        (self.full, self.guid) == (other.full, other.guid)
+    }
+
+    /// Returns whether a client that is up to date may show this leaf if the server's value is `last`.
+    pub(crate) fn may_stand_for(&self, last: &Self) -> bool {
+        self.is(last) || last.kept == Some(self.full)
     }
 }
 
@@ -54,6 +67,14 @@ impl Leaves {
         self.push(indices, hash, hash, None);
     }
 
+    /// Adds a quantised leaf: its nearest step, and the other step that clients may keep.
+    pub(crate) fn step(&mut self, indices: &[usize], step: i32, kept: Option<i32>) {
+        self.value(indices, &step.to_le_bytes());
+        if let Some(leaf) = self.list.last_mut() {
+            leaf.kept = kept.map(|step| hash(&step.to_le_bytes()));
+        }
+    }
+
     /// Adds a leaf that contains one reference or nothing.
     pub(crate) fn reference(&mut self, indices: &[usize], full: &[u8], masked: &[u8], guid: Option<Guid>) {
         self.push(indices, hash(full), hash(masked), guid);
@@ -65,7 +86,7 @@ impl Leaves {
             .zip([32, 16, 0])
             .fold(self.property, |path, (&at, shift)| path | (at as u64) << shift);
         debug_assert!(self.list.last().is_none_or(|last| last.path < path), "leaves ascend by path");
-        self.list.push(Leaf { path, full, masked, guid });
+        self.list.push(Leaf { path, full, masked, guid, kept: None });
     }
 }
 
@@ -98,8 +119,9 @@ impl Ledger {
         for (path, entries) in &mut self.entries {
             while given.next_if(|leaf| leaf.path < *path).is_some() {}
             let now = given.next_if(|leaf| leaf.path == *path).copied().unwrap_or(Leaf::absent(*path));
-            if entries.last().is_none_or(|(_, last)| *last != now) {
-                entries.push((tick, now));
+            match entries.last_mut() {
+                Some((_, last)) if last.is(&now) => last.kept = now.kept,
+                _ => entries.push((tick, now)),
             }
         }
         for leaf in leaves {

@@ -187,7 +187,12 @@ impl Run {
         let difference = self.difference().map(|(_, difference, _)| difference);
         assert_eq!(difference, None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
+        let mut steps = BTreeMap::new();
         for seat in self.seats.values() {
+            for (leaf, shown) in seat.witness.steps_in_margins(&seat.client, &self.world, seat.connection) {
+                let known = *steps.entry(leaf).or_insert(shown);
+                assert_eq!(known, shown, "two clients show {leaf:x?} as different steps");
+            }
             assert!(seat.client.server_tick() <= Some(self.world.server.ticks()));
             seat.witness.check_all_notified(&seat.client, &self.world);
             assert!(seat.client.is_synchronized(), "{:?} was never told that it has joined", seat.connection);

@@ -125,7 +125,7 @@ impl Witness {
             let last = entries.last().expect("a leaf has values").1;
             // References to objects that the client lacks are null.
             let shown = leaf_at(&leaves, path);
-            let is_last = shown.full == last.full || last.guid.is_some() && shown.full == last.masked;
+            let is_last = shown.may_stand_for(&last) || last.guid.is_some() && shown.full == last.masked;
             let is_public = kind.conditions[property_of(path)] == Condition::None;
             let is_compared = world.is_compared(uid, property_of(path));
             assert!(is_last || !is_public || !is_compared, "{guid:?} {path:#x}: {shown:x?}, not {last:x?}");
@@ -239,6 +239,25 @@ impl Witness {
         Some(format!("object {} is gone", gone.uid))
     }
 
+    /// Returns what the client shows of each value that clients may show as one of two steps, by its object
+    /// and path.
+    pub(crate) fn steps_in_margins(
+        &self,
+        client: &Client,
+        world: &World,
+        connection: ConnectionId,
+    ) -> Vec<((u32, u64), u64)> {
+        let mut steps = Vec::new();
+        for (guid, sight) in &self.present {
+            let kind = &world.kinds[world.things[sight.uid as usize].kind];
+            let leaves = (kind.replica)(client, *guid).expect("an object that came is there");
+            let expected = world.expected(connection, sight.uid).into_iter();
+            let in_margins = expected.filter(|(_, leaf)| leaf.is_some_and(|leaf| leaf.kept.is_some()));
+            steps.extend(in_margins.map(|(path, _)| ((sight.uid, path), leaf_at(&leaves, path).full)));
+        }
+        steps
+    }
+
     /// Returns an object that both sides should say sleeps or does not sleep, if they do not; `None` if all
     /// sleep that may, and no others.
     pub(crate) fn restless(
@@ -289,7 +308,7 @@ fn difference_of_values(
             (expected.full, expected.guid) = (expected.masked, None);
         }
         let shown = leaf_at(&leaves, path);
-        if shown != expected {
+        if !shown.may_stand_for(&expected) {
             let property = property_of(path);
             return Some(format!(
                 "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",

@@ -56,6 +56,12 @@ struct Player {
     name: String,
     #[replicated(quantize(step = 0.01, range = -FARTHEST..=FARTHEST))]
     position: [f32; 3],
+    #[replicated(quantize(step = 0.01, range = -1.0..=1.0, exact), saturate)]
+    exact: f32,
+    #[replicated(quantize(exact, smallest_three = 10))]
+    exact_turn: [f32; 4],
+    #[replicated(quantize(unit_vector = 12, exact))]
+    exact_up: [f32; 3],
     #[replicated(quantize(smallest_three = 10))]
     rotation: [f32; 4],
     #[replicated(quantize(unit_vector = 12))]

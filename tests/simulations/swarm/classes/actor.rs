@@ -146,8 +146,11 @@ impl Creature for Actor {
         }
         leaves.property(10).value(&[], self.title.as_bytes());
         for (at, coordinate) in self.position.iter().enumerate() {
-            let steps = (coordinate.clamp(-512.0, 512.0) * 4.0).round() as i32;
-            leaves.property(11).value(&[at], &steps.to_le_bytes());
+            let position = coordinate.clamp(-512.0, 512.0) * 4.0;
+            let (step, towards) = (position.round(), (position - position.round()).signum());
+            let is_kept = (position - step).abs() >= 0.25;
+            let kept = is_kept.then_some((step + towards) as i32);
+            leaves.property(11).step(&[at], step as i32, kept);
         }
         leaves.property(12).reference(&[], &reference_bytes(self.target), &[], self.target.guid());
         leaves.property(13);
@@ -169,7 +172,11 @@ impl Creature for Actor {
             10 => self.title = ink.text(20),
             11 => {
                 let at = ink.rng.below(3) as usize;
-                self.position[at] = (ink.rng.below(4_400) as f32 - 2_200.0) * 0.25 + 0.07;
+                self.position[at] = match ink.rng.below(3) {
+                    0 => (ink.rng.below(4_400) as f32 - 2_200.0) * 0.25 + 0.07,
+                    // It creeps by less than a step.
+                    _ => self.position[at] + (ink.rng.below(21) as f32 - 10.0) * 0.02,
+                };
             }
             12 => self.target = ink.target(),
             13 => {
