@@ -8,29 +8,35 @@ use repl_core::label::Label;
 
 use super::OrderedFastArray;
 use super::labelled_item::LabelledItem;
-use crate::ids::IdCounter;
 use crate::item::{FastArrayItem, ItemAccess};
+use crate::marks::ItemLog;
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
 /// The items of an ordered array, in the form in which callbacks access them.
-pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<LabelledItem<T>>);
+pub(crate) struct OrderedItems<'a, T> {
+    items: &'a mut Sequence<LabelledItem<T>>,
+    log: &'a mut ItemLog,
+}
 
 impl<T> ItemAccess<T> for OrderedItems<'_, T> {
     fn len(&self) -> usize {
-        self.0.len()
+        self.items.len()
     }
 
     fn item(&self, index: usize) -> Option<&T> {
-        self.0.get(index).map(|entry| &entry.item)
+        self.items.get(index).map(|entry| &entry.item)
     }
 
     fn item_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.0.get_mut(index).map(|entry| &mut entry.item)
+        let (key, len) = (self.items.key_at(index)?, self.items.len());
+        let entry = self.items.by_key_mut(key)?;
+        self.log.touch(entry.id, key.number(), len);
+        Some(&mut entry.item)
     }
 
     fn id(&self, index: usize) -> Option<ItemId> {
-        self.0.get(index).map(|entry| entry.id)
+        self.items.get(index).map(|entry| entry.id)
     }
 }
 
@@ -67,7 +73,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
             let any_local = self.items.iter().any(|entry| entry.id.is_local());
             self.id_counter.start_locally(any_local);
         }
-        (OrderedItems(&mut self.items), self.receipt.get_or_insert_default())
+        let items = OrderedItems { items: &mut self.items, log: &mut self.log };
+        (items, self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
@@ -101,18 +108,6 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// Renames all items so that they have local ids. Items that are added later get local ids, too.
-    pub(super) fn rename_locally(&mut self) {
-        let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
-        for key in self.keys(0..self.items.len()) {
-            if let Some(entry) = self.items.by_key_mut(key) {
-                entry.id = counter.fresh(|_| false);
-            }
-        }
-        self.id_counter = counter;
-        self.index.take();
-    }
-
     /// Sets the label of the item `id` of a client's replica.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
         let Some((key, _)) = self.server_item(id) else { return };

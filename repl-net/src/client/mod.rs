@@ -4,6 +4,7 @@
 //! as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod bases;
 mod body;
 mod change_feed;
 mod clock;
