@@ -105,7 +105,7 @@ fn one_property_of_an_array_of_fixed_length_comes_back_whole() {
 #[should_panic(expected = "`Hero` has no property number 9")]
 fn a_property_that_the_class_does_not_have_is_reported() {
     let (mut room, object) = room_with_hero();
-    room.guests[0].client.object(object).restore_property(repl::PropertyIndex::new(9));
+    room.guests[0].client.object(object).restore_property(PropertyIndex::new(9));
 }
 
 #[test]

@@ -42,18 +42,21 @@ impl<T: ?Sized> ClientObjectHandle<'_, T> {
 
 impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// Puts the object back to what this client last received from the server: all replicated properties, and
-    /// collections with their elements, order and ids. [Items that the client has
-    /// added](crate::Client::get_mut#local-edits) are removed. Use it to undo a prediction that the server did
-    /// not confirm, for example before the inputs that the server does not know yet are applied again.
+    /// collections with their elements, order and ids. Items that the client has added to fast arrays are
+    /// removed. Use it to undo a prediction that the server did not confirm, for example before the inputs
+    /// that the server has not applied yet are applied again. [`Client::get_mut`] says what undoes edits
+    /// otherwise.
     ///
-    /// Fields that are not replicated keep their values, also those of elements that still exist. No notify or
-    /// other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
-    /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay. What callbacks of
-    /// the elements of collections wrote is put back only if the client had a copy of the object then.
+    /// Fields that are not replicated keep their values, also those of elements that are still there. No notify
+    /// or other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
+    /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
     ///
-    /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn it
-    /// off](crate::ClientObjectInfo::is_torn_off), because then it belongs to the client. Costs O(size of the
-    /// object), or O(1) if nobody has borrowed the object mutably.
+    /// What notifies and other callbacks wrote is undone if the client had a [copy](Client::get_mut#cost) of
+    /// the object then. Otherwise it counts as received.
+    ///
+    /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn
+    /// it off](crate::ClientObjectInfo::is_torn_off): then it belongs to the client. Costs O(size of the
+    /// object), or O(1) if the client has no copy.
     pub fn restore(&mut self) -> bool {
         self.client.replicas.restore(self.object, |column| HandleSet::up_to(column.program().handles()))
     }
