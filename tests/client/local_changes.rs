@@ -214,13 +214,11 @@ fn s49_items_that_were_taken_out_are_restored_with_the_next_change_of_one() {
     room.settle();
     assert!(room.client().is_connected());
     let held = room.client().get(chest).unwrap();
-    assert_eq!(
-        (held.stacks.len(), held.shelf.len(), held.drawers.len()),
-        (3, 3, 3),
-        "all of them come back"
-    );
+    assert_eq!((held.stacks.len(), held.shelf.len(), held.drawers.len()), (3, 3, 3), "all of them come back");
     let second = room.server[chest].stacks.id(1).unwrap();
-    for stack in [held.stacks.by_id(second).expect("it is the item that it was"), &held.shelf[1], &held.drawers[&2]] {
+    for stack in
+        [held.stacks.by_id(second).expect("it is the item that it was"), &held.shelf[1], &held.drawers[&2]]
+    {
         assert_eq!((stack.count, &stack.marks[..], &stack.gems[..]), (2, &[1, 2, 3][..], &[70, 8][..]));
     }
 

@@ -64,12 +64,6 @@ impl<T: Replicated> Class<T> {
         self.tables.lends_entries
     }
 
-    /// Returns whether elements of collections have callbacks, which may write to the elements.
-    #[must_use]
-    pub fn elements_call_back(&self) -> bool {
-        self.tables.items_call_back || self.tables.entries_call_back
-    }
-
     /// Marks an object as an object of a client. Items that the user adds to collections of such an object
     /// from now on are local (S183).
     pub fn make_replica(&self, object: &mut T) {

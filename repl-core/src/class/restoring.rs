@@ -55,15 +55,16 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Makes the base record that its fast arrays among `handles` have the items of those of the object, so
-    /// that only what is written from now on counts as edited. Callbacks of map entries write to items while
-    /// an update is applied, without the knowledge of arrays, so classes with such callbacks record nothing.
+    /// that only what the user writes from now on counts as edited.
     pub(super) fn follow_edits(&self, object: &T, base: &mut T, handles: &HandleSet) {
-        if self.keyed().is_empty() || self.tables.entries_call_back {
+        if self.keyed().is_empty() {
             return;
         }
         let (live, mut base) = (self.level(object), self.level_mut(base));
         for handle in handles.iter().filter(|&handle| self.keyed().contains(handle)) {
-            if let (Some(live), Some(base)) = (live.elements::<ItemId>(handle), base.elements::<ItemId>(handle)) {
+            if let (Some(live), Some(base)) =
+                (live.elements::<ItemId>(handle), base.elements::<ItemId>(handle))
+            {
                 base.collection.follow_edits(live.collection);
             }
         }

@@ -22,10 +22,6 @@ pub(super) struct Tables {
     pub(super) has_arrays: bool,
     /// Whether objects contain a fast array at any depth.
     pub(super) holds_items: bool,
-    /// Whether items of fast arrays have callbacks.
-    pub(super) items_call_back: bool,
-    /// Whether values of maps have callbacks.
-    pub(super) entries_call_back: bool,
     pub(super) lends_arrays: bool,
     pub(super) lends_entries: bool,
     pub(super) sizes: Sizes,
@@ -54,20 +50,12 @@ impl Tables {
             has_arrays: growing.iter().any(|(handles, _)| !handles.is_empty()),
             growing,
             holds_items,
-            items_call_back: call_back::<ItemId>(&program),
-            entries_call_back: call_back::<KeyBits>(&program),
             lends_arrays: lends::<ItemId>(&program),
             lends_entries: lends::<KeyBits>(&program),
             sizes: Sizes::of(&program),
             program,
         }
     }
-}
-
-/// Returns whether elements of collections have callbacks.
-fn call_back<I: Collected>(program: &Program) -> bool {
-    let mut collections = program.collections::<I>();
-    collections.any(|collection| collection.shape.has_callbacks)
 }
 
 /// Returns whether callbacks of elements receive elements that contain arrays or collections.

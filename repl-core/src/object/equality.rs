@@ -50,7 +50,11 @@ pub(crate) fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bo
 }
 
 /// Returns whether two collections of one type have the same elements.
-pub(crate) fn same_elements<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>, answer: Answer) -> bool {
+pub(crate) fn same_elements<I: Identity>(
+    one: Elements<'_, I>,
+    other: Elements<'_, I>,
+    answer: Answer,
+) -> bool {
     let known = match answer {
         Answer::Shadow => other.collection.is_up_to_date(one.collection),
         Answer::Replica => {

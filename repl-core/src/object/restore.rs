@@ -51,7 +51,9 @@ impl Restore<'_> {
     fn array(&self, base: Array<'_>, live: &mut LevelMut<'_>, handle: u32) {
         let old_len = live.resize(handle, base.len()).unwrap_or(0);
         for index in 0..base.len() {
-            let (Some(from), Some(mut to)) = (base.element(index), live.element(handle, index)) else { return };
+            let (Some(from), Some(mut to)) = (base.element(index), live.element(handle, index)) else {
+                return;
+            };
             if index >= old_len {
                 BecomeReplica.visit(&mut to);
             }
@@ -69,12 +71,7 @@ impl Restore<'_> {
     }
 
     /// Restores the element `id` of a collection, or removes it if the server has not sent such an element.
-    pub(crate) fn element<I: Identity>(
-        &self,
-        base: Elements<'_, I>,
-        live: &mut ElementsMut<'_, I>,
-        id: &I,
-    ) {
+    pub(crate) fn element<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
         let is_shown = base.is_mapped(id, self.objects);
         match (base.element(id).filter(|_| is_shown), live.as_elements().element(id)) {
             (None, None) => {}

@@ -10,16 +10,13 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 use super::FastArray;
-use super::item_ids::ItemIds;
 use crate::item::{FastArrayItem, ItemAccess};
-use crate::marks::ItemLog;
 use crate::replica::{Receipt, Replica};
 
 /// The items and ids of a fast array, in the form in which callbacks access them.
 pub(crate) struct SliceItems<'a, T> {
     items: &'a mut [T],
     ids: &'a [ItemId],
-    log: &'a mut ItemLog,
 }
 
 impl<T> ItemAccess<T> for SliceItems<'_, T> {
@@ -32,7 +29,6 @@ impl<T> ItemAccess<T> for SliceItems<'_, T> {
     }
 
     fn item_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.log.touch(*self.ids.get(index)?, index, self.ids.len());
         self.items.get_mut(index)
     }
 
@@ -71,8 +67,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         if self.receipt.is_none() {
             self.item_ids.start_locally();
         }
-        let ItemIds { ids, log, .. } = &mut self.item_ids;
-        let items = SliceItems { items: &mut self.items, ids, log };
+        let items = SliceItems { items: &mut self.items, ids: &self.item_ids.ids };
         (items, self.receipt.get_or_insert_default())
     }
 

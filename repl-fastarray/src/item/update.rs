@@ -65,8 +65,8 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.access.item(index)
     }
 
-    /// Returns a mutable reference to the item at `index`. What is written lasts until the next update of the
-    /// property that contains the array.
+    /// Returns a mutable reference to the item at `index`. A later update from the server replaces the
+    /// written values.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.access.item_mut(index)

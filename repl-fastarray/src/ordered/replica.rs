@@ -9,34 +9,27 @@ use repl_core::label::Label;
 use super::OrderedFastArray;
 use super::labelled_item::LabelledItem;
 use crate::item::{FastArrayItem, ItemAccess};
-use crate::marks::ItemLog;
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
 /// The items of an ordered array, in the form in which callbacks access them.
-pub(crate) struct OrderedItems<'a, T> {
-    items: &'a mut Sequence<LabelledItem<T>>,
-    log: &'a mut ItemLog,
-}
+pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<LabelledItem<T>>);
 
 impl<T> ItemAccess<T> for OrderedItems<'_, T> {
     fn len(&self) -> usize {
-        self.items.len()
+        self.0.len()
     }
 
     fn item(&self, index: usize) -> Option<&T> {
-        self.items.get(index).map(|entry| &entry.item)
+        self.0.get(index).map(|entry| &entry.item)
     }
 
     fn item_mut(&mut self, index: usize) -> Option<&mut T> {
-        let (key, len) = (self.items.key_at(index)?, self.items.len());
-        let entry = self.items.by_key_mut(key)?;
-        self.log.touch(entry.id, key.number(), len);
-        Some(&mut entry.item)
+        self.0.get_mut(index).map(|entry| &mut entry.item)
     }
 
     fn id(&self, index: usize) -> Option<ItemId> {
-        self.items.get(index).map(|entry| entry.id)
+        self.0.get(index).map(|entry| entry.id)
     }
 }
 
@@ -73,8 +66,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
             let any_local = self.items.iter().any(|entry| entry.id.is_local());
             self.id_counter.start_locally(any_local);
         }
-        let items = OrderedItems { items: &mut self.items, log: &mut self.log };
-        (items, self.receipt.get_or_insert_default())
+        (OrderedItems(&mut self.items), self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {

@@ -180,8 +180,11 @@ impl Client {
     /// array goes as a whole: if it is assigned over, or if its element is removed.
     ///
     /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of elements
-    /// report what the update changed of what the client had, so also what it undid. What notifies and other
-    /// callbacks write are edits too.
+    /// report what the update changed of what the client had, so also what it undid.
+    ///
+    /// Notifies and callbacks of an object with arrays or collections may edit it too. What they write to
+    /// values of other objects, and what callbacks of elements write, counts as received: it may last until
+    /// the server changes the value.
     ///
     /// [`restore`](crate::ClientObjectHandle::restore) undoes edits at once.
     ///
@@ -194,8 +197,7 @@ impl Client {
     /// copy from their first notify or callback on.
     ///
     /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
-    /// property), but only O(edits) for a fast array that is a field of the object, unless values of maps in
-    /// the class have callbacks.
+    /// property), but only O(edits) for a fast array that is a field of the object.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }

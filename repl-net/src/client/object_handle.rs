@@ -51,8 +51,8 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// or other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
     /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
     ///
-    /// What notifies and other callbacks wrote is undone if the client had a [copy](Client::get_mut#cost) of
-    /// the object then. Otherwise it counts as received.
+    /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut#cost)
+    /// of the object then. Otherwise it counts as received.
     ///
     /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn
     /// it off](crate::ClientObjectInfo::is_torn_off): then it belongs to the client. Costs O(size of the
@@ -69,6 +69,8 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     #[track_caller]
     pub fn restore_property(&mut self, property: PropertyIndex<T>) -> bool {
         assert_property(property);
-        self.client.replicas.restore(self.object, |column| column.conditions().handles_of(property.erase()).clone())
+        self.client
+            .replicas
+            .restore(self.object, |column| column.conditions().handles_of(property.erase()).clone())
     }
 }

@@ -220,16 +220,6 @@ impl<T: Replicated> TypedReplica<T> {
         }
     }
 
-    /// Records that callbacks of elements, which run while an update is applied or ends, may have written to
-    /// the object.
-    fn uncheck_elements(&mut self, row: u32) {
-        if self.class.elements_call_back()
-            && let Some(base) = self.slots.get(row as usize).and_then(|slot| self.bases.get_mut(*slot))
-        {
-            base.uncheck_all(self.class.program().handles());
-        }
-    }
-
     /// Puts properties of the object in a row back to what the server sent. Costs O(1) if the user has not
     /// borrowed the object.
     pub(crate) fn restore(&mut self, row: u32, handles: &HandleSet, objects: &dyn Objects) {
@@ -405,7 +395,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         class.apply_lent((live, &mut base.sent), handles, update, references, observer);
         base.unchecked.difference(handles.0);
         bases.remove_if_equal(class, slot, live);
-        self.uncheck_elements(row);
     }
 
     fn is_watched(&self) -> bool {
@@ -453,7 +442,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             base.unchecked.remove(handle);
         }
         class.read_again_lent((live, &mut base.sent), path, bits, references);
-        self.uncheck_elements(row);
     }
 
     fn slots(&self) -> &[u32] {
@@ -539,7 +527,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if let Some(base) = bases.get_mut(*slot) {
             class.conclude(&mut base.sent, false);
         }
-        self.uncheck_elements(row);
     }
 
     fn call(&mut self, row: u32, callback: Callback) {

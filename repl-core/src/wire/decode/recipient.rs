@@ -59,9 +59,16 @@ impl<'a> Recipient<'a> {
         self.edited.is_some_and(|edited| edited.contains(handle))
     }
 
-    /// Restores the array at `handle`, if the user may have edited it.
+    /// Restores the array at `handle`, if the user may have edited it, or if a callback of an element has
+    /// changed its length.
     fn restore_array(&mut self, handle: u32) {
-        if let (true, Some(base), Some(objects)) = (self.is_edited(handle), self.base, self.seen) {
+        let (Some(base), Some(objects), Some(Slot::Array(sent))) =
+            (self.base, self.seen, self.base_slot(handle))
+        else {
+            return;
+        };
+        let has_len = |slot| matches!(slot, Some(Slot::Array(array)) if array.len() == sent.len());
+        if self.is_edited(handle) || !has_len(self.live.as_level().slot(handle)) {
             let restore = Restore { objects, calls_back: false, removes_local: false };
             restore.property(base, &mut self.live, handle);
         }
@@ -133,14 +140,7 @@ impl Target for Recipient<'_> {
         let base = self.base.and_then(|base| base.elements(handle));
         let is_edited = self.is_edited(handle);
         let (edited, swept) = (BTreeSet::new(), BTreeSet::new());
-        ElementRecipient {
-            live: self.live.elements(handle),
-            base,
-            seen: self.seen,
-            is_edited,
-            edited,
-            swept,
-        }
+        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen, is_edited, edited, swept }
     }
 }
 
@@ -229,35 +229,35 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         let is_edited = self.take_edited(id);
         let (sent, seen) = (self.base, self.seen);
         let base = sent.and_then(|sent| sent.element(id));
-        let restore =
-            seen.filter(|_| is_edited).map(|objects| Restore { objects, calls_back, removes_local: false });
-        let mut read_into = |element: &mut LevelMut<'_>| {
-            if let (Some(restore), Some(base)) = (restore, base) {
+        let restore = seen.map(|objects| Restore { objects, calls_back, removes_local: false });
+        let mut read_into = |element: &mut LevelMut<'_>, is_edited: bool| {
+            if let (true, Some(restore), Some(base)) = (is_edited, restore, base) {
                 restore.level(base, element);
             }
             read.read(&mut Recipient { live: element.reborrow(), base, seen, edited: None })
         };
-        if let Some(live) = self.place_of(id, calls_back) {
-            if let (Some(restore), Some(sent), false) = (restore, sent, live.as_elements().has(id)) {
-                if let Some(mut element) = live.insert(id) {
-                    BecomeReplica.visit(&mut element);
-                    let result = read_into(&mut element);
-                    restore.label(sent, live, id);
-                    live.collection.receive(id, ReceivedChange::Added, calls_back);
-                    return Some(result);
-                }
-            } else {
-                let all = HandleSet::up_to(if is_edited { live.as_elements().handles() } else { 0 });
-                let handles = if is_edited { &all } else { handles };
-                if let Some(result) = live.change(id, handles, calls_back, &mut read_into) {
-                    if let (Some(restore), Some(sent)) = (restore, sent) {
-                        restore.label(sent, live, id);
-                    }
-                    return Some(result);
-                }
-            }
+        let Some(live) = self.place_of(id, calls_back) else {
+            return Some(read.read(&mut Validation(None)));
+        };
+        let is_missing = !live.as_elements().has(id);
+        let result = if let (true, Some(_)) = (is_missing, base) {
+            live.insert(id).map(|mut element| {
+                BecomeReplica.visit(&mut element);
+                read_into(&mut element, true)
+            })
+        } else if is_edited {
+            let all = HandleSet::up_to(live.as_elements().handles());
+            live.change(id, &all, calls_back, |element| read_into(element, true))
+        } else {
+            live.change(id, handles, calls_back, |element| read_into(element, false))
+        };
+        if let (true, Some(restore), Some(sent)) = (is_edited || is_missing, restore, sent) {
+            restore.label(sent, live, id);
         }
-        Some(read.read(&mut Validation(None)))
+        if is_missing && base.is_some() {
+            live.collection.receive(id, ReceivedChange::Added, calls_back);
+        }
+        result.or_else(|| Some(read.read(&mut Validation(None))))
     }
 
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool) {
