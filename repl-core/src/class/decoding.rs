@@ -20,7 +20,7 @@ use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
 use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
-use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
+use crate::wire::decode::{Applying, Hide, Lent, Observer, Path, Recipient, Validating, Validation, Walk};
 
 /// The error for bytes that are not a valid update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,21 +168,23 @@ impl<T: Replicated> Class<T> {
         self.tables.apply(target, handles, update, references, observer);
     }
 
-    /// Applies an update to an object that the user has borrowed, whatever the user did with it. The update
-    /// is also applied to `base`, the copy of the values that the server sent. Elements that the user removed
-    /// from arrays and collections are restored when an update changes them. Before this call, `validate`
-    /// must have been called with `base`.
+    /// Applies an update to an object that the user has borrowed, whatever the user did with it, and to its
+    /// `base`, the copy of the values that the server sent. Properties in `edited`, which the user may have
+    /// edited, are restored if the update contains them: afterwards they are what the server sent. Before this
+    /// call, `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
-        handles: &HandleSet,
+        (handles, edited): (&HandleSet, &HandleSet),
         update: CheckedUpdate<'_, '_>,
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        let target = Recipient::lent(self.level_mut(object), self.level(base), references.objects());
+        let lent = Lent { edited, objects: references.objects() };
+        let target = Recipient::lent(self.level_mut(object), self.level(base), lent);
         self.tables.apply(target, handles, update.clone(), references, observer);
         self.apply(base, handles, update, references, &mut ());
+        self.follow_edits(object, base, handles);
     }
 
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or

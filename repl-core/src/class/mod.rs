@@ -11,6 +11,7 @@ mod comparing;
 mod decoding;
 mod encoding;
 mod limits;
+mod restoring;
 mod tables;
 
 pub use comparing::Shadow;

@@ -118,8 +118,24 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         KeyedReplica::become_replica(self);
     }
 
+    fn is_replica(&self) -> bool {
+        KeyedReplica::is_replica(self)
+    }
+
     fn own(&mut self) {
         KeyedReplica::own(self);
+    }
+
+    fn edits(&self, live: &dyn Collection<ItemId>) -> Option<Vec<ItemId>> {
+        KeyedShadow::edits(self, typed(live))
+    }
+
+    fn follow_edits(&mut self, live: &dyn Collection<ItemId>) {
+        KeyedShadow::follow_edits(self, typed(live));
+    }
+
+    fn remove_local(&mut self) {
+        KeyedReplica::remove_local(self);
     }
 
     fn insert(&mut self, &id: &ItemId) -> Option<*mut u8> {

@@ -6,13 +6,16 @@
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Which of two collections knows whether they differ, so that their elements need no comparison.
+/// Which of two collections knows whether they differ, so that their elements need no comparison, if any does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The second collection is a shadow, and knows whether it has all changes of the first collection.
     Shadow,
     /// The first collection is a replica, and knows whether the current update has changed it.
     Replica,
+    /// The first collection belongs to a base, and the second one to the object that the user may have edited.
+    /// All elements are compared, and their labels too. A collection that the user has assigned differs.
+    Base,
 }
 
 /// Returns whether the value at `handle` differs between two objects or two elements of one type.
@@ -41,16 +44,33 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     }
 }
 
-fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
+/// Returns whether two levels of one type have the same values.
+pub(crate) fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
     one.slots().zip(other.slots()).all(|(one, other)| same_slot(one, other, answer))
 }
 
-fn same_elements<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>, answer: Answer) -> bool {
+/// Returns whether two collections of one type have the same elements.
+pub(crate) fn same_elements<I: Identity>(
+    one: Elements<'_, I>,
+    other: Elements<'_, I>,
+    answer: Answer,
+) -> bool {
     let known = match answer {
         Answer::Shadow => other.collection.is_up_to_date(one.collection),
         Answer::Replica => {
             one.collection.has_received_changes().map(|has_received_changes| !has_received_changes)
         }
+        Answer::Base => {
+            let is_assigned = !other.collection.is_replica();
+            (is_assigned || !has_same_labels(one, other)).then_some(false)
+        }
     };
     known.unwrap_or_else(|| one.is_same(&other, &mut |one, other| same_level(one, other, answer)))
+}
+
+/// Returns whether the elements of `one` have the same labels in `other`. Costs O(1) if the elements have no
+/// labels, and otherwise O(elements).
+fn has_same_labels<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>) -> bool {
+    let (labels, others) = (one.collection, other.collection);
+    !one.is_ordered() || labels.ids().iter().all(|id| labels.label(id) == others.label(id))
 }

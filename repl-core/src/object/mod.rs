@@ -17,6 +17,7 @@ pub(crate) mod level;
 pub(crate) mod opaque;
 pub(crate) mod preload;
 pub(crate) mod read_recipe;
+pub(crate) mod restore;
 pub(crate) mod rows;
 pub(crate) mod scan;
 pub(crate) mod text;

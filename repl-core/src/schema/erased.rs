@@ -105,9 +105,26 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// Marks this collection as a client's replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}
 
-    /// Makes all elements local (unknown to the server) if the user of a client has assigned this collection
-    /// to the field.
+    /// Returns whether this collection is a client's replica, or is of a type that does not distinguish them.
+    fn is_replica(&self) -> bool {
+        true
+    }
+
+    /// Removes all elements if the user of a client has assigned this collection to the field.
     fn own(&mut self) {}
+
+    /// Returns the elements of a client's replica `live` that its user may have written to, added or removed
+    /// since this base last [followed its edits](Self::follow_edits). Returns `None` if this is not known, so
+    /// that every element may have been edited.
+    fn edits(&self, _live: &dyn Collection<I>) -> Option<Vec<I>> {
+        None
+    }
+
+    /// Records that this base has the same elements as the client's replica `live`, except local ones.
+    fn follow_edits(&mut self, _live: &dyn Collection<I>) {}
+
+    /// Removes all local elements of a client's replica: those that its user has added.
+    fn remove_local(&mut self) {}
 
     /// Returns an element of a client's replica, which is new or is sent whole again. Inserts an element with
     /// initial values if the collection has no element with this id or key. Returns `None` if the id or key

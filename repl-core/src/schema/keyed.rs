@@ -80,6 +80,17 @@ pub trait KeyedShadow: Keyed {
     /// Makes this collection have items with the ids of `other`, in the same order. Calls `copy` with each
     /// item of `other` and with the item of this collection that has the same id.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
+
+    /// Returns the items of a client's replica `live` that its user has written to, added, moved or removed
+    /// since this collection last [followed its edits](Self::follow_edits). The list may have more items, and
+    /// an item several times. Returns `None` if this is not known, for example because the user has assigned
+    /// another collection. Costs O(items in the list).
+    fn edits(&self, live: &Self) -> Option<Vec<ItemId>>;
+
+    /// Records that this collection, a copy of what the server sent to the client's replica `live`, has the
+    /// same items, except local ones. From the first call on, `live` records what its user writes to. Costs
+    /// O(1).
+    fn follow_edits(&mut self, live: &Self);
 }
 
 /// The functions that `repl-core` needs of a client's replica, which is updated item by item.
@@ -87,10 +98,16 @@ pub trait KeyedReplica: Keyed {
     /// Marks this collection as a client's replica: items that its user adds from now on get local ids.
     fn become_replica(&mut self);
 
+    /// Returns whether this collection is a client's replica.
+    fn is_replica(&self) -> bool;
+
     /// Marks this collection as a client's replica if it is not one yet. A collection that is not a replica
     /// here is one that the user of a client assigned to the property, in place of the replica. All items of
-    /// such a collection get local ids (S183). Costs O(1), or O(items) if the collection was not a replica.
+    /// such a collection are removed. Costs O(1), or O(items) if the collection was not a replica.
     fn own(&mut self);
+
+    /// Removes all items that the user of the client has added. Costs O(items).
+    fn remove_local(&mut self);
 
     /// Returns the item `id` of a client's replica, which is new or is sent whole again. Inserts an item with
     /// initial values if the replica has no item `id`.

@@ -40,9 +40,8 @@ use crate::schema::property::Property;
 /// Callbacks that receive several items in one call are not called for maps. When a callback runs, other
 /// properties of the object may not have their new values yet.
 ///
-/// An entry that a client's own code added belongs to the server from the time when the server sends an entry
-/// with the same key. An entry that a client's own code added is removed when the server sends the whole map
-/// again.
+/// Entries that a client's own code adds, changes or removes are edits like all others: they last until the
+/// next update of the property.
 pub trait Map: Property {
     /// The type of the keys, which identify entries.
     type Key: Property + Clone + PartialEq;

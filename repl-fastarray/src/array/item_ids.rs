@@ -55,15 +55,6 @@ impl ItemIds {
         self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
-    /// Renames all items so that they have local ids. Items that are added later get local ids, too.
-    pub(crate) fn rename_locally(&mut self) {
-        let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
-        self.ids.iter_mut().for_each(|id| *id = counter.fresh(|_| false));
-        self.counter = counter;
-        self.index.take();
-        self.log.scattered();
-    }
-
     /// Renames the items in their order, with consecutive ids from `first` on.
     pub(crate) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;

@@ -68,6 +68,14 @@ impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.copy_items(other, copy);
     }
+
+    fn edits(&self, live: &Self) -> Option<Vec<ItemId>> {
+        live.item_ids.log.edits_since(self.followed?)
+    }
+
+    fn follow_edits(&mut self, live: &Self) {
+        self.followed = Some(live.item_ids.log.changes.follow());
+    }
 }
 
 impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
@@ -75,11 +83,19 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
         self.parts();
     }
 
+    fn is_replica(&self) -> bool {
+        self.receipt.is_some()
+    }
+
     fn own(&mut self) {
         if self.receipt.is_none() {
-            self.item_ids.rename_locally();
+            self.clear();
             self.become_replica();
         }
+    }
+
+    fn remove_local(&mut self) {
+        self.take_out_local();
     }
 
     fn received_whole(&mut self, id: ItemId) -> &mut T {

@@ -113,8 +113,8 @@ use item_ids::ItemIds;
 ///   write to it.
 ///
 /// On a client, items that the client's own code adds get ids from a separate range ([`ItemId::is_local`]).
-/// Items of the client's own code remain until the client's own code removes them, and are never confused
-/// with items of the server (S183).
+/// They remain until the client's own code removes them or assigns another array, and are never confused with
+/// items of the server (S183). All other edits last until the next update of the array.
 ///
 /// # Limits
 ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use repl_core::ItemId;
 
-use super::log::Log;
+use super::log::{FollowedRevision, Log};
 
 /// An entry of the log: the change of one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ impl ItemLog {
         (self.drift != u32::MAX).then_some(self.drift as usize)
     }
 
+    /// Returns the ids of the items that were written to, moved or removed after `followed`. An id may occur
+    /// several times. Returns `None` if not all of them are in the log.
+    pub(crate) fn edits_since(&self, followed: FollowedRevision) -> Option<Vec<ItemId>> {
+        Some(self.changes.since(followed)?.iter().map(|entry| entry.id).collect())
+    }
+
     /// Records that the item `id` at `position`, one of `len` items, was written to.
     pub(crate) fn touch(&mut self, id: ItemId, position: usize, len: usize) {
         self.append(ItemChange { id, position: position as u32 }, len);
@@ -113,7 +119,6 @@ impl ItemLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marks::FollowedRevision;
 
     /// Returns how many entries of the log come after `known`, and the drift.
     fn lacking(log: &ItemLog, known: FollowedRevision) -> (Option<usize>, Option<usize>) {

@@ -86,8 +86,8 @@ use runs::Runs;
 /// # On clients
 ///
 /// The server moves items with the methods of the live array. A client's own code may add items, which keep
-/// their positions between the items of the server (S183). A client's own code may also move items. If the
-/// server then sends a new position of the item, this position replaces the client's position.
+/// their positions between the items of the server (S183). All other edits of a client, such as moved items,
+/// last until the next update of the array.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the other items. An update that only moves items calls the functions

@@ -8,7 +8,6 @@ use repl_core::label::Label;
 
 use super::OrderedFastArray;
 use super::labelled_item::LabelledItem;
-use crate::ids::IdCounter;
 use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
@@ -101,18 +100,6 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// Renames all items so that they have local ids. Items that are added later get local ids, too.
-    pub(super) fn rename_locally(&mut self) {
-        let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
-        for key in self.keys(0..self.items.len()) {
-            if let Some(entry) = self.items.by_key_mut(key) {
-                entry.id = counter.fresh(|_| false);
-            }
-        }
-        self.id_counter = counter;
-        self.index.take();
-    }
-
     /// Sets the label of the item `id` of a client's replica.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
         let Some((key, _)) = self.server_item(id) else { return };

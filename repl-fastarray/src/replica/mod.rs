@@ -131,6 +131,13 @@ pub(crate) trait Replica: Sized {
         }
     }
 
+    /// Removes the items that the client's own code added.
+    fn take_out_local(&mut self) {
+        let mut local = Vec::new();
+        self.each_spot(&mut |id, spot| local.extend(id.is_local().then_some((id, spot))));
+        self.take_out(local);
+    }
+
     fn each_received(&mut self, each: &mut dyn FnMut(&mut Self::Item)) {
         let Some(receipt) = self.receipt() else { return };
         let changed = receipt.changed.iter().map(|(id, _)| id);

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, ReceivedChange};
+use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, KeyedShadow, ReceivedChange};
 use repl_fastarray::{FastArray, OrderedFastArray};
 
 use crate::support::{Call, Told, View, calls, contents, id};
@@ -302,21 +302,21 @@ fn s183_a_local_removal_lasts_until_the_item_comes_again() {
 }
 
 #[test]
-fn s183_items_of_an_array_that_a_user_put_there_are_taken_for_no_other() {
+fn s183_an_array_that_a_user_put_there_loses_its_items() {
     for len in [3, 100] {
         let mut array: FastArray<u32> = (0..len).collect();
         // A long array builds an index for its lookups.
         assert_eq!(array.index_of(id(len)), Some(len as usize - 1));
+        assert!(!array.is_replica());
         array.own();
-        assert!(array.ids().iter().all(|id| id.is_local()));
-        assert_eq!(array.index_of(id(len)), None);
+        assert!(array.is_replica());
+        assert_eq!((array.len(), array.index_of(id(len))), (0, None));
         *array.received_whole(id(2)) = 7;
         array.receive(id(3), ReceivedChange::Removed);
         array.conclude(true);
-        assert!(array.iter().copied().eq((0..len).chain([7])));
-        for (at, &id) in array.ids().iter().enumerate() {
-            assert_eq!(array.index_of(id), Some(at));
-        }
+        assert_eq!(array, [7]);
+        array.own();
+        assert_eq!(array, [7], "it is a replica already");
     }
 }
 
@@ -338,6 +338,41 @@ fn s183_items_that_a_user_adds_to_the_users_own_array_have_local_ids() {
     array.conclude(true);
     array.extend([8, 9]);
     has_ids_of_its_own(&array.ids().collect::<Vec<_>>());
+}
+
+#[test]
+fn s183_the_items_that_a_user_added_can_be_removed() {
+    let mut array = replica(&[1, 2, 3]);
+    array.insert(1, told(101, 0));
+    array.push(told(102, 0));
+    array.remove_local();
+    assert_eq!(names(&array).into_iter().collect::<BTreeSet<_>>(), BTreeSet::from([1, 2, 3]));
+    let mut array: OrderedFastArray<u32> = (0..3).collect();
+    array.become_replica();
+    array.insert(1, 101);
+    array.remove_local();
+    assert_eq!(array, [0, 1, 2]);
+}
+
+#[test]
+fn what_a_user_edits_is_known_and_updates_are_no_edits() {
+    let mut live = replica(&[1, 2, 3, 4]);
+    let mut base = FastArray::new();
+    assert_eq!(base.edits(&live), None, "it was never followed");
+    base.follow_edits(&live);
+    assert_eq!(base.edits(&live), Some(vec![]));
+    live.edit(id(2), |item| *item = told(9, 9));
+    live.remove(0);
+    let edits = |base: &FastArray<Told>, live: &FastArray<Told>| {
+        base.edits(live).map(|edits| edits.into_iter().collect::<BTreeSet<_>>())
+    };
+    assert_eq!(edits(&base, &live), Some(BTreeSet::from([id(1), id(2)])));
+    base.follow_edits(&live);
+    live.receive(id(3), ReceivedChange::Changed(&handles(&[1])));
+    assert_eq!(edits(&base, &live), Some(BTreeSet::new()));
+    live.conclude(false);
+    assert_eq!(edits(&base, &live), Some(BTreeSet::new()));
+    assert_eq!(base.edits(&replica(&[1, 2, 3])), None, "another array");
 }
 
 #[test]

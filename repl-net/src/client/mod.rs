@@ -4,6 +4,7 @@
 //! as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod bases;
 mod body;
 mod change_feed;
 mod clock;
@@ -161,21 +162,42 @@ impl Client {
         self.replicas.get(object)
     }
 
-    /// Returns an object for a change on this client alone, for example for prediction. A value of the
-    /// changed property that arrives later replaces the local change. The notify of the property is then
-    /// called only if the new value differs from the locally changed value (S49).
+    /// Returns an object for a change on this client alone, for example for prediction. The change is not sent
+    /// to the server. `client[object]` does the same, and panics if the object does not exist. A client has no
+    /// method `objects_mut` as a [`Server`](crate::Server) has, because this method would copy every object.
     ///
-    /// A replicated `Vec` or `Option` that you make longer or shorter gets all elements of the server again
-    /// with its next update. Items and map entries that you remove are restored when the server changes them.
-    /// Items that you add remain on this client and belong to it. If you assign a fast array over another,
-    /// all items of the new array belong to the client (S183), and the items get other ids with the next
-    /// update of the array. If the object has arrays or collections, the client keeps a copy of the object
-    /// after you have borrowed it. An array that you take from an object still belongs to the client. To use
-    /// an array of a client in an object of a server, clone it.
+    /// # How long an edit lasts
     ///
-    /// The change of an object on a client is not sent to the server. `client[object]` does the same, and
-    /// panics if the object does not exist. A client has no method `objects_mut` as a
-    /// [`Server`](crate::Server) has, because this method would copy every object.
+    /// **An edit lasts until the next update of the property. Then the property is what the server sent.** A
+    /// property is a field of the object with everything in it: a value, an array, an `Option`, a map, a set
+    /// or a fast array. So an update of one element undoes all edits of its collection, at any depth: changed
+    /// values, elements that were added, removed or moved, and another collection that was assigned. An update
+    /// never leaves a mixture of both. Updates of other properties change nothing. If a reference in a property
+    /// is read again, because its object has come or gone, this counts as an update of the property.
+    ///
+    /// **Only items that the client adds to a fast array stay** (S183): those of `push`, `insert` or `extend`,
+    /// with [local](crate::ItemId::is_local) ids. They stay until the client removes them, or until the
+    /// array goes as a whole: if it is assigned over, or if its element is removed.
+    ///
+    /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of elements
+    /// report what the update changed of what the client had, so also what it undid.
+    ///
+    /// Notifies and callbacks of an object with arrays or collections may edit it too. What they write to
+    /// values of other objects, and what callbacks of elements write, counts as received: it may last until
+    /// the server changes the value.
+    ///
+    /// [`restore`](crate::ClientObjectHandle::restore) undoes edits at once.
+    ///
+    /// # Cost
+    ///
+    /// If the client has no copy of what the server sent, it makes one now: O(size of the object), and as much
+    /// memory as the object plus about 40 bytes. Updates of the object are applied to both. The copy of an
+    /// object without arrays and collections is dropped when an update leaves no edit. Other objects keep
+    /// theirs until they go. Objects with arrays or collections whose class has notifies or callbacks have a
+    /// copy from their first notify or callback on.
+    ///
+    /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
+    /// property), but only O(edits) for a fast array that is a field of the object.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -222,9 +244,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`]. A change of
-/// an object on a client is not sent to the server, and later updates of the server replace it. To change the
-/// object for all clients, change it on the server.
+/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`], which says how
+/// long an edit lasts. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.

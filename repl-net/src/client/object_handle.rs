@@ -2,9 +2,10 @@
 //!
 //! *Invariant:* nothing here is sent to the server.
 
-use repl_core::ObjectRef;
+use repl_core::{HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use super::Client;
+use crate::session::property::assert_property;
 
 /// One object of a client. [`Client::object`] returns a `ClientObjectHandle`. The values of the object are in
 /// `client[object]`, and [`Client::object_info`] returns what the client knows about it.
@@ -36,5 +37,40 @@ impl<T: ?Sized> ClientObjectHandle<'_, T> {
             self.client.events.forget(object);
         }
         is_removed
+    }
+}
+
+impl<T: Replicated> ClientObjectHandle<'_, T> {
+    /// Puts the object back to what this client last received from the server: all replicated properties, and
+    /// collections with their elements, order and ids. Items that the client has added to fast arrays are
+    /// removed. Use it to undo a prediction that the server did not confirm, for example before the inputs
+    /// that the server has not applied yet are applied again. [`Client::get_mut`] says what undoes edits
+    /// otherwise.
+    ///
+    /// Fields that are not replicated keep their values, also those of elements that are still there. No notify
+    /// or other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
+    /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
+    ///
+    /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut#cost)
+    /// of the object then. Otherwise it counts as received.
+    ///
+    /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn
+    /// it off](crate::ClientObjectInfo::is_torn_off): then it belongs to the client. Costs O(size of the
+    /// object), or O(1) if the client has no copy.
+    pub fn restore(&mut self) -> bool {
+        self.client.replicas.restore(self.object, |column| HandleSet::up_to(column.program().handles()))
+    }
+
+    /// Puts one property back to what this client last received from the server, in the same way as
+    /// [`restore`](Self::restore). Costs O(size of the property).
+    ///
+    /// # Panics
+    /// Panics if `property` is not the index of a property of `T`.
+    #[track_caller]
+    pub fn restore_property(&mut self, property: PropertyIndex<T>) -> bool {
+        assert_property(property);
+        self.client
+            .replicas
+            .restore(self.object, |column| column.conditions().handles_of(property.erase()).clone())
     }
 }

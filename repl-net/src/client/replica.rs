@@ -1,9 +1,7 @@
 //! A replica column: the storage for all objects of one class on a client.
 //!
 //! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only by classes
-//! with notifies. Updates are deltas to the values that the server sent before. So each object with
-//! collections that the user may have changed has a base, which is a copy with exactly the values that the
-//! server sent.
+//! with notifies. An object that the user may have changed has a base, from its first such change on.
 
 use std::any::Any;
 use std::ops::Range;
@@ -16,6 +14,7 @@ use repl_core::{
 };
 use repl_link::parts::Sequence;
 
+use super::bases::Bases;
 use super::keyed_objects::KeyedObjects;
 use super::notifies::{Notifies, NotifyOf};
 use super::rows::Rows;
@@ -166,9 +165,8 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) live: Rows<T>,
     /// The values from before the last update, which are passed to notifies.
     old: Rows<T>,
-    /// The base of each object that has a base, by slot. A base is a copy with exactly the values that the
-    /// server sent.
-    bases: KeyedObjects<u32, T>,
+    /// What the server sent of each object that the user may have changed.
+    bases: Bases<T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
     pub(crate) departed: KeyedObjects<Guid, T>,
@@ -189,7 +187,7 @@ impl<T: Replicated> TypedReplica<T> {
             class,
             live: Rows::default(),
             old: Rows::default(),
-            bases: KeyedObjects::default(),
+            bases: Bases::default(),
             slots: Vec::new(),
             departed: KeyedObjects::default(),
             torn_off: KeyedObjects::default(),
@@ -204,26 +202,33 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. Before it returns the object,
-    /// `borrow_for_user` creates the object's base (a copy with exactly the values that the server sent), if
-    /// the object needs a base.
+    /// Returns the object in a row, so that the user can change it. Before that, creates the base of the
+    /// object, if it has none.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
-        if self.class.has_arrays() && !self.bases.contains(slot) {
-            let mut base = self.class.shadow_of(live);
-            self.class.make_replica(&mut base);
-            self.bases.insert(*slot, base);
-        }
+        let base = self.bases.create(&self.class, *slot, live)?;
+        base.uncheck_all(self.class.program().handles());
         Some(live)
     }
 
-    /// Creates the base of an object before an update is applied to it, if values in the object have
-    /// callbacks that run while the update is applied.
+    /// Creates the base of an object before an update is applied to it, if the object has none.
     fn prepare_base(&mut self, row: u32) {
-        if self.class.lends_entries() {
-            self.borrow_for_user(row);
+        let row = row as usize;
+        if let (Some(live), Some(slot)) = (self.live.get(row), self.slots.get(row)) {
+            self.bases.create(&self.class, *slot, live);
         }
+    }
+
+    /// Puts properties of the object in a row back to what the server sent. Costs O(1) if the user has not
+    /// borrowed the object.
+    pub(crate) fn restore(&mut self, row: u32, handles: &HandleSet, objects: &dyn Objects) {
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(&slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
+        let Some(base) = bases.get_mut(slot) else { return };
+        class.restore((live, &mut base.sent), handles, objects);
+        base.unchecked.difference(handles);
+        bases.remove_if_equal(class, slot, live);
     }
 
     /// Adds an object in a new row, and returns the row.
@@ -238,7 +243,7 @@ impl<T: Replicated> TypedReplica<T> {
     fn take_row(&mut self, row: u32) -> Option<(T, Option<u32>)> {
         let row = row as usize;
         let object = self.live.swap_remove(row)?;
-        self.bases.remove(&self.slots.swap_remove(row));
+        self.bases.remove(self.slots.swap_remove(row));
         if !self.notifies.is_empty() {
             self.old.swap_remove(row);
         }
@@ -247,8 +252,8 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Returns the object in `row` with exactly the values that the server sent.
     fn base(&self, row: usize) -> Option<&T> {
-        let base = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
-        base.or_else(|| self.live.get(row))
+        let base = if self.bases.is_empty() { None } else { self.bases.get(*self.slots.get(row)?) };
+        base.map(|base| &base.sent).or_else(|| self.live.get(row))
     }
 
     /// Applies an update to the object in `row`. The values of the update are at the position `at`. Returns
@@ -261,19 +266,23 @@ impl<T: Replicated> TypedReplica<T> {
         if !self.notifies.is_empty() {
             self.remember(row, handles);
         }
+        let Some(live) = self.live.get_mut(row) else { return at };
+        let end = self.class.apply_by(live, recipe, body, at);
         if !self.bases.is_empty() {
             self.read_base_by(row, at, prepared);
         }
-        let Some(live) = self.live.get_mut(row) else { return at };
-        self.class.apply_by(live, recipe, body, at)
+        end
     }
 
-    /// Does the same as [`read_by`](Self::read_by) for the base of the object, if it has one.
+    /// Does the same as [`read_by`](Self::read_by) for the base of the object, if it has one. Drops the base
+    /// if it is no longer needed.
     #[inline(never)]
     fn read_base_by(&mut self, row: usize, at: usize, prepared: Prepared<'_>) {
-        if let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot)) {
-            self.class.apply_by(base, prepared.recipe, prepared.body, at);
-        }
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(&slot)) = (live.get(row), slots.get(row)) else { return };
+        let Some(base) = bases.get_mut(slot) else { return };
+        class.apply_by(&mut base.sent, prepared.recipe, prepared.body, at);
+        bases.remove_if_equal(class, slot, live);
     }
 
     /// Stores the old values of the properties in `handles` that have a notify.
@@ -369,21 +378,23 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        self.prepare_base(row);
-        if update.refers() {
-            // A map entry with a key that refers to a missing object is stored only in the base, so the
-            // object needs a base.
-            self.borrow_for_user(row);
+        // Callbacks of map entries run while the update is applied. A map entry with a key that refers to a
+        // missing object is stored only in the base.
+        if self.class.lends_entries() || update.refers() {
+            self.prepare_base(row);
         }
-        let row = row as usize;
-        self.remember(row, handles);
+        let at = row as usize;
+        self.remember(at, handles);
         let Self { class, live, bases, slots, .. } = self;
-        let Some(live) = live.get_mut(row) else { return };
-        let slot = if bases.is_empty() { None } else { slots.get(row) };
-        let Some(base) = slot.and_then(|slot| bases.get_mut(slot)) else {
+        let Some(live) = live.get_mut(at) else { return };
+        let slot = if bases.is_empty() { None } else { slots.get(at) };
+        let Some((slot, base)) = slot.and_then(|slot| Some((*slot, bases.get_mut(*slot)?))) else {
             return class.apply(live, handles, update, references, observer);
         };
-        class.apply_lent((live, base), handles, update, references, observer);
+        let handles = (handles, &base.unchecked);
+        class.apply_lent((live, &mut base.sent), handles, update, references, observer);
+        base.unchecked.difference(handles.0);
+        bases.remove_if_equal(class, slot, live);
     }
 
     fn is_watched(&self) -> bool {
@@ -397,7 +408,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>) {
-        self.prepare_base(row);
+        if self.class.lends_entries() {
+            self.prepare_base(row);
+        }
         let row = row as usize;
         let Some(notify) = self.notifies.number_at(handle) else { return };
         // If this packet has already changed the property, the old value is already stored.
@@ -418,15 +431,17 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
-        let row = row as usize;
-        let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
-        match (self.live.get_mut(row), base) {
-            (Some(live), Some(base)) => {
-                self.class.read_again_lent((live, base), path, bits, references);
-            }
-            (Some(live), None) => self.class.read_again(live, path, bits, references),
-            (None, _) => {}
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(&slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
+        let Some(base) = bases.get_mut(slot) else { return class.read_again(live, path, bits, references) };
+        if let Some(&handle) = path.first()
+            && base.unchecked.contains(handle)
+        {
+            let handles = HandleSet::from_iter([handle]);
+            class.restore_for_update((live, &mut base.sent), &handles, references);
+            base.unchecked.remove(handle);
         }
+        class.read_again_lent((live, &mut base.sent), path, bits, references);
     }
 
     fn slots(&self) -> &[u32] {
@@ -504,13 +519,13 @@ impl<T: Replicated> Replica for TypedReplica<T> {
 
     fn finish_update(&mut self, row: u32) {
         if self.class.lends_arrays() {
-            self.borrow_for_user(row);
+            self.prepare_base(row);
         }
         let Self { class, live, bases, slots, .. } = self;
         let (Some(live), Some(slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
         class.conclude(live, true);
-        if let Some(base) = bases.get_mut(slot) {
-            class.conclude(base, false);
+        if let Some(base) = bases.get_mut(*slot) {
+            class.conclude(&mut base.sent, false);
         }
     }
 
@@ -518,7 +533,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if !T::CallbackPolicy::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
-        self.borrow_for_user(row);
+        // Updates of arrays are deltas to what the server sent, whatever the callback does with them.
+        if self.class.has_arrays() {
+            self.borrow_for_user(row);
+        }
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
             Callback::PreNetReceive => T::CallbackPolicy::receiving(live),

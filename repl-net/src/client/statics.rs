@@ -95,7 +95,8 @@ impl<'a> ClientStatics<'a> {
     }
 
     /// Returns the object that was [placed](Self::place) under a path, for a change on this client
-    /// alone. If it is bound, this is what [`Client::get_mut`] returns.
+    /// alone. If it is bound, this is what [`Client::get_mut`] returns. While it waits, nothing is recorded of
+    /// what you change, and the first update after it is bound brings all its properties.
     pub fn get_mut<T: Replicated>(self, path: &str) -> Option<&'a mut T> {
         self.client.replicas.placed_mut(path)
     }

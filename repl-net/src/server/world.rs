@@ -365,15 +365,3 @@ fn asks_at_open(conditions: &ConditionMasks) -> bool {
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
     Some(&mut column.downcast_mut::<OwnColumn<T>>()?.source.0)
 }
-
-/// # Panics
-/// Panics if `T` has no property with this index.
-#[track_caller]
-#[inline]
-pub(crate) fn assert_property<T: Replicated>(property: PropertyIndex<T>) {
-    let (name, index) = (T::LAYOUT.name(), property.index());
-    assert!(
-        index < T::LAYOUT.properties(),
-        "`{name}` has no property number {index}: ask for one by its name with `{name}::LAYOUT.property`",
-    );
-}

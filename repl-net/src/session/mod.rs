@@ -7,6 +7,7 @@ pub(crate) mod archetype;
 pub(crate) mod classes;
 pub(crate) mod config;
 pub(crate) mod events;
+pub(crate) mod property;
 pub(crate) mod time_budget;
 pub(crate) mod traffic;
 pub(crate) mod type_map;

@@ -12,6 +12,7 @@ mod support;
 #[path = "../../support/wanderers.rs"]
 mod wanderers;
 
+mod borrowed;
 mod connections;
 mod half_open;
 mod large_worlds;

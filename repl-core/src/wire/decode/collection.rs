@@ -119,7 +119,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         self.path.leave(depth);
     }
 
-    /// Removes the elements in `swept` that the update does not contain, and reports to the observer the
+    /// Removes the elements in `swept` that the update does not contain, finishes the collection, and reports to the observer the
     /// elements that the collection has marked for removal.
     pub(super) fn end_elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
@@ -127,6 +127,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         target: &mut T,
     ) {
         progress.swept.iter().for_each(|id| self.remove(id, target));
+        target.finish(self.observer.calls_back());
         target.marked_for_removal(&mut |id| self.forget(&id));
     }
 }

@@ -15,7 +15,7 @@ mod values;
 mod walk;
 
 pub(crate) use pass::{Applying, Validating};
-pub(crate) use recipient::{Hide, Recipient};
+pub(crate) use recipient::{Hide, Lent, Recipient};
 pub(crate) use target::Validation;
 pub use walk::Observer;
 pub(crate) use walk::{Path, Walk};

@@ -1,58 +1,76 @@
-//! The destination of decoded values: an object or a part of one. If the user has borrowed an object and has
-//! removed elements from it, the elements are restored with the values of the server when an update changes
-//! them.
+//! The destination of decoded values: an object or a part of one. If the user has edited a property of the
+//! object, an update of this property first restores what the server sent before, and then applies the change
+//! (S49).
 //!
-//! *Invariant:* an update is written first to the object that the user has borrowed, and then to the copy of
-//! the values that the server sent. Nothing that a user did to a borrowed object makes an update fail (S49):
-//! values for elements that no longer exist are skipped.
+//! *Invariant:* an update is written first to the object that the user has borrowed, and then to its base, the
+//! copy of the values that the server sent. After that, the properties in the update have the same values in
+//! both, except entries that are hidden and items that are local. Nothing that a user did to an object makes
+//! an update fail.
+
+use std::collections::BTreeSet;
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, VisitCollections};
-use crate::object::copy::{copy_slots, copy_whole};
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::object::restore::{Restore, edits};
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
+
+/// What is known of an object that the user has borrowed.
+#[derive(Clone, Copy)]
+pub(crate) struct Lent<'a> {
+    /// The properties that the user may have edited.
+    pub(crate) edited: &'a HandleSet,
+    /// The objects that exist. Map entries whose keys refer to objects that do not exist are only in the copy
+    /// of the values that the server sent.
+    pub(crate) objects: &'a dyn Objects,
+}
 
 /// An object or a part of one, into which values are read.
 pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
     /// The same part with the values that the server sent, if the user has borrowed the object.
     base: Option<Level<'a>>,
-    /// The objects that exist, if the user has borrowed this object. Map entries whose keys refer to objects
-    /// that do not exist are only in the copy of the values that the server sent.
     seen: Option<&'a dyn Objects>,
+    /// The properties at this level that the user may have edited. Parts of properties are restored together
+    /// with these.
+    edited: Option<&'a HandleSet>,
 }
 
 impl<'a> Recipient<'a> {
     pub(crate) fn new(live: LevelMut<'a>) -> Self {
-        Self { live, base: None, seen: None }
+        Self { live, base: None, seen: None, edited: None }
     }
 
     /// Makes a recipient for an object that the user has borrowed.
-    pub(crate) fn lent(live: LevelMut<'a>, base: Level<'a>, objects: &'a dyn Objects) -> Self {
-        Self { live, base: Some(base), seen: Some(objects) }
+    pub(crate) fn lent(live: LevelMut<'a>, base: Level<'a>, lent: Lent<'a>) -> Self {
+        Self { live, base: Some(base), seen: Some(lent.objects), edited: Some(lent.edited) }
     }
 
     fn base_slot(&self, handle: u32) -> Option<Slot<'a>> {
         self.base?.slot(handle)
     }
 
-    /// Restores the array at `handle` to the state that the server sent, if the user changed its length.
+    fn is_edited(&self, handle: u32) -> bool {
+        self.edited.is_some_and(|edited| edited.contains(handle))
+    }
+
+    /// Restores the array at `handle`, if the user may have edited it, or if a callback of an element has
+    /// changed its length.
     fn restore_array(&mut self, handle: u32) {
-        let (Some(base), Some(Slot::Array(sent))) = (self.base, self.base_slot(handle)) else { return };
-        if !matches!(self.live.as_level().slot(handle), Some(Slot::Array(array)) if array.len() != sent.len())
-        {
+        let (Some(base), Some(objects), Some(Slot::Array(sent))) =
+            (self.base, self.seen, self.base_slot(handle))
+        else {
             return;
-        }
-        copy_slots(base, &mut self.live, std::iter::once(handle));
-        for index in 0..sent.len() {
-            if let Some(mut element) = self.live.element(handle, index) {
-                make_replica(&mut element, self.seen);
-            }
+        };
+        let has_len = |slot| matches!(slot, Some(Slot::Array(array)) if array.len() == sent.len());
+        if self.is_edited(handle) || !has_len(self.live.as_level().slot(handle)) {
+            let restore = Restore { objects, calls_back: false, removes_local: false };
+            restore.property(base, &mut self.live, handle);
         }
     }
 }
@@ -69,13 +87,6 @@ impl VisitCollections for Hide<'_> {
         }
         self.visit_elements(elements);
     }
-}
-
-/// Marks the collections in a new part of an object as replicas of a client. If the user has borrowed the
-/// object, hides the map entries whose keys refer to objects that do not exist.
-fn make_replica(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
-    BecomeReplica.visit(part);
-    seen.into_iter().for_each(|objects| Hide(objects).visit(part));
 }
 
 impl Target for Recipient<'_> {
@@ -122,21 +133,29 @@ impl Target for Recipient<'_> {
             Some(Slot::Array(array)) => array.element(index),
             _ => None,
         };
-        Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen })
+        Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen, edited: None })
     }
 
     fn elements<I: Collected>(&mut self, handle: u32) -> ElementRecipient<'_, I> {
         let base = self.base.and_then(|base| base.elements(handle));
-        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen }
+        let is_edited = self.is_edited(handle);
+        let (edited, swept) = (BTreeSet::new(), BTreeSet::new());
+        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen, is_edited, edited, swept }
     }
 }
 
-/// A collection into which elements are read. The fields of `ElementRecipient` have the same meaning as the
-/// fields of [`Recipient`].
+/// A collection into which elements are read.
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
+    /// The same collection with the elements that the server sent, if the user has borrowed the object.
     base: Option<Elements<'a, I>>,
     seen: Option<&'a dyn Objects>,
+    /// Whether the user may have edited the collection.
+    is_edited: bool,
+    /// The elements that the user may have edited, and that the update has not mentioned yet.
+    edited: BTreeSet<I>,
+    /// Those of the elements in `edited` that a sweep removes, unless the update mentions them.
+    swept: BTreeSet<I>,
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
@@ -152,14 +171,24 @@ impl<'a, I: Identity> ElementRecipient<'a, I> {
         }
         None
     }
+
+    /// Returns whether the user may have edited an element, which the update mentions now.
+    fn take_edited(&mut self, id: &I) -> bool {
+        self.edited.remove(id) || self.swept.remove(id)
+    }
 }
 
 impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     fn own(&mut self) {
-        self.live.iter_mut().for_each(|live| live.collection.own());
+        let Some(live) = &mut self.live else { return };
+        live.collection.own();
+        if let (true, Some(base)) = (self.is_edited, self.base) {
+            self.edited = edits(base, live.as_elements());
+        }
     }
 
     fn sweep(&mut self) -> Vec<I> {
+        self.swept.append(&mut self.edited);
         let mut swept = self.live.as_mut().map(|live| live.collection.sweep()).unwrap_or_default();
         if let (true, Some(_), Some(base)) = (I::IS_KEY, self.seen, self.base) {
             swept.extend(base.collection.ids());
@@ -168,9 +197,10 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     }
 
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop> {
+        self.take_edited(id);
         let seen = self.seen;
         let mut read_into = |element: &mut LevelMut<'_>| {
-            read.read(&mut Recipient { live: element.reborrow(), base: None, seen })
+            read.read(&mut Recipient { live: element.reborrow(), base: None, seen, edited: None })
         };
         if let Some(live) = self.place_of(id, calls_back) {
             if live.as_elements().has(id) {
@@ -196,33 +226,55 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         calls_back: bool,
         read: &mut R,
     ) -> Option<Result<(), R::Stop>> {
+        let is_edited = self.take_edited(id);
         let (sent, seen) = (self.base, self.seen);
         let base = sent.and_then(|sent| sent.element(id));
-        let mut read_into =
-            |element: &mut LevelMut<'_>| read.read(&mut Recipient { live: element.reborrow(), base, seen });
-        if let Some(live) = self.place_of(id, calls_back) {
-            if let (false, Some(base)) = (live.as_elements().has(id), base) {
-                if let Some(mut element) = live.insert(id) {
-                    copy_whole(base, &mut element);
-                    make_replica(&mut element, seen);
-                    let result = read_into(&mut element);
-                    if let Some(label) = sent.and_then(|sent| sent.collection.label(id)) {
-                        live.collection.receive(id, ReceivedChange::Moved(label.clone()), calls_back);
-                    }
-                    live.collection.receive(id, ReceivedChange::Added, calls_back);
-                    return Some(result);
-                }
-            } else if let Some(result) = live.change(id, handles, calls_back, &mut read_into) {
-                return Some(result);
+        let restore = seen.map(|objects| Restore { objects, calls_back, removes_local: false });
+        let mut read_into = |element: &mut LevelMut<'_>, is_edited: bool| {
+            if let (true, Some(restore), Some(base)) = (is_edited, restore, base) {
+                restore.level(base, element);
             }
+            read.read(&mut Recipient { live: element.reborrow(), base, seen, edited: None })
+        };
+        let Some(live) = self.place_of(id, calls_back) else {
+            return Some(read.read(&mut Validation(None)));
+        };
+        let is_missing = !live.as_elements().has(id);
+        let result = if let (true, Some(_)) = (is_missing, base) {
+            live.insert(id).map(|mut element| {
+                BecomeReplica.visit(&mut element);
+                read_into(&mut element, true)
+            })
+        } else if is_edited {
+            let all = HandleSet::up_to(live.as_elements().handles());
+            live.change(id, &all, calls_back, |element| read_into(element, true))
+        } else {
+            live.change(id, handles, calls_back, |element| read_into(element, false))
+        };
+        if let (true, Some(restore), Some(sent)) = (is_edited || is_missing, restore, sent) {
+            restore.label(sent, live, id);
         }
-        Some(read.read(&mut Validation(None)))
+        if is_missing && base.is_some() {
+            live.collection.receive(id, ReceivedChange::Added, calls_back);
+        }
+        result.or_else(|| Some(read.read(&mut Validation(None))))
     }
 
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool) {
+        match change {
+            ReceivedChange::Removed => _ = self.take_edited(id),
+            ReceivedChange::Spared => self.edited.extend(self.swept.take(id)),
+            _ => {}
+        }
         let is_spared = matches!(change, ReceivedChange::Spared);
         let live = if is_spared { self.place_of(id, calls_back) } else { self.live.as_mut() };
         live.into_iter().for_each(|live| live.collection.receive(id, change.clone(), calls_back));
+    }
+
+    fn finish(&mut self, calls_back: bool) {
+        let (Some(live), Some(base), Some(objects)) = (&mut self.live, self.base, self.seen) else { return };
+        let restore = Restore { objects, calls_back, removes_local: false };
+        self.edited.iter().for_each(|id| restore.element(base, live, id));
     }
 
     fn marked_for_removal(&self, each: &mut dyn FnMut(I)) {

@@ -48,8 +48,7 @@ pub(crate) trait Target {
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
     /// Marks the collection as a client's replica. This function is called first when an update changes the
-    /// collection. If the user of a client has assigned another collection to a field, all elements of the
-    /// new collection become local (unknown to the server).
+    /// collection. If the user of a client has assigned another collection to a field, it loses all elements.
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
@@ -80,6 +79,10 @@ pub(crate) trait ElementTarget<I> {
 
     /// Records that an element was changed. The values of the element are not part of this call.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
+
+    /// Called when all elements of the update were read. Restores the other elements that the user of a client
+    /// has edited.
+    fn finish(&mut self, _calls_back: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
     fn marked_for_removal(&self, _: &mut dyn FnMut(I)) {}

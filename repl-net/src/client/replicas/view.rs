@@ -6,7 +6,7 @@
 
 use std::any::TypeId;
 
-use repl_core::{Guid, HandleSet, ObjectRef, Replicated};
+use repl_core::{Class, Guid, HandleSet, ObjectRef, Replicated};
 
 use super::Replicas;
 use crate::body::role::{Proxy, Role};
@@ -49,6 +49,21 @@ impl Replicas {
         let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off_mut(object) };
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
+    }
+
+    /// Puts the properties that `handles_of` returns back to what the server sent. Returns `false` if the object
+    /// does not exist or was torn off.
+    pub(crate) fn restore<T: Replicated>(
+        &mut self,
+        object: ObjectRef<T>,
+        handles_of: impl FnOnce(&Class<T>) -> HandleSet,
+    ) -> bool {
+        let Some((class, row)) = self.class_and_row_of(object) else { return false };
+        let Some(column) = self.columns.get_mut(class as usize) else { return false };
+        let Some(column) = column.as_any_mut().downcast_mut::<TypedReplica<T>>() else { return false };
+        let handles = handles_of(&column.class);
+        column.restore(row, &handles, &self.slots);
+        true
     }
 
     /// Returns whether this client owns an object that exists, and the client's role for it.

@@ -8,7 +8,7 @@ use repl_core::{PropertyIndex, Replicated};
 use super::ObjectHandle;
 use crate::server::priority::assert_in_range;
 use crate::server::schedule::UpdateRate;
-use crate::server::world::assert_property;
+use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Gives the object a [priority](crate::ClassHandle::set_priority) of its own, or with `None` that of its

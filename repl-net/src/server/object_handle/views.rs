@@ -8,7 +8,7 @@ use repl_link::ConnectionId;
 
 use super::ObjectHandle;
 use crate::body::role::Role;
-use crate::server::world::assert_property;
+use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is

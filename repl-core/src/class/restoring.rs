@@ -1,0 +1,72 @@
+//! How a client puts an object that its user has edited back to what the server sent.
+//!
+//! *Invariant:* the base of an object has exactly the values that the server sent, so what is restored is what
+//! an object would have that nobody had edited.
+
+use super::Class;
+use crate::ids::handles::HandleSet;
+use crate::ids::item_id::ItemId;
+use crate::ids::reference::{Objects, ReferenceMap};
+use crate::object::equality::{Answer, same_level};
+use crate::object::restore::Restore;
+use crate::schema::replicated::Replicated;
+
+impl<T: Replicated> Class<T> {
+    /// Returns a base for an object of a client: a copy with the replicated values that it has now.
+    #[must_use]
+    pub fn base_of(&self, object: &T) -> T {
+        let mut base = self.shadow_of(object);
+        self.make_replica(&mut base);
+        self.follow_edits(object, &mut base, self.keyed());
+        base
+    }
+
+    /// Returns whether an object has the same replicated values as its base. Costs O(size of the object).
+    #[must_use]
+    pub fn equals_base(&self, object: &T, base: &T) -> bool {
+        same_level(self.level(base), self.level(object), Answer::Base)
+    }
+
+    /// Restores the properties of `handles`: values, elements, their order and ids are those of `base`, and
+    /// items that the user has added are removed. Map entries whose keys refer to objects that do not exist
+    /// stay hidden. No callback runs. Costs O(size of the properties).
+    pub fn restore(&self, (object, base): (&mut T, &mut T), handles: &HandleSet, objects: &dyn Objects) {
+        let restore = Restore { objects, calls_back: false, removes_local: true };
+        self.restore_by(restore, (object, base), handles);
+        self.conclude(object, false);
+    }
+
+    /// Restores the properties of `handles` as a part of an update, before values of them are read again.
+    /// Items that the user has added stay (S183), and callbacks run when the update ends.
+    pub fn restore_for_update(
+        &self,
+        (object, base): (&mut T, &mut T),
+        handles: &HandleSet,
+        references: &ReferenceMap<'_>,
+    ) {
+        let restore = Restore { objects: references.objects(), calls_back: true, removes_local: false };
+        self.restore_by(restore, (object, base), handles);
+    }
+
+    fn restore_by(&self, restore: Restore<'_>, (object, base): (&mut T, &mut T), handles: &HandleSet) {
+        let (from, mut to) = (self.level(base), self.level_mut(object));
+        handles.iter().for_each(|handle| restore.property(from, &mut to, handle));
+        self.follow_edits(object, base, handles);
+    }
+
+    /// Makes the base record that its fast arrays among `handles` have the items of those of the object, so
+    /// that only what the user writes from now on counts as edited.
+    pub(super) fn follow_edits(&self, object: &T, base: &mut T, handles: &HandleSet) {
+        if self.keyed().is_empty() {
+            return;
+        }
+        let (live, mut base) = (self.level(object), self.level_mut(base));
+        for handle in handles.iter().filter(|&handle| self.keyed().contains(handle)) {
+            if let (Some(live), Some(base)) =
+                (live.elements::<ItemId>(handle), base.elements::<ItemId>(handle))
+            {
+                base.collection.follow_edits(live.collection);
+            }
+        }
+    }
+}

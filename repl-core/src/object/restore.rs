@@ -1,0 +1,116 @@
+//! Puts parts of a client's object back to what the server sent, which the base of the object has: a copy with
+//! exactly these values.
+//!
+//! *Invariant:* nothing is written that equals what the server sent, so nothing is reported as changed. Fields
+//! that are not replicated keep their values.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::collections::BTreeSet;
+
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
+use crate::ids::reference::Objects;
+use crate::object::collections::{BecomeReplica, VisitCollections};
+use crate::object::equality::{Answer, same_elements, same_level};
+use crate::object::level::{Array, Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::schema::program::Collected;
+use crate::schema::step::ReceivedChange;
+
+/// How parts of an object are restored.
+#[derive(Clone, Copy)]
+pub(crate) struct Restore<'o> {
+    /// The objects that exist. Map entries with keys that refer to other objects are only in the base.
+    pub(crate) objects: &'o dyn Objects,
+    /// Whether the callbacks of values in maps run.
+    pub(crate) calls_back: bool,
+    /// Whether items that the user of the client has added are removed.
+    pub(crate) removes_local: bool,
+}
+
+impl Restore<'_> {
+    /// Restores all properties of a level.
+    pub(crate) fn level(&self, base: Level<'_>, live: &mut LevelMut<'_>) {
+        (1..=base.handles()).for_each(|handle| self.property(base, live, handle));
+    }
+
+    /// Restores the property at `handle` of a level.
+    pub(crate) fn property(&self, base: Level<'_>, live: &mut LevelMut<'_>, handle: u32) {
+        match base.slot(handle) {
+            Some(Slot::Leaf(leaf)) => {
+                if let Some(mut to) = live.leaf(handle) {
+                    to.copy(leaf);
+                }
+            }
+            Some(Slot::Array(array)) => self.array(array, live, handle),
+            Some(Slot::Items(items)) => self.elements_at(items, live, handle),
+            Some(Slot::Entries(entries)) => self.elements_at(entries, live, handle),
+            None => {}
+        }
+    }
+
+    fn array(&self, base: Array<'_>, live: &mut LevelMut<'_>, handle: u32) {
+        let old_len = live.resize(handle, base.len()).unwrap_or(0);
+        for index in 0..base.len() {
+            let (Some(from), Some(mut to)) = (base.element(index), live.element(handle, index)) else {
+                return;
+            };
+            if index >= old_len {
+                BecomeReplica.visit(&mut to);
+            }
+            self.level(from, &mut to);
+        }
+    }
+
+    fn elements_at<I: Collected>(&self, base: Elements<'_, I>, live: &mut LevelMut<'_>, handle: u32) {
+        let Some(mut live) = live.elements::<I>(handle) else { return };
+        live.collection.own();
+        if self.removes_local {
+            live.collection.remove_local();
+        }
+        edits(base, live.as_elements()).iter().for_each(|id| self.element(base, &mut live, id));
+    }
+
+    /// Restores the element `id` of a collection, or removes it if the server has not sent such an element.
+    pub(crate) fn element<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
+        let is_shown = base.is_mapped(id, self.objects);
+        match (base.element(id).filter(|_| is_shown), live.as_elements().element(id)) {
+            (None, None) => {}
+            (None, Some(_)) => live.collection.receive(id, ReceivedChange::Removed, self.calls_back),
+            (Some(from), None) => {
+                let Some(mut to) = live.insert(id) else { return };
+                BecomeReplica.visit(&mut to);
+                self.level(from, &mut to);
+                self.label(base, live, id);
+                live.collection.receive(id, ReceivedChange::Added, self.calls_back);
+            }
+            (Some(from), Some(to)) => {
+                if !same_level(from, to, Answer::Base) {
+                    let all = HandleSet::up_to(base.handles());
+                    live.change(id, &all, self.calls_back, |to| self.level(from, to));
+                }
+                self.label(base, live, id);
+            }
+        }
+    }
+
+    /// Restores the label of an element, if it has one.
+    pub(crate) fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
+        if let Some(label) = base.collection.label(id)
+            && live.collection.label(id) != Some(label)
+        {
+            live.collection.receive(id, ReceivedChange::Moved(label.clone()), self.calls_back);
+        }
+    }
+}
+
+/// Returns the elements of `live` that its user may have edited. Costs O(edits) if the collection records
+/// them, and otherwise O(elements), or O(elements × log elements) if there are any edits.
+pub(crate) fn edits<I: Identity>(base: Elements<'_, I>, live: Elements<'_, I>) -> BTreeSet<I> {
+    if let Some(edits) = base.collection.edits(live.collection) {
+        return edits.into_iter().collect();
+    }
+    if same_elements(base, live, Answer::Base) {
+        return BTreeSet::new();
+    }
+    base.collection.ids().into_iter().chain(live.collection.ids()).collect()
+}
