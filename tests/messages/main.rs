@@ -4,6 +4,7 @@
 mod support;
 
 mod acks;
+mod bulk;
 mod calls;
 mod channels;
 mod refused_types;

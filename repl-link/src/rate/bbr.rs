@@ -58,6 +58,8 @@ const DRAIN_GAIN: u64 = 347;
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
+/// The gain of the window for bulk messages.
+const REST_GAIN: u64 = 1_250;
 /// The rate of a link is the greatest rate that was measured in this many round trips.
 const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the measured rate grew by less than a quarter in this many round trips in a
@@ -343,6 +345,26 @@ impl Bbr {
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
 
+    /// Returns how many bytes may be in flight on the connection for bulk messages to be sent. They must not
+    /// fill a queue in the link, in which state would wait.
+    fn rest_window(&self) -> u64 {
+        match self.phase {
+            Phase::Startup | Phase::Drain | Phase::ProbeRoundTrip { .. } => self.window(),
+            Phase::Cruise { .. } => {
+                let window = scaled(self.product(), REST_GAIN) + bytes_in(self.rate(), self.tick);
+                window.max(self.least_window())
+            }
+        }
+    }
+
+    /// Returns the most credit. Unused credit is limited, so that no burst of packets overflows a short queue
+    /// in the link.
+    fn most_credit(&self) -> u64 {
+        let at_once =
+            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
+        at_once.max(bytes_in(self.pacing_rate(), self.tick * 2))
+    }
+
     fn pacing_rate(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
@@ -394,11 +416,7 @@ impl RateControl for Bbr {
             self.credit = self.credit.saturating_add(earned).min(self.window());
             return;
         }
-        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
-        let at_once =
-            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
-        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
-        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
+        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(self.most_credit());
     }
 
     fn has_rested(&mut self, until: Duration) {
@@ -484,8 +502,15 @@ impl RateControl for Bbr {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    fn was_short(&self) -> bool {
-        self.was_short
+    fn rest_bytes(&self) -> usize {
+        if self.silent_tries > 0 {
+            return self.room_bytes();
+        }
+        // The credit that the next tick could not add any more.
+        let earned = bytes_in(self.pacing_rate(), self.tick).max(self.packet_bytes);
+        let credit = (self.credit + earned).saturating_sub(self.most_credit());
+        let room = credit.min(self.rest_window().saturating_sub(self.in_flight));
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
 
     fn loses_most(&self) -> bool {

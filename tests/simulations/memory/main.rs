@@ -12,6 +12,7 @@ mod support;
 #[path = "../../support/wanderers.rs"]
 mod wanderers;
 
+mod bulk_messages;
 mod connections;
 mod half_open;
 mod large_worlds;
