@@ -243,7 +243,12 @@ mod tests {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, part, cut) in messages {
             let bytes = vec![number as u8; cut.bit_len.div_ceil(8)];
-            writer.write(SentMessage { channel, number, part: part.into() }, 3, cut, cut.part(part.into(), &bytes));
+            writer.write(
+                SentMessage { channel, number, part: part.into() },
+                3,
+                cut,
+                cut.part(part.into(), &bytes),
+            );
         }
         let bits = writer.bit_len();
         writer.end_packet(&mut packet);

@@ -165,7 +165,9 @@ impl Assembly {
     /// Returns how much has arrived of the oldest unfinished message of a channel.
     pub(super) fn progress(&self, channel: u16) -> Option<Progress> {
         self.of_channel(channel).next().map(|unfinished| match &unfinished.content {
-            Content::Usual(partial) => Progress::of_bits(partial.size().saturating_mul(8), partial.cut.bit_len),
+            Content::Usual(partial) => {
+                Progress::of_bits(partial.size().saturating_mul(8), partial.cut.bit_len)
+            }
             Content::Bulk(bulk) => bulk.progress(),
         })
     }

@@ -32,14 +32,7 @@ pub(super) struct BulkContent {
 impl BulkContent {
     /// Returns content of which no part has arrived.
     pub(super) const fn new(cut: Cut) -> Self {
-        Self {
-            cut,
-            front: Vec::new(),
-            next: 0,
-            chunks: BTreeMap::new(),
-            arrived_parts: 0,
-            arrived_bits: 0,
-        }
+        Self { cut, front: Vec::new(), next: 0, chunks: BTreeMap::new(), arrived_parts: 0, arrived_bits: 0 }
     }
 
     /// Returns whether a part has arrived.

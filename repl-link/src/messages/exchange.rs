@@ -71,7 +71,10 @@ impl Exchange {
 
     /// Returns how much was transferred of the large messages of a channel, in both directions.
     pub fn progress(&self, channel: u16) -> MessageProgress {
-        MessageProgress { sending: self.outgoing.progress(channel), receiving: self.incoming.progress(channel) }
+        MessageProgress {
+            sending: self.outgoing.progress(channel),
+            receiving: self.incoming.progress(channel),
+        }
     }
 
     /// Returns about how many bytes of memory the messages take, without bulk messages.

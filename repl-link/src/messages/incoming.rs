@@ -127,7 +127,8 @@ impl Incoming {
             known.contents.entry(index).or_insert(message.content);
         }
         parts.retain(|&(channel, number), _| !self.has_arrived(channel, number));
-        let is_new = |(channel, number)| self.is_reliable(channel) && self.assembly.cut((channel, number)).is_none();
+        let is_new =
+            |(channel, number)| self.is_reliable(channel) && self.assembly.cut((channel, number)).is_none();
         let begun = parts.keys().filter(|key| is_new(**key)).count();
         let unfinished = self.assembly.reliable().saturating_add(begun);
         // A packet can finish all messages that it begins.
@@ -155,7 +156,8 @@ impl Incoming {
         for (channel, bytes) in begun {
             let Some(receiving) = self.channels.get(channel as usize) else { continue };
             let max = receiving.config.options.max_bytes;
-            let stored = || self.assembly.claimed_bulk_bytes(channel).saturating_add(receiving.early_bulk_bytes);
+            let stored =
+                || self.assembly.claimed_bulk_bytes(channel).saturating_add(receiving.early_bulk_bytes);
             let claimed: &mut usize = by_channel.entry(channel).or_insert_with(stored);
             *claimed = claimed.saturating_add(bytes);
             if *claimed > max {
@@ -595,6 +597,77 @@ mod tests {
         assert!(incoming.held_bytes() <= 16 * (375 + 64), "{}", incoming.held_bytes());
         take_part(&mut incoming, 39, 1, SECOND * 40).unwrap();
         assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
+    }
+
+    /// Takes the part `index` of a message of so many bits. Returns the bits of what is delivered, and whether
+    /// it was read before.
+    fn take_bulk(
+        incoming: &mut Incoming,
+        number: u64,
+        bit_len: usize,
+        index: usize,
+    ) -> Result<Vec<(usize, bool)>, ReadError> {
+        let (cut, bytes) = (Cut { bit_len, part_bits: 240_000 }, vec![number as u8; bit_len / 8]);
+        let content = cut.part(index, &bytes);
+        let message =
+            ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
+        let mut read = Vec::new();
+        incoming.check(&[message], |at, _, content| {
+            read.push((at, content.len()));
+            Ok(())
+        })?;
+        let mut delivered = Vec::new();
+        incoming.take(&message, NOW, |content, was_read| {
+            assert!(!was_read || read == [(Some(0), content.len())]);
+            delivered.push((content.len(), was_read));
+        });
+        Ok(delivered)
+    }
+
+    /// Returns what receives messages of up to 100,000 bytes.
+    fn bulky(channel: Channel) -> Incoming {
+        let options = MessageOptions { max_bytes: 100_000, ..MessageOptions::default() };
+        let mut incoming = Incoming::default();
+        incoming.begin([ChannelConfig { channel, options }].into_iter());
+        incoming
+    }
+
+    #[test]
+    fn r20_bulk_messages_that_wait_claim_no_more_than_their_type_allows() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = bulky(channel);
+            for index in [0, 2, 2] {
+                assert_eq!(take_bulk(&mut incoming, 1, 640_000, index), Ok(vec![]));
+            }
+            assert!(take_bulk(&mut incoming, 2, 640_000, 0).is_err(), "two of them are too large");
+            assert!(take_bulk(&mut incoming, 2, 800_008, 0).is_err(), "it is too large");
+            assert_eq!((incoming.held_bytes(), incoming.is_at_rest()), (0, false), "bulk does not count");
+            let is_ordered = channel == Channel::Ordered;
+            let expected = if is_ordered { vec![] } else { vec![(640_000, true)] };
+            assert_eq!(take_bulk(&mut incoming, 1, 640_000, 1), Ok(expected));
+            assert_eq!(
+                take_bulk(&mut incoming, 2, 640_000, 0).is_err(),
+                is_ordered,
+                "the first one still waits"
+            );
+            if is_ordered {
+                assert_eq!(take(&mut incoming, 0).map(|delivered| delivered.len()), Ok(2));
+                assert_eq!(take_bulk(&mut incoming, 2, 640_000, 0), Ok(vec![]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bulk_message_whose_last_packet_was_only_checked_is_delivered_when_it_comes_again() {
+        let mut incoming = bulky(Channel::Ordered);
+        take_bulk(&mut incoming, 0, 640_000, 0).unwrap();
+        take_bulk(&mut incoming, 0, 640_000, 1).unwrap();
+        let (cut, bytes) = (Cut { bit_len: 640_000, part_bits: 240_000 }, [0; 80_000]);
+        let content = cut.part(2, &bytes);
+        let last = ReceivedMessage { channel: 0, number: 0, part: Some((cut, 2)), content };
+        incoming.check(&[last], |_, _, _| Ok(())).unwrap();
+        assert_eq!(take_bulk(&mut incoming, 0, 640_000, 2), Ok(vec![(640_000, true)]));
+        assert!(incoming.is_at_rest());
     }
 
     #[test]

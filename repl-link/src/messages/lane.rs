@@ -53,7 +53,8 @@ impl BulkShare {
 
     /// Records that a tick has sent so many bits in total, while bulk was waiting.
     pub(super) fn earn(&mut self, sent_bits: usize) {
-        self.owed_bits = self.owed_bits.saturating_add_unsigned((sent_bits / SHARE) as u64).min(MOST_OWED_BITS);
+        self.owed_bits =
+            self.owed_bits.saturating_add_unsigned((sent_bits / SHARE) as u64).min(MOST_OWED_BITS);
     }
 }
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use repl_core::BitWriter;
 
 use crate::frame::acks::AckRange;
+use crate::frame::cut::Cut;
 use crate::frame::message::SentMessage;
 use crate::frame::sequence::Sequence;
-use crate::frame::cut::Cut;
 use crate::messages::channel::{
     ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes, is_bulk,
 };

@@ -317,8 +317,7 @@ impl SendingChannel {
 
     /// Returns whether an unreliable channel has room for one more message.
     fn has_room(&self, bytes: usize) -> bool {
-        self.messages.len() < MAX_MESSAGES
-            && self.stored.bytes.saturating_add(held_bytes(bytes)) <= MAX_BYTES
+        self.messages.len() < MAX_MESSAGES && self.stored.bytes.saturating_add(held_bytes(bytes)) <= MAX_BYTES
     }
 
     /// Frees memory if the channel stores little.

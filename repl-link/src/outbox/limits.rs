@@ -17,6 +17,9 @@ use crate::sent::payload::Payload;
 /// in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
+/// Bulk messages leave one of this many parts of what may be in flight to everything else.
+const REST_SHARE: usize = 8;
+
 /// The number of packets that may be in flight when the memory of the connection is used up. When packets in
 /// flight are acked, memory of the connection becomes free.
 const PROBES: usize = 4;
@@ -105,8 +108,8 @@ impl<P: Payload> Outbox<P> {
     }
 
     /// Returns whether `bits` more bits may be sent. After [`begin_rest`](Self::begin_rest), they must leave
-    /// room for what the next tick sends: in the congestion control, in the user's budget, and half of what
-    /// may be in flight.
+    /// room for what the next tick sends: in the congestion control, in the user's budget, and an eighth of
+    /// what may be in flight.
     pub(super) fn leaves_room(&mut self, bits: usize) -> bool {
         if self.rest.is_none() {
             return true;
@@ -117,9 +120,11 @@ impl<P: Payload> Outbox<P> {
         let has_rate = self.congestion.as_ref().is_none_or(|rate| rate.rest_bytes() >= needed);
         self.rest.iter_mut().for_each(|rest| rest.has_refused |= !has_rate);
         let (packets, bytes) = (self.in_flight.packets(), self.in_flight.bytes());
-        let is_half_free = packets < self.limits.packets_in_flight.min(WINDOW as usize) / 2
-            && bytes.saturating_add(self.mtu_bytes) <= self.limits.bytes_in_flight / 2;
-        has_rate && self.affords(bits) && (is_half_free || packets == 0)
+        let (most_packets, most_bytes) =
+            (self.limits.packets_in_flight.min(WINDOW as usize), self.limits.bytes_in_flight);
+        let is_in_window = packets < most_packets - most_packets / REST_SHARE
+            && bytes.saturating_add(self.mtu_bytes) <= most_bytes - most_bytes / REST_SHARE;
+        has_rate && self.affords(bits) && (is_in_window || packets == 0)
     }
 
     /// Makes sure that a packet has room for `bits` more bits. If the bits do not fit into the packet that is

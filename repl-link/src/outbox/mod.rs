@@ -225,9 +225,9 @@ impl<P: Payload> Outbox<P> {
     /// Returns whether the congestion control has no room for another packet.
     fn is_short(&self) -> bool {
         let filling = self.filling_bits().div_ceil(8);
-        self.congestion.as_ref().is_some_and(|congestion| {
-            congestion.room_bytes().saturating_sub(filling) < self.mtu_bytes
-        })
+        self.congestion
+            .as_ref()
+            .is_some_and(|congestion| congestion.room_bytes().saturating_sub(filling) < self.mtu_bytes)
     }
 
     /// Frees the spare buffers, which are kept for reuse.
