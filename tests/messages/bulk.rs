@@ -134,12 +134,14 @@ fn w14_the_levels_of_a_type_that_wait_have_together_at_most_what_the_type_allows
                   a channel that is ordered or unordered"]
 fn levels_need_a_reliable_channel() {
     let options = MessageOptions { max_bytes: 65_537, ..MessageOptions::DEFAULT };
-    Server::new(ServerConfig::default()).register_message_with::<Chat>(Channel::Sequenced { copies: 1 }, options);
+    Server::new(ServerConfig::default())
+        .register_message_with::<Chat>(Channel::Sequenced { copies: 1 }, options);
 }
 
 #[test]
 #[should_panic = "`max_bytes` is from 1 to 16777216, but 16777217 was asked for"]
 fn levels_have_16_mib_at_most() {
     let options = MessageOptions { max_bytes: (16 << 20) + 1, ..MessageOptions::DEFAULT };
-    Client::new(ClientConfig::default(), Session::for_tests(1)).register_message_with::<Chat>(Channel::Ordered, options);
+    Client::new(ClientConfig::default(), Session::for_tests(1))
+        .register_message_with::<Chat>(Channel::Ordered, options);
 }

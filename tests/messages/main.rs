@@ -4,6 +4,7 @@
 mod support;
 
 mod acks;
+mod after_objects;
 mod bulk;
 mod calls;
 mod channels;
