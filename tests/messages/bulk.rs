@@ -26,7 +26,13 @@ fn register(side: &mut impl Register) {
 }
 
 fn room(guests: usize) -> Room {
-    Room::furnished(ServerConfig::default(), |client| register(client), guests, |server| register(server)).0
+    limited(guests, usize::MAX)
+}
+
+/// Returns a room in which a tick sends so many bytes.
+fn limited(guests: usize, max_bytes_per_tick: usize) -> Room {
+    let config = ServerConfig { max_bytes_per_tick, ..ServerConfig::default() };
+    Room::furnished(config, |client| register(client), guests, |server| register(server)).0
 }
 
 fn level(number: u32, bytes: usize) -> Level {
@@ -58,7 +64,7 @@ fn a_level_arrives_as_it_was_sent_in_both_directions() {
 
 #[test]
 fn both_sides_see_how_much_of_a_level_has_been_transferred() {
-    let mut room = room(1);
+    let mut room = limited(1, 30_000);
     assert_eq!((sending(&room), receiving(&room)), (MessageProgress::default(), MessageProgress::default()));
     room.server.send_to_all(&level(1, 1_000_000)).unwrap();
     let total_bytes = sending(&room).sending.expect("a level").total_bytes;
@@ -92,7 +98,7 @@ fn later_messages_of_an_ordered_type_wait_for_a_level_and_those_of_others_do_not
     let id = room.guests[0].id;
     room.server.connection(id).send(&level(0, 1_000_000)).unwrap();
     for number in 1..100 {
-        room.server.connection(id).send(&level(number, 2_000)).unwrap();
+        room.server.connection(id).send(&level(number, 900)).unwrap();
         room.server.connection(id).send(&Chat(number)).unwrap();
     }
     room.step();
@@ -106,7 +112,7 @@ fn later_messages_of_an_ordered_type_wait_for_a_level_and_those_of_others_do_not
         assert!(ticks < 200);
     }
     for number in 1..100 {
-        assert_eq!(room.guests[0].client.poll_message(), Some(level(number, 2_000)), "they came with it");
+        assert_eq!(room.guests[0].client.poll_message(), Some(level(number, 900)), "they came with it");
     }
 }
 

@@ -126,11 +126,11 @@ impl Server {
     }
 
     /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.
-    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each tick. If more than 4,096 messages of a type from one client wait, or if they have more
-    /// than 1 MiB together (and [`max_bytes`](MessageOptions::max_bytes) more, if that is
-    /// over 64 KiB), the connection of this client ends with [`Unread`](crate::DisconnectReason::Unread)
-    /// after the packet that brought them. If the channel is not reliable, the server instead drops the
-    /// oldest waiting messages.
+    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each
+    /// tick. If more than 4,096 messages of a type from one client wait, or if they have more than 1 MiB
+    /// together (and [`max_bytes`](MessageOptions::max_bytes) more, if that is over 64 KiB), the connection
+    /// of this client ends with [`Unread`](crate::DisconnectReason::Unread) after the packet that brought
+    /// them. If the channel is not reliable, the server instead drops the oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
