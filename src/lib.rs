@@ -320,7 +320,8 @@
 //!   computes values between two ticks.
 //! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
 //!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
-//! - Clients send no state, only calls and messages. A message or a call has at most 64 KiB.
+//! - Clients send no state, only calls and messages. A call has at most 64 KiB, and so has a message, unless
+//!   its type allows up to 16 MiB ([`MessageOptions::max_bytes`]).
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key. A large map should be a
 //!   [`ReplicatedMap`], because the maps of the standard library are compared entry by entry.
@@ -509,10 +510,10 @@ pub use repl_net::{
     ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
     ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MulticastCall,
-    NotSent, ObjectHandle, ObjectInfo, Placed, Position, RateControl, ReceiveError, ReceivedCall, Register,
-    Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig, ServerEvent, Session,
-    SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MessageProgress,
+    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress, RateControl, ReceiveError,
+    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
+    ServerEvent, Session, SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -33,6 +33,7 @@ mod spare;
 pub use client::ReceiveError;
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
+pub use messages::progress::{MessageProgress, Progress};
 pub use outbox::Limits;
 pub use rate::bbr::Bbr;
 pub use rate::rate_control::RateControl;

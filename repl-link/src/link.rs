@@ -335,6 +335,18 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.send(&mut self.outbox, budget_bits, may_receive, now)
     }
 
+    /// Sends what [bulk messages](crate::MessageOptions::max_bytes) must get of the link, before anything else
+    /// is sent in a tick.
+    pub fn send_bulk_share(&mut self, now: Duration) {
+        self.exchange.outgoing.send_bulk_share(&mut self.outbox, now);
+    }
+
+    /// Sends bulk messages with the room that everything else has left in a tick. Nothing else may be sent
+    /// after them.
+    pub fn send_bulk_rest(&mut self, now: Duration) {
+        self.exchange.outgoing.send_bulk_rest(&mut self.outbox, now);
+    }
+
     /// Queues a packet without a body, with all acks if `has_acks` is set.
     pub fn signal(&mut self, has_acks: bool, now: Duration) {
         let none = Received::default();
@@ -378,7 +390,9 @@ impl<P: Payload> Link<P> {
         let is_silent = now.saturating_sub(self.health.last_sent) >= longest_silence;
         let packets_before = self.outbox.queue.packets_sent;
         let owes_ack = self.begin_pass(now);
+        self.send_bulk_share(now);
         self.send_messages(usize::MAX, &|_, _| true, now);
+        self.send_bulk_rest(now);
         self.outbox.end_pass(now);
         let is_silent = is_silent && self.outbox.queue.packets_sent == packets_before;
         if owes_ack && !self.outbox.has_acked_all() {

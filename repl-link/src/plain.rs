@@ -11,6 +11,7 @@ use repl_core::{Guid, NetSerialize, Objects, ReadError};
 use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
+use crate::messages::progress::MessageProgress;
 use crate::rate::bbr::Bbr;
 use crate::server::host::{Host, Roster};
 use crate::server::{Maker, ServerSessions, ServerSettings};
@@ -128,6 +129,15 @@ impl MessageServer {
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
         self.sessions.send_to_each(message, |_| true)
+    }
+
+    /// Returns how much was transferred of the large messages of a type between the server and a client.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(&self, connection: ConnectionId) -> MessageProgress {
+        self.sessions.message_progress::<M>(connection)
     }
 
     /// Returns the next message of a type, with its sender.
@@ -299,6 +309,15 @@ impl MessageClient {
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
         self.session.send(message)
+    }
+
+    /// Returns how much was transferred of the large messages of a type.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(&self) -> MessageProgress {
+        self.session.message_progress::<M>()
     }
 
     /// Returns the next message of a type.

@@ -78,7 +78,7 @@ pub use repl_link::ConnectionId;
 pub use repl_link::DisconnectReason;
 pub use repl_link::Session;
 pub use repl_link::{Address, Endpoint, EndpointConfig, Origin, RateControl};
-pub use repl_link::{Channel, MessageOptions, SendError};
+pub use repl_link::{Channel, MessageOptions, MessageProgress, Progress, SendError};
 pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{

@@ -17,7 +17,6 @@ struct Crate {
 struct Metronome {
     packet_bytes: usize,
     left: usize,
-    was_short: bool,
     sent: u64,
     acked: u64,
 }
@@ -51,16 +50,10 @@ impl RateControl for Metronome {
         self.acked = newest;
     }
 
-    fn end_pass(&mut self, _: Duration, is_short: bool) {
-        self.was_short = is_short;
-    }
+    fn end_pass(&mut self, _: Duration, _: bool) {}
 
     fn room_bytes(&self) -> usize {
         self.left
-    }
-
-    fn was_short(&self) -> bool {
-        self.was_short
     }
 
     fn loses_most(&self) -> bool {
@@ -71,7 +64,7 @@ impl RateControl for Metronome {
 }
 
 fn metronome(packet_bytes: usize) -> Box<dyn RateControl> {
-    Box::new(Metronome { packet_bytes, left: 0, was_short: false, sent: 0, acked: 0 })
+    Box::new(Metronome { packet_bytes, left: 0, sent: 0, acked: 0 })
 }
 
 #[test]

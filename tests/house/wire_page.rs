@@ -125,7 +125,8 @@ const SESSIONS: [Row; 22] = [
 
 const MESSAGES: [Row; 9] = [
     ("a number {} or more above the first one", "repl-link/src/messages/channel", "MAX_MESSAGES", Plain),
-    ("than its type may be, {} if", "repl-link/src/messages/channel", "LARGEST_MESSAGE_BYTES", Bytes),
+    ("than its type may be, {} if", "repl-link/src/messages/channel", "USUAL_MESSAGE_BYTES", Bytes),
+    ("otherwise, and never more than {},", "repl-link/src/messages/channel", "LARGEST_MESSAGE_BYTES", Bytes),
     ("a message while more than {} wait", "repl-link/src/messages/channel", "MAX_BYTES", Bytes),
     ("parts of a {} reliable message", "repl-link/src/messages/channel", "MAX_UNFINISHED", NextPlace),
     ("reliable message while {} are", "repl-link/src/messages/channel", "MAX_UNFINISHED", Word),

@@ -4,6 +4,8 @@
 mod support;
 
 mod acks;
+mod after_objects;
+mod bulk;
 mod calls;
 mod channels;
 mod refused_types;

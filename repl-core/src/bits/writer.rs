@@ -322,6 +322,14 @@ impl BitWriter {
         self.bytes
     }
 
+    /// Returns all bytes that were written, and leaves the writer empty and without memory. The last of the
+    /// returned bytes is padded with zeros.
+    #[must_use]
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        let empty = Self { epoch: self.epoch, ..Self::new() };
+        std::mem::replace(self, empty).into_bytes()
+    }
+
     /// Returns the bits in a range. Returns `None` if some of these bits have not been written.
     #[inline]
     pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {

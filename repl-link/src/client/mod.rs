@@ -15,6 +15,7 @@ use crate::link::{Link, NewPacket, PACKETS_PER_SECOND};
 use crate::messages::channel::SendError;
 use crate::messages::exchange::CheckedMessages;
 use crate::messages::mailbox::Mailbox;
+use crate::messages::progress::MessageProgress;
 use crate::outbox::Limits;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::payload::Payload;
@@ -370,6 +371,15 @@ impl<P: Payload> ClientSession<P> {
             return Err(SendError::NotConnected);
         }
         self.link.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
+    }
+
+    /// Returns how much was transferred of the large messages of a type.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered in the mailbox.
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(&self) -> MessageProgress {
+        self.link.exchange.progress(self.mailbox.channel_of::<M>())
     }
 
     /// Returns the next packet for the server, or `None` if this tick has no more packets.

@@ -23,8 +23,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The greatest number of bits that [`write`](Self::write) takes, for content of up to 64 KiB.
-    pub const BITS: usize = 27 + 27 + 20;
+    /// The greatest number of bits that [`write`](Self::write) takes, for content of up to 16 MiB.
+    pub const BITS: usize = 43 + 27 + 36;
 
     /// Returns a `Cut` for content in one piece.
     pub const fn whole(bit_len: usize) -> Self {
@@ -45,6 +45,11 @@ impl Cut {
     pub fn part(self, index: usize, bytes: &[u8]) -> BitSlice<'_> {
         let start = index.saturating_mul(self.part_bits);
         BitSlice::new(bytes, start, self.bits_of(index)).unwrap_or_default()
+    }
+
+    /// Returns the bits of the whole content, which is in `bytes`, if the bytes have so many.
+    pub fn whole_of(self, bytes: &[u8]) -> Option<BitSlice<'_>> {
+        BitSlice::new(bytes, 0, self.bit_len)
     }
 
     /// Writes how the content is cut into parts, and which part follows.
@@ -128,7 +133,7 @@ impl Partial {
     /// Returns the whole content if `more` has all parts that have not arrived, by their indexes. Stores
     /// nothing.
     pub fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
-        let new = more.keys().filter(|&&index| self.start_of(index).is_none()).count();
+        let new = more.keys().filter(|&&index| !self.has(index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {
             return None;
         }
@@ -137,6 +142,11 @@ impl Partial {
             whole.append(self.part(index).or_else(|| more.get(&index).copied())?);
         }
         Some(whole)
+    }
+
+    /// Returns whether a part has arrived.
+    pub fn has(&self, index: usize) -> bool {
+        self.start_of(index).is_some()
     }
 
     /// Returns the position in `bytes` of a part that has arrived.

@@ -44,7 +44,7 @@ pub struct SentMessage {
     /// The number of the message in its channel.
     pub number: u64,
     /// The index of the part. Zero if the message is in one piece.
-    pub part: u16,
+    pub part: u32,
 }
 
 /// Collects the messages of a packet, while the segments of the packet are written to another buffer.
@@ -84,7 +84,7 @@ impl MessageWriter {
         if !is_part {
             self.bits.write_exp_golomb(content.len() as u64, LENGTH_ORDER);
         } else if !self.continues(message) {
-            cut.write(message.part.into(), &mut self.bits);
+            cut.write(message.part as usize, &mut self.bits);
         }
         self.bits.append(content);
         self.last = Some((message, is_part));
@@ -243,7 +243,12 @@ mod tests {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, part, cut) in messages {
             let bytes = vec![number as u8; cut.bit_len.div_ceil(8)];
-            writer.write(SentMessage { channel, number, part }, 3, cut, cut.part(part.into(), &bytes));
+            writer.write(
+                SentMessage { channel, number, part: part.into() },
+                3,
+                cut,
+                cut.part(part.into(), &bytes),
+            );
         }
         let bits = writer.bit_len();
         writer.end_packet(&mut packet);

@@ -1,7 +1,7 @@
 //! Large messages that have arrived only in part.
 //!
 //! *Invariant:* at most [`MAX_UNFINISHED`] messages are unfinished. The memory depends on the parts that have
-//! arrived, and not on the size that a peer claims.
+//! arrived, and not on the size that a peer claims. What bulk messages claim is limited by their types.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,9 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use crate::frame::cut::{Cut, Partial};
-use crate::messages::channel::{MAX_UNFINISHED, held_bytes};
+use crate::messages::bulk_content::BulkContent;
+use crate::messages::channel::{MAX_UNFINISHED, held_bytes, is_bulk};
+use crate::messages::progress::Progress;
 
 /// An unreliable message is dropped after this time without a new part.
 const EXPIRY: Duration = Duration::from_secs(5);
@@ -19,41 +21,160 @@ const EXPIRY: Duration = Duration::from_secs(5);
 pub(super) struct Assembly {
     /// By channel and number.
     unfinished: BTreeMap<(u16, u64), Unfinished>,
+    /// How many bytes the messages count for that are not bulk.
     bytes: usize,
+}
+
+/// The content of a message whose parts have all arrived.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub bytes: Vec<u8>,
+    pub bits: usize,
+}
+
+impl Whole {
+    /// Returns a copy of some content.
+    pub(super) fn copied(content: BitSlice<'_>) -> Self {
+        let mut bits = BitWriter::new();
+        bits.append(content);
+        Self { bytes: bits.into_bytes(), bits: content.len() }
+    }
+
+    pub(super) fn as_slice(&self) -> BitSlice<'_> {
+        BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
+    }
+
+    pub(super) fn is_bulk(&self) -> bool {
+        is_bulk(self.bits)
+    }
 }
 
 #[derive(Debug)]
 struct Unfinished {
-    partial: Partial,
+    content: Content,
     is_reliable: bool,
     /// When the last part arrived.
     since: Duration,
     bytes: usize,
 }
 
+#[derive(Debug)]
+enum Content {
+    Usual(Partial),
+    Bulk(Box<BulkContent>),
+}
+
+impl Content {
+    fn new(cut: Cut) -> Self {
+        match is_bulk(cut.bit_len) {
+            true => Self::Bulk(Box::new(BulkContent::new(cut))),
+            false => Self::Usual(Partial::new(cut)),
+        }
+    }
+
+    fn cut(&self) -> Cut {
+        match self {
+            Self::Usual(partial) => partial.cut,
+            Self::Bulk(bulk) => bulk.cut,
+        }
+    }
+
+    /// Stores a part. Returns `false` if the part has arrived before.
+    fn insert(&mut self, index: usize, part: BitSlice<'_>) -> bool {
+        match self {
+            Self::Usual(partial) => {
+                let mut bits = BitWriter::new();
+                bits.append(part);
+                partial.insert(index, &mut bits)
+            }
+            Self::Bulk(bulk) => bulk.insert(index, part),
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Usual(partial) => partial.is_whole(),
+            Self::Bulk(bulk) => bulk.whole().is_some(),
+        }
+    }
+
+    fn into_whole(self) -> Whole {
+        let bits = self.cut().bit_len;
+        let bytes = match self {
+            Self::Usual(partial) => partial.whole().into_bytes(),
+            Self::Bulk(bulk) => bulk.into_bytes(),
+        };
+        Whole { bytes, bits }
+    }
+}
+
 impl Assembly {
-    /// Returns how many bytes the unfinished messages count for.
+    /// Returns whether no message is unfinished.
+    pub(super) fn is_empty(&self) -> bool {
+        self.unfinished.is_empty()
+    }
+
+    /// Returns how many bytes the unfinished messages count for that are not bulk.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Returns how a message is cut, if it is unfinished. Its key is its channel and number.
     pub(super) fn cut(&self, key: (u16, u64)) -> Option<Cut> {
-        Some(self.unfinished.get(&key)?.partial.cut)
+        Some(self.unfinished.get(&key)?.content.cut())
     }
 
-    /// Returns the content of a message if `parts` are all of its parts that have not arrived, by their
-    /// indexes. Stores nothing.
+    /// Returns the content of a message that is not bulk, if `parts` are all of its parts that have not
+    /// arrived, by their indexes. Stores nothing.
     pub(super) fn whole_with(
         &self,
         key: (u16, u64),
         cut: Cut,
         parts: &BTreeMap<usize, BitSlice<'_>>,
     ) -> Option<BitWriter> {
-        match self.unfinished.get(&key) {
-            Some(unfinished) => unfinished.partial.whole_with(parts),
+        match self.unfinished.get(&key).map(|unfinished| &unfinished.content) {
+            Some(Content::Usual(partial)) => partial.whole_with(parts),
+            Some(Content::Bulk(_)) => None,
             None => Partial::new(cut).whole_with(parts),
         }
+    }
+
+    /// Stores `parts` of a bulk message, if they are all of its parts that have not arrived, by their
+    /// indexes. Then returns the content of the message, which is not copied. The message stays unfinished
+    /// until one of these parts is [taken](Self::take).
+    pub(super) fn complete_bulk(
+        &mut self,
+        key: (u16, u64),
+        parts: &BTreeMap<usize, BitSlice<'_>>,
+    ) -> Option<BitSlice<'_>> {
+        let Content::Bulk(bulk) = &mut self.unfinished.get_mut(&key)?.content else { return None };
+        if !bulk.lacks_only(parts) {
+            return None;
+        }
+        parts.iter().for_each(|(&index, &part)| _ = bulk.insert(index, part));
+        bulk.whole()
+    }
+
+    /// Returns how many bytes the unfinished bulk messages of a channel claim. Costs O(unfinished messages).
+    pub(super) fn claimed_bulk_bytes(&self, channel: u16) -> usize {
+        let cuts = self.of_channel(channel).map(|unfinished| unfinished.content.cut());
+        let bulk = cuts.filter(|cut| is_bulk(cut.bit_len));
+        bulk.fold(0, |bytes, cut| bytes.saturating_add(cut.bit_len.div_ceil(8)))
+    }
+
+    /// Returns how much has arrived of the oldest unfinished message of a channel.
+    pub(super) fn progress(&self, channel: u16) -> Option<Progress> {
+        self.of_channel(channel).next().map(|unfinished| match &unfinished.content {
+            Content::Usual(partial) => {
+                Progress::of_bits(partial.size().saturating_mul(8), partial.cut.bit_len)
+            }
+            Content::Bulk(bulk) => bulk.progress(),
+        })
+    }
+
+    /// Returns the unfinished messages of a channel, the oldest first.
+    fn of_channel(&self, channel: u16) -> impl Iterator<Item = &Unfinished> {
+        self.unfinished.range((channel, 0)..=(channel, u64::MAX)).map(|(_, unfinished)| unfinished)
     }
 
     /// Returns how many unfinished messages are reliable.
@@ -62,9 +183,9 @@ impl Assembly {
     }
 
     /// Stores a part of the message with the channel and number `key`. Returns the content of the message if
-    /// no part is missing any more. `room` is how many bytes all unfinished messages may count for. If there
-    /// is no room, drops unreliable messages, beginning with the message that has waited longest for a new
-    /// part.
+    /// no part is missing any more. `room` is how many bytes all unfinished messages may count for that are
+    /// not bulk. If there is no room, drops unreliable messages, beginning with the message that has waited
+    /// longest for a new part.
     pub(super) fn take(
         &mut self,
         key: (u16, u64),
@@ -72,9 +193,13 @@ impl Assembly {
         content: BitSlice<'_>,
         (is_reliable, room): (bool, usize),
         now: Duration,
-    ) -> Option<BitWriter> {
+    ) -> Option<Whole> {
         let is_new = !self.unfinished.contains_key(&key);
-        let more = if is_new { held_bytes(content.len() / 8) } else { content.len() / 8 };
+        let more = match is_new {
+            _ if is_bulk(cut.bit_len) => 0,
+            true => held_bytes(content.len() / 8),
+            false => content.len() / 8,
+        };
         let is_full = |assembly: &Self| {
             is_new && assembly.unfinished.len() >= MAX_UNFINISHED
                 || assembly.bytes.saturating_add(more) > room
@@ -86,22 +211,21 @@ impl Assembly {
         if !is_reliable && is_full(self) {
             return None;
         }
-        let new = || Unfinished { partial: Partial::new(cut), is_reliable, since: now, bytes: 0 };
+        let new = || Unfinished { content: Content::new(cut), is_reliable, since: now, bytes: 0 };
         let unfinished = self.unfinished.entry(key).or_insert_with(new);
-        let mut bits = BitWriter::new();
-        bits.append(content);
-        if unfinished.partial.cut != cut || !unfinished.partial.insert(index, &mut bits) {
+        if unfinished.content.cut() != cut {
             return None;
         }
-        unfinished.since = now;
-        unfinished.bytes = unfinished.bytes.saturating_add(more);
-        self.bytes = self.bytes.saturating_add(more);
-        if !unfinished.partial.is_whole() {
+        if unfinished.content.insert(index, content) {
+            unfinished.since = now;
+            unfinished.bytes = unfinished.bytes.saturating_add(more);
+            self.bytes = self.bytes.saturating_add(more);
+        }
+        // The last parts of a bulk message were stored when their packet was checked.
+        if !unfinished.content.is_whole() {
             return None;
         }
-        let whole = unfinished.partial.whole();
-        self.drop_message(key);
-        Some(whole)
+        self.remove(key).map(|unfinished| unfinished.content.into_whole())
     }
 
     /// Drops unreliable messages, beginning with the message that has waited longest for a new part, until
@@ -139,8 +263,12 @@ impl Assembly {
 
     /// Drops an unfinished message with this channel and number, if there is one.
     pub(super) fn drop_message(&mut self, key: (u16, u64)) {
-        if let Some(unfinished) = self.unfinished.remove(&key) {
-            self.bytes = self.bytes.saturating_sub(unfinished.bytes);
-        }
+        self.remove(key);
+    }
+
+    fn remove(&mut self, key: (u16, u64)) -> Option<Unfinished> {
+        let unfinished = self.unfinished.remove(&key)?;
+        self.bytes = self.bytes.saturating_sub(unfinished.bytes);
+        Some(unfinished)
     }
 }

@@ -21,8 +21,17 @@ pub(crate) const MAX_BYTES: usize = 256 << 10;
 /// The most reliable messages of a connection that are larger than a packet and not yet acknowledged.
 pub(crate) const MAX_UNFINISHED: usize = 16;
 
-/// The greatest size of a message in bytes.
-pub(crate) const LARGEST_MESSAGE_BYTES: usize = 64 << 10;
+/// The greatest size of a message in bytes, if its type does not allow more. A larger message is *bulk*: it
+/// is sent with what all else leaves of the link, and does not count in [`MAX_BYTES`].
+pub(crate) const USUAL_MESSAGE_BYTES: usize = 64 << 10;
+
+/// The greatest size in bytes that a type of messages can allow.
+pub(crate) const LARGEST_MESSAGE_BYTES: usize = 16 << 20;
+
+/// Returns whether a message of so many bits is bulk.
+pub(crate) const fn is_bulk(bits: usize) -> bool {
+    bits > USUAL_MESSAGE_BYTES * 8
+}
 
 /// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
 pub const fn held_bytes(bytes: usize) -> usize {
@@ -110,8 +119,16 @@ impl Channel {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// The greatest size of a message in bytes: 1 to 65,536. A message that is larger than a packet is sent
-    /// in parts. Both sides must register the same size. Default 65,536.
+    /// The greatest size of a message in bytes: 1 to 16,777,216, and at most 65,536 if the channel is
+    /// [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable). A message that is larger
+    /// than a packet is sent in parts. Both sides must register the same size. Default 65,536.
+    ///
+    /// A message of more than 65,536 bytes is *bulk*. It takes what state and other messages leave of the
+    /// link, and at least a 32nd of the link if they leave nothing. Later messages of an
+    /// [`Ordered`](Channel::Ordered) type wait for it. The bulk messages of a type that wait for their acks
+    /// have together at most `max_bytes`, and each connection of a server may make both sides store so much:
+    /// the sender one copy for all connections to which the message was sent at once, and the receiver what
+    /// has arrived.
     pub max_bytes: usize,
     /// The weight of this type: 1 to 255. If several types have more to send than the link carries, they
     /// share the link in proportion to their weights. What a type does not use is left to the others. Each
@@ -133,7 +150,7 @@ impl Default for MessageOptions {
 
 impl MessageOptions {
     /// The default limits, for constants.
-    pub const DEFAULT: Self = Self { max_bytes: LARGEST_MESSAGE_BYTES, weight: 16, per_second: 1_000 };
+    pub const DEFAULT: Self = Self { max_bytes: USUAL_MESSAGE_BYTES, weight: 16, per_second: 1_000 };
 
     /// Returns how many bits a channel sends in one turn: 64 bytes for a weight of 1.
     pub fn quantum_bits(&self) -> i64 {
@@ -175,6 +192,25 @@ impl From<Channel> for ChannelConfig {
 }
 
 impl ChannelConfig {
+    /// # Panics
+    /// Panics if an option is out of its range. The message contains the name of the option and its range.
+    #[track_caller]
+    pub fn assert_valid(&self) {
+        self.options.assert_valid();
+        let max_bytes = self.options.max_bytes;
+        assert!(
+            self.channel.is_reliable() || max_bytes <= USUAL_MESSAGE_BYTES,
+            "`max_bytes` of a channel that is {} is at most {USUAL_MESSAGE_BYTES}, but {max_bytes} was asked for: \
+             larger messages need a channel that is ordered or unordered",
+            self.channel.name(),
+        );
+    }
+
+    /// Returns whether the messages of the channel can be bulk.
+    pub(crate) const fn allows_bulk(&self) -> bool {
+        self.options.max_bytes > USUAL_MESSAGE_BYTES
+    }
+
     /// Returns what both sides must agree on, by the names that the user knows.
     pub fn forms(&self) -> Vec<Form> {
         let form = |path: &str, text: String, number: u64| Form {
@@ -207,6 +243,8 @@ pub enum SendError {
     /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
     /// at most as many bytes waiting as all types together leave free of 256 KiB, and at most as many
     /// messages larger than a packet as all types leave free of 16. So one type alone takes at most half.
+    /// Messages of more than 64 KiB do not count in these bytes: those of a type have together at most
+    /// [`max_bytes`](MessageOptions::max_bytes).
     /// Send the message again in a later tick. This error does not occur for
     /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels: if too much waits
     /// to be sent there, the oldest messages of the type are dropped.

@@ -11,6 +11,7 @@ use crate::messages::channel::{MAX_MESSAGES, SendError};
 use crate::messages::incoming::Incoming;
 use crate::messages::mailbox::{Arrival, Mailbox};
 use crate::messages::outgoing::Outgoing;
+use crate::messages::progress::MessageProgress;
 use crate::messages::read_ahead::Ticket;
 use crate::messages::sender::Sender;
 use crate::rate::rate_limit::RateLimit;
@@ -68,7 +69,15 @@ impl Exchange {
         *self = Self::default();
     }
 
-    /// Returns about how many bytes of memory the messages take.
+    /// Returns how much was transferred of the large messages of a channel, in both directions.
+    pub fn progress(&self, channel: u16) -> MessageProgress {
+        MessageProgress {
+            sending: self.outgoing.progress(channel),
+            receiving: self.incoming.progress(channel),
+        }
+    }
+
+    /// Returns about how many bytes of memory the messages take, without bulk messages.
     pub fn held_bytes(&self) -> usize {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }
@@ -83,7 +92,7 @@ impl Exchange {
     /// # Errors
     /// Returns an error in the same cases as [`read`](Self::read), or if the packet has more.
     pub fn read_alone<'a, F: Sender>(
-        &self,
+        &mut self,
         reader: &mut BitReader<'a>,
         mailbox: &mut Mailbox<F>,
     ) -> Result<CheckedMessages<'a>, ReadError> {
@@ -96,7 +105,7 @@ impl Exchange {
     /// # Errors
     /// Returns an error if an honest peer cannot have sent them, or if a message cannot be read.
     pub fn read<'a, F: Sender>(
-        &self,
+        &mut self,
         reader: &mut BitReader<'a>,
         mailbox: &mut Mailbox<F>,
     ) -> Result<CheckedMessages<'a>, ReadError> {
@@ -129,9 +138,9 @@ impl Exchange {
         let mut result = Ok(());
         for (index, message) in checked.messages.iter().enumerate() {
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
-            self.incoming.take(message, now, |content, is_in_packet| {
+            self.incoming.take(message, now, |content, is_read| {
                 if !matches!(result, Err(DisconnectReason::TooFast(_))) {
-                    let ticket = is_in_packet.then_some(Ticket { packet: checked.packet, index });
+                    let ticket = is_read.then_some(Ticket { packet: checked.packet, index });
                     let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
                     let delivered = mailbox.deliver(message.channel, arrival);
                     if result.is_ok() || matches!(delivered, Err(DisconnectReason::TooFast(_))) {

@@ -6,19 +6,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, ReadError};
+use repl_core::{BitSlice, ReadError};
 
 use crate::frame::cut::Cut;
 use crate::frame::message::ReceivedMessage;
 use crate::frame::sequence::Sequence;
-use crate::messages::assembly::Assembly;
-use crate::messages::channel::{Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes};
+use crate::messages::assembly::{Assembly, Whole};
+use crate::messages::channel::{
+    Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, held_bytes, is_bulk,
+};
+use crate::messages::progress::Progress;
 
 /// The incoming messages of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
-    /// The bytes of all messages that wait for earlier messages.
+    /// The bytes of all messages that wait for earlier messages, except bulk ones.
     bytes: usize,
     /// The messages that wait for their other parts.
     assembly: Assembly,
@@ -32,6 +35,8 @@ struct ReceivingChannel {
     next: u64,
     /// The numbers after `next` that have arrived. In an ordered channel with their messages.
     early: Early,
+    /// The bytes of the bulk messages in `early`.
+    early_bulk_bytes: usize,
     /// The last time when `next` changed, when a part of the message `next` arrived, or when no later message
     /// was stored.
     since: Duration,
@@ -39,10 +44,19 @@ struct ReceivingChannel {
 
 #[derive(Debug)]
 enum Early {
-    Ordered(BTreeMap<u64, BitWriter>),
+    Ordered(BTreeMap<u64, Whole>),
     Unordered(BTreeSet<u64>),
     /// The channel is unreliable, so no message waits for another message.
     None,
+}
+
+/// The parts of a message that a packet has.
+struct PacketParts<'a> {
+    cut: Cut,
+    /// The index in the packet of the first of them.
+    first: usize,
+    /// By their indexes in the message.
+    contents: BTreeMap<usize, BitSlice<'a>>,
 }
 
 impl Incoming {
@@ -51,24 +65,32 @@ impl Incoming {
         *self = Self { channels: channels.map(ReceivingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the waiting messages take.
+    /// Returns about how many bytes of memory the waiting messages take, without bulk messages.
     pub(crate) fn held_bytes(&self) -> usize {
         self.bytes.saturating_add(self.assembly.bytes())
     }
 
     /// Returns whether no message waits for earlier messages or for its other parts.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.assembly.bytes() == 0 && self.channels.iter().all(|receiving| receiving.early.is_empty())
+        self.assembly.is_empty() && self.channels.iter().all(|receiving| receiving.early.is_empty())
+    }
+
+    /// Returns how much has arrived of the oldest message of a channel of which parts are missing.
+    pub(crate) fn progress(&self, channel: u16) -> Option<Progress> {
+        self.assembly.progress(channel)
     }
 
     /// Checks the messages of a packet, before anything of it is applied. Calls `read` with the channel and
     /// the content of each message that is whole, or that the packet completes. If the message is in one
-    /// piece, `read` also gets its index in the packet.
+    /// piece, `read` also gets its index in the packet. If it is bulk, `read` gets the index of its first
+    /// part, with which it will be delivered.
+    ///
+    /// The last parts of a bulk message are stored here, so that its content is not copied.
     ///
     /// # Errors
     /// Returns an error if an honest peer cannot have sent them, or the error of `read`.
     pub(crate) fn check(
-        &self,
+        &mut self,
         messages: &[ReceivedMessage<'_>],
         mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -76,7 +98,7 @@ impl Incoming {
         if self.held_bytes() > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }
-        let mut parts: BTreeMap<(u16, u64), (Cut, BTreeMap<usize, BitSlice<'_>>)> = BTreeMap::new();
+        let mut parts: BTreeMap<(u16, u64), PacketParts<'_>> = BTreeMap::new();
         for (at, message) in messages.iter().enumerate() {
             let receiving = self.channels.get(message.channel as usize).ok_or(ReadError::OutOfRange)?;
             let number = receiving.number_of(message);
@@ -93,24 +115,53 @@ impl Incoming {
                 continue;
             };
             let key = (message.channel, number);
-            let known = || (self.assembly.cut(key).unwrap_or(cut), BTreeMap::new());
-            let (known, contents) = parts.entry(key).or_insert_with(known);
-            if *known != cut {
+            let known = || PacketParts {
+                cut: self.assembly.cut(key).unwrap_or(cut),
+                first: at,
+                contents: BTreeMap::new(),
+            };
+            let known = parts.entry(key).or_insert_with(known);
+            if known.cut != cut {
                 return Err(ReadError::OutOfRange);
             }
-            contents.entry(index).or_insert(message.content);
+            known.contents.entry(index).or_insert(message.content);
         }
         parts.retain(|&(channel, number), _| !self.has_arrived(channel, number));
-        let is_new = |key: &&(u16, u64)| self.is_reliable(key.0) && self.assembly.cut(**key).is_none();
-        let begun = parts.keys().filter(is_new).count();
+        let is_new =
+            |(channel, number)| self.is_reliable(channel) && self.assembly.cut((channel, number)).is_none();
+        let begun = parts.keys().filter(|key| is_new(**key)).count();
         let unfinished = self.assembly.reliable().saturating_add(begun);
         // A packet can finish all messages that it begins.
         if begun > 0 && unfinished > MAX_UNFINISHED {
             return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
         }
-        for (key, (cut, contents)) in parts {
-            if let Some(mut whole) = self.assembly.whole_with(key, cut, &contents) {
+        let begun = parts.iter().filter(|(key, parts)| is_bulk(parts.cut.bit_len) && is_new(**key));
+        self.check_bulk(begun.map(|(key, parts)| (key.0, parts.cut.bit_len.div_ceil(8))))?;
+        for (key, PacketParts { cut, first, contents }) in parts {
+            if is_bulk(cut.bit_len) {
+                if let Some(whole) = self.assembly.complete_bulk(key, &contents) {
+                    read(Some(first), key.0, whole)?;
+                }
+            } else if let Some(mut whole) = self.assembly.whole_with(key, cut, &contents) {
                 read(None, key.0, whole.as_slice())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the bulk messages that a packet begins, each given by its channel and its bytes. Those of a
+    /// channel that are unfinished or wait have together at most the bytes that its options allow.
+    fn check_bulk(&self, begun: impl Iterator<Item = (u16, usize)>) -> Result<(), ReadError> {
+        let mut by_channel = BTreeMap::new();
+        for (channel, bytes) in begun {
+            let Some(receiving) = self.channels.get(channel as usize) else { continue };
+            let max = receiving.config.options.max_bytes;
+            let stored =
+                || self.assembly.claimed_bulk_bytes(channel).saturating_add(receiving.early_bulk_bytes);
+            let claimed: &mut usize = by_channel.entry(channel).or_insert_with(stored);
+            *claimed = claimed.saturating_add(bytes);
+            if *claimed > max {
+                return Err(ReadError::TooLong { len: *claimed, max });
             }
         }
         Ok(())
@@ -125,8 +176,8 @@ impl Incoming {
     }
 
     /// Takes a message that was checked. Calls `deliver` with the content of each message that can be
-    /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether the
-    /// packet has this content in one piece.
+    /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether this
+    /// content was read with the index of this message when the packet was checked.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
@@ -142,12 +193,11 @@ impl Incoming {
             // What is stored now begins to wait now, also in the first packet of a connection.
             receiving.since = receiving.since.max(now);
         }
-        let mut assembled;
-        let content = match message.part {
+        let assembled = match message.part {
             None => {
                 // It may be the mark of a message that was withdrawn after some of its parts had been sent.
                 self.assembly.drop_message((message.channel, number));
-                message.content
+                None
             }
             Some(part) => {
                 if number == receiving.next {
@@ -156,40 +206,49 @@ impl Incoming {
                 let room = (receiving.is_reliable(), MAX_BYTES.saturating_sub(self.bytes));
                 let key = (message.channel, number);
                 let Some(whole) = self.assembly.take(key, part, message.content, room, now) else { return };
-                assembled = whole;
-                assembled.as_slice()
+                Some(whole)
             }
         };
-        let (before, is_in_packet) = (receiving.next, message.part.is_none());
+        let content = assembled.as_ref().map_or(message.content, Whole::as_slice);
+        let (before, is_read) = (receiving.next, assembled.as_ref().is_none_or(Whole::is_bulk));
         match &mut receiving.early {
             Early::None => {
                 receiving.next = receiving.next.max(number.saturating_add(1));
                 if receiving.config.channel.replaces_older() {
                     self.assembly.drop_before(message.channel, number);
                 }
-                deliver(content, is_in_packet);
+                deliver(content, is_read);
             }
             Early::Unordered(early) => {
                 early.insert(number);
-                deliver(content, is_in_packet);
+                deliver(content, is_read);
                 while early.remove(&receiving.next) {
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
             Early::Ordered(early) if number > receiving.next => {
-                let mut stored = BitWriter::new();
-                stored.append(content);
-                self.bytes = self.bytes.saturating_add(held_bytes(stored.bit_len().div_ceil(8)));
+                let stored = assembled.unwrap_or_else(|| Whole::copied(message.content));
+                let bytes = stored.bits.div_ceil(8);
+                if stored.is_bulk() {
+                    receiving.early_bulk_bytes = receiving.early_bulk_bytes.saturating_add(bytes);
+                } else {
+                    self.bytes = self.bytes.saturating_add(held_bytes(bytes));
+                }
                 early.insert(number, stored);
                 // What is stored of unreliable messages must not keep a reliable one out.
                 self.assembly.make_room(MAX_BYTES.saturating_sub(self.bytes));
             }
             Early::Ordered(early) => {
-                deliver(content, is_in_packet);
+                deliver(content, is_read);
                 receiving.next = receiving.next.saturating_add(1);
-                while let Some(mut content) = early.remove(&receiving.next) {
-                    self.bytes = self.bytes.saturating_sub(held_bytes(content.bit_len().div_ceil(8)));
-                    deliver(content.as_slice(), false);
+                while let Some(stored) = early.remove(&receiving.next) {
+                    let bytes = stored.bits.div_ceil(8);
+                    if stored.is_bulk() {
+                        receiving.early_bulk_bytes = receiving.early_bulk_bytes.saturating_sub(bytes);
+                    } else {
+                        self.bytes = self.bytes.saturating_sub(held_bytes(bytes));
+                    }
+                    deliver(stored.as_slice(), false);
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
@@ -231,7 +290,7 @@ impl ReceivingChannel {
             Channel::Unordered => Early::Unordered(BTreeSet::new()),
             Channel::Sequenced { .. } | Channel::Unreliable => Early::None,
         };
-        Self { config, next: 0, early, since: Duration::ZERO }
+        Self { config, next: 0, early, early_bulk_bytes: 0, since: Duration::ZERO }
     }
 
     fn is_reliable(&self) -> bool {
@@ -538,6 +597,77 @@ mod tests {
         assert!(incoming.held_bytes() <= 16 * (375 + 64), "{}", incoming.held_bytes());
         take_part(&mut incoming, 39, 1, SECOND * 40).unwrap();
         assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
+    }
+
+    /// Takes the part `index` of a message of so many bits. Returns the bits of what is delivered, and whether
+    /// it was read before.
+    fn take_bulk(
+        incoming: &mut Incoming,
+        number: u64,
+        bit_len: usize,
+        index: usize,
+    ) -> Result<Vec<(usize, bool)>, ReadError> {
+        let (cut, bytes) = (Cut { bit_len, part_bits: 240_000 }, vec![number as u8; bit_len / 8]);
+        let content = cut.part(index, &bytes);
+        let message =
+            ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
+        let mut read = Vec::new();
+        incoming.check(&[message], |at, _, content| {
+            read.push((at, content.len()));
+            Ok(())
+        })?;
+        let mut delivered = Vec::new();
+        incoming.take(&message, NOW, |content, was_read| {
+            assert!(!was_read || read == [(Some(0), content.len())]);
+            delivered.push((content.len(), was_read));
+        });
+        Ok(delivered)
+    }
+
+    /// Returns what receives messages of up to 100,000 bytes.
+    fn bulky(channel: Channel) -> Incoming {
+        let options = MessageOptions { max_bytes: 100_000, ..MessageOptions::default() };
+        let mut incoming = Incoming::default();
+        incoming.begin([ChannelConfig { channel, options }].into_iter());
+        incoming
+    }
+
+    #[test]
+    fn r20_bulk_messages_that_wait_claim_no_more_than_their_type_allows() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = bulky(channel);
+            for index in [0, 2, 2] {
+                assert_eq!(take_bulk(&mut incoming, 1, 640_000, index), Ok(vec![]));
+            }
+            assert!(take_bulk(&mut incoming, 2, 640_000, 0).is_err(), "two of them are too large");
+            assert!(take_bulk(&mut incoming, 2, 800_008, 0).is_err(), "it is too large");
+            assert_eq!((incoming.held_bytes(), incoming.is_at_rest()), (0, false), "bulk does not count");
+            let is_ordered = channel == Channel::Ordered;
+            let expected = if is_ordered { vec![] } else { vec![(640_000, true)] };
+            assert_eq!(take_bulk(&mut incoming, 1, 640_000, 1), Ok(expected));
+            assert_eq!(
+                take_bulk(&mut incoming, 2, 640_000, 0).is_err(),
+                is_ordered,
+                "the first one still waits"
+            );
+            if is_ordered {
+                assert_eq!(take(&mut incoming, 0).map(|delivered| delivered.len()), Ok(2));
+                assert_eq!(take_bulk(&mut incoming, 2, 640_000, 0), Ok(vec![]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bulk_message_whose_last_packet_was_only_checked_is_delivered_when_it_comes_again() {
+        let mut incoming = bulky(Channel::Ordered);
+        take_bulk(&mut incoming, 0, 640_000, 0).unwrap();
+        take_bulk(&mut incoming, 0, 640_000, 1).unwrap();
+        let (cut, bytes) = (Cut { bit_len: 640_000, part_bits: 240_000 }, [0; 80_000]);
+        let content = cut.part(2, &bytes);
+        let last = ReceivedMessage { channel: 0, number: 0, part: Some((cut, 2)), content };
+        incoming.check(&[last], |_, _, _| Ok(())).unwrap();
+        assert_eq!(take_bulk(&mut incoming, 0, 640_000, 2), Ok(vec![(640_000, true)]));
+        assert!(incoming.is_at_rest());
     }
 
     #[test]

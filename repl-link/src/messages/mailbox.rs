@@ -111,6 +111,8 @@ pub enum InboxRefusal {
 
 struct TypedInbox<F, M> {
     is_reliable: bool,
+    /// How many bytes the unread messages of one sender may take on the wire.
+    max_unread_bytes: usize,
     /// The senders of the unread messages, in the order in which the messages arrived.
     order: VecDeque<F>,
     unread: BTreeMap<F, Unread<M>>,
@@ -163,9 +165,9 @@ where
             },
         };
         let bytes = content.len().div_ceil(8);
-        let unread = self.unread.entry(from).or_insert_with(Unread::new);
-        let is_over = self.is_reliable && unread.is_full(bytes);
-        while !self.is_reliable && unread.is_full(bytes) {
+        let (unread, most) = (self.unread.entry(from).or_insert_with(Unread::new), self.max_unread_bytes);
+        let is_over = self.is_reliable && unread.is_full(bytes, most);
+        while !self.is_reliable && unread.is_full(bytes, most) {
             unread.drop_oldest();
             self.dropped = self.dropped.saturating_add(1);
         }
@@ -187,9 +189,19 @@ where
 }
 
 impl<F: Sender, M> TypedInbox<F, M> {
-    fn new(is_reliable: bool) -> Self {
+    fn new(config: ChannelConfig) -> Self {
         let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
-        Self { is_reliable, order, unread, dropped: 0, read_ahead }
+        // One packet can bring all bulk messages that the type may have, with the messages behind them.
+        let bulk = if config.allows_bulk() { config.options.max_bytes } else { 0 };
+        let max_unread_bytes = MAX_UNREAD_BYTES.saturating_add(bulk);
+        Self {
+            is_reliable: config.channel.is_reliable(),
+            max_unread_bytes,
+            order,
+            unread,
+            dropped: 0,
+            read_ahead,
+        }
     }
 
     fn pop(&mut self) -> Option<(F, M)> {
@@ -224,9 +236,9 @@ impl<M> Unread<M> {
         Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    /// Returns whether there is no room for a message of `bytes` bytes.
-    fn is_full(&self, bytes: usize) -> bool {
-        let is_over = self.bytes.saturating_add(bytes) > MAX_UNREAD_BYTES;
+    /// Returns whether there is no room for a message of `bytes` bytes, if all may take `most` bytes.
+    fn is_full(&self, bytes: usize, most: usize) -> bool {
+        let is_over = self.bytes.saturating_add(bytes) > most;
         self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
     }
 
@@ -271,10 +283,12 @@ impl<F: Sender> Mailbox<F> {
     /// Adds a type of messages.
     ///
     /// # Panics
-    /// Panics if the type or its name is registered already, or if a field of the type has a condition.
+    /// Panics if the type or its name is registered already, if a field of the type has a condition, or if an
+    /// option is out of its range.
     #[track_caller]
     pub fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel, options: MessageOptions) {
-        options.assert_valid();
+        let config = ChannelConfig { channel, options };
+        config.assert_valid();
         if let Some(field) = M::WIRE_FORM.conditional_field() {
             panic!(
                 "`{}` cannot be a message, because its field `{field}` has a condition, and each receiver gets a message whole: \
@@ -283,8 +297,7 @@ impl<F: Sender> Mailbox<F> {
             );
         }
         let name = format!("{MESSAGE}{}", M::WIRE_NAME);
-        let inbox = TypedInbox::<F, M>::new(channel.is_reliable());
-        let config = ChannelConfig { channel, options };
+        let inbox = TypedInbox::<F, M>::new(config);
         self.register_inbox(name, TypeId::of::<M>(), M::WIRE_FORM.checksum(), config, inbox);
     }
 
@@ -367,8 +380,12 @@ impl<F: Sender> Mailbox<F> {
         Ok(&mut self.writer)
     }
 
+    /// Returns the channel of a type.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
     #[track_caller]
-    fn channel_of<M: NetSerialize>(&self) -> u16 {
+    pub fn channel_of<M: NetSerialize>(&self) -> u16 {
         let Some(channel) = self.channel(TypeId::of::<M>()) else {
             panic!(
                 "messages of `{}` are not registered: call `register_message` on both sides before they connect",

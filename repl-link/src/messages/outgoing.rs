@@ -9,13 +9,18 @@ use std::time::Duration;
 use repl_core::BitWriter;
 
 use crate::frame::acks::AckRange;
+use crate::frame::cut::Cut;
 use crate::frame::message::SentMessage;
 use crate::frame::sequence::Sequence;
 use crate::messages::channel::{
-    ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes,
+    ChannelConfig, MAX_BYTES, MAX_MESSAGES, MAX_UNFINISHED, SendError, held_bytes, is_bulk,
 };
+use crate::messages::lane::{BulkShare, ByLane, Lane};
+use crate::messages::parts::cut_for;
+use crate::messages::progress::Progress;
 use crate::messages::recipient::{MayReceive, Recipient};
-use crate::messages::sending::{Message, SendingChannel, Stop};
+use crate::messages::sending::{SendingChannel, Stop};
+use crate::messages::written::Written;
 use crate::outbox::Outbox;
 use crate::sent::in_flight::InFlight;
 use crate::sent::late::LateLog;
@@ -27,6 +32,13 @@ pub struct Outgoing {
     channels: Vec<SendingChannel>,
     /// The messages in packets that counted as lost. `None` if all messages are acknowledged.
     declared_lost: Option<Box<LateLog<SentMessage, MAX_MESSAGES>>>,
+    turns: ByLane<Turn>,
+    bulk_share: BulkShare,
+}
+
+/// Which channel sends next in a lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
     /// The channel that has the next turn.
     first: u16,
     /// Whether this turn has begun already.
@@ -39,7 +51,7 @@ impl Outgoing {
         *self = Self { channels: channels.map(SendingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the messages take. Costs O(channels).
+    /// Returns about how many bytes of memory the messages take, without bulk messages. Costs O(channels).
     pub fn held_bytes(&self) -> usize {
         let stored = self.channels.iter().map(|sending| sending.stored.bytes);
         stored.fold(
@@ -61,14 +73,26 @@ impl Outgoing {
         writer: &mut BitWriter,
         max_bits: usize,
     ) -> Result<(), SendError> {
+        self.add_written(recipient, channel, &mut Written::new(writer), max_bits)
+    }
+
+    /// Adds a message for a recipient, which is sent in the next tick. Large messages share the bytes of
+    /// `written` with all connections to which it is added. `max_bits` is the room of a packet.
+    pub fn add_written(
+        &mut self,
+        recipient: Recipient,
+        channel: u16,
+        written: &mut Written<'_>,
+        max_bits: usize,
+    ) -> Result<(), SendError> {
         let sending = self.channels.get(channel as usize).ok_or(SendError::NotConnected)?;
-        sending.check_size(writer.bit_len())?;
-        let message = Message::new(writer.bit_len(), max_bits, sending.times(), recipient);
-        if sending.is_reliable() && !self.has_room(sending, &message) {
+        sending.check_size(written.bit_len())?;
+        let cut = cut_for(written.bit_len(), max_bits);
+        if sending.is_reliable() && !self.has_room(sending, cut) {
             return Err(SendError::Full);
         }
         if let Some(sending) = self.channels.get_mut(channel as usize) {
-            sending.add(message, writer.finish());
+            sending.add(written, cut, recipient);
         }
         Ok(())
     }
@@ -76,22 +100,31 @@ impl Outgoing {
     /// Returns whether a reliable channel may store one more message. A channel may store as much as all
     /// channels together leave free, so that no channel can fill the memory alone: the dynamic thresholds of
     /// Choudhury and Hahne (*Dynamic Queue Length Thresholds for Shared-Memory Packet Switches*, 1998).
-    fn has_room(&self, sending: &SendingChannel, message: &Message) -> bool {
+    fn has_room(&self, sending: &SendingChannel, cut: Cut) -> bool {
         let reliable = self.channels.iter().filter(|sending| sending.is_reliable());
         let (bytes, large) = reliable.fold((0_usize, 0_usize), |(bytes, large), sending| {
             let stored = sending.stored;
             (bytes.saturating_add(stored.bytes), large.saturating_add(stored.large))
         });
-        let own = sending.stored;
-        let with_message = own.bytes.saturating_add(held_bytes(message.bytes()));
+        let (own, added) = (sending.stored, cut.bit_len.div_ceil(8));
+        let has_bytes = if is_bulk(cut.bit_len) {
+            own.bulk_bytes.saturating_add(added) <= sending.max_bulk_bytes()
+        } else {
+            own.bytes.saturating_add(held_bytes(added)) <= MAX_BYTES.saturating_sub(bytes)
+        };
         sending.len() < MAX_MESSAGES
-            && with_message <= MAX_BYTES.saturating_sub(bytes)
-            && (!message.is_large() || own.large < MAX_UNFINISHED.saturating_sub(large))
+            && has_bytes
+            && (cut.parts() == 1 || own.large < MAX_UNFINISHED.saturating_sub(large))
     }
 
     /// Checks whether a message of `bits` bits may be sent in a channel.
     pub fn check_size(&self, channel: u16, bits: usize) -> Result<(), SendError> {
         self.channels.get(channel as usize).ok_or(SendError::NotConnected)?.check_size(bits)
+    }
+
+    /// Returns how much is acknowledged of the oldest message of a channel that is larger than a packet.
+    pub fn progress(&self, channel: u16) -> Option<Progress> {
+        self.channels.get(channel as usize)?.progress()
     }
 
     /// Returns the number of the message that was added last to a reliable channel.
@@ -117,11 +150,21 @@ impl Outgoing {
 
     /// Returns whether messages wait that were not sent in this tick.
     pub fn is_waiting(&self) -> bool {
-        self.channels.iter().any(SendingChannel::is_waiting)
+        self.waits_in(Lane::Usual) || self.waits_in(Lane::Bulk)
     }
 
-    /// Puts the waiting messages into packets, as far as there is room and until `budget_bits` are used up.
-    /// The last message may exceed the budget. Returns how many bits the messages take.
+    /// Returns whether messages wait that are not bulk and were not sent in this tick.
+    pub fn is_usual_waiting(&self) -> bool {
+        self.waits_in(Lane::Usual)
+    }
+
+    fn waits_in(&self, lane: Lane) -> bool {
+        self.channels.iter().any(|sending| sending.is_waiting(lane))
+    }
+
+    /// Puts the waiting messages that are not bulk into packets, as far as there is room and until
+    /// `budget_bits` are used up. The last message may exceed the budget. Returns how many bits the messages
+    /// take.
     ///
     /// Asks `may_receive` before each message or part that is not for anyone, and withdraws a message that
     /// the other side may not receive now.
@@ -132,10 +175,40 @@ impl Outgoing {
         may_receive: MayReceive<'_>,
         now: Duration,
     ) -> usize {
-        if !self.is_waiting() {
+        self.send_lane(Lane::Usual, outbox, budget_bits, may_receive, now)
+    }
+
+    /// Sends what bulk messages must get of the link, before anything else of a tick is sent.
+    pub fn send_bulk_share<P: Payload>(&mut self, outbox: &mut Outbox<P>, now: Duration) {
+        let bits = self.send_lane(Lane::Bulk, outbox, self.bulk_share.bits(), &|_, _| true, now);
+        self.bulk_share.spend(bits);
+    }
+
+    /// Sends bulk messages with the room that everything else has left in a tick. What is sent in this tick
+    /// after them is only for them.
+    pub fn send_bulk_rest<P: Payload>(&mut self, outbox: &mut Outbox<P>, now: Duration) {
+        if !self.waits_in(Lane::Bulk) {
+            self.bulk_share = BulkShare::default();
+            return;
+        }
+        outbox.begin_rest();
+        let bits = self.send_lane(Lane::Bulk, outbox, usize::MAX, &|_, _| true, now);
+        self.bulk_share.spend(bits);
+        self.bulk_share.earn(outbox.written_bits());
+    }
+
+    fn send_lane<P: Payload>(
+        &mut self,
+        lane: Lane,
+        outbox: &mut Outbox<P>,
+        budget_bits: usize,
+        may_receive: MayReceive<'_>,
+        now: Duration,
+    ) -> usize {
+        if budget_bits == 0 || !self.waits_in(lane) {
             return 0;
         }
-        let sent_bits = self.send_in_turns(outbox, budget_bits, may_receive, now);
+        let sent_bits = self.send_in_turns(lane, outbox, budget_bits, may_receive, now);
         self.channels.iter_mut().for_each(SendingChannel::end_sending);
         sent_bits
     }
@@ -144,32 +217,33 @@ impl Outgoing {
     /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
     fn send_in_turns<P: Payload>(
         &mut self,
+        lane: Lane,
         outbox: &mut Outbox<P>,
         budget_bits: usize,
         may_receive: MayReceive<'_>,
         now: Duration,
     ) -> usize {
         let (count, mut sent_bits) = (self.channels.len(), 0);
-        while self.is_waiting() {
-            let first = usize::from(self.first);
-            let order = (first..count).chain(0..first);
+        let Turn { first, mut resumes } = *self.turns.of(lane);
+        while self.waits_in(lane) {
+            let order = (usize::from(first)..count).chain(0..usize::from(first));
             for at in order {
-                let Some(sending) = self.channels.get_mut(at).filter(|sending| sending.is_waiting()) else {
+                let Some(sending) = self.channels.get_mut(at).filter(|sending| sending.is_waiting(lane))
+                else {
                     continue;
                 };
-                if !std::mem::take(&mut self.resumes) {
-                    sending.begin_turn();
+                if !std::mem::take(&mut resumes) {
+                    sending.begin_turn(lane);
                 }
                 let (place, budget) = ((at as u16, count as u16), (&mut sent_bits, budget_bits));
-                if sending.send(place, outbox, budget, may_receive, now) == Stop::NoRoom {
-                    (self.first, self.resumes) = (at as u16, true);
+                if sending.send(lane, place, outbox, budget, may_receive, now) == Stop::NoRoom {
+                    *self.turns.of(lane) = Turn { first: at as u16, resumes: true };
                     return sent_bits;
                 }
             }
         }
-        if sent_bits > 0 {
-            self.first = self.first.saturating_add(1).checked_rem(count as u16).unwrap_or(0);
-        }
+        let next = first.saturating_add(1).checked_rem(count as u16).unwrap_or(0);
+        *self.turns.of(lane) = Turn { first: if sent_bits > 0 { next } else { first }, resumes };
         sent_bits
     }
 

@@ -12,21 +12,21 @@ use std::time::Duration;
 
 use repl_core::BitSlice;
 
-use crate::frame::cut::{Cut, LEAST_PART_BITS};
-use crate::frame::message::{MESSAGE_HEAD_BITS, NEXT_PART_BITS, PART_HEAD_BITS, SentMessage};
+use crate::frame::cut::Cut;
+use crate::frame::message::SentMessage;
 use crate::frame::sequence::Sequence;
 use crate::messages::channel::{
-    Channel, ChannelConfig, LARGEST_MESSAGE_BYTES, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes,
+    Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes, is_bulk,
 };
 use crate::messages::content_buffer::ContentBuffer;
+use crate::messages::lane::{ByLane, Lane};
+use crate::messages::parts::Parts;
+use crate::messages::progress::Progress;
 use crate::messages::recipient::{MayReceive, Recipient};
-use crate::outbox::{Outbox, SEGMENT_BITS};
+use crate::messages::written::Written;
+use crate::outbox::Outbox;
 use crate::sent::payload::Payload;
 use crate::spare::shrink_sparse;
-
-/// How many parts of a large message fit into a packet. Small parts can use the room that other content
-/// leaves in a packet.
-const PARTS_IN_PACKET: usize = 4;
 
 /// The messages of a channel that are not acknowledged, or must still be sent.
 #[derive(Debug)]
@@ -35,15 +35,18 @@ pub(super) struct SendingChannel {
     /// The number of the first stored message.
     first: u64,
     messages: VecDeque<Message>,
+    /// The contents of the messages in one piece.
     contents: ContentBuffer,
     pub stored: Stored,
-    /// The message and the part at which sending continues in this tick. No part is sent twice in a tick.
-    cursor: (u64, u16),
+    /// The numbers of the stored bulk messages.
+    bulk: VecDeque<u64>,
+    /// The message at which sending continues in this tick. No message or part is sent twice in a tick.
+    cursor: u64,
     /// The number of ticks that have begun to send.
     passes: u64,
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
-    deficit_bits: i64,
+    deficit_bits: ByLane<i64>,
     /// Whether `contents` has contents of messages that were withdrawn.
     has_withdrawn: bool,
 }
@@ -62,39 +65,45 @@ pub(super) enum Stop {
 /// What a channel stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stored {
-    /// The bytes of all stored messages.
+    /// The bytes of all stored messages except bulk ones.
     pub bytes: usize,
-    /// How many parts must be sent in the next tick. A message in one piece counts as one part.
+    /// The bytes of the bulk messages.
+    pub bulk_bytes: usize,
+    /// How many messages, except bulk ones, must be sent in the next tick, in whole or in part.
     pub waiting: usize,
     /// How many messages are larger than a packet.
     pub large: usize,
 }
 
-/// A message and the states of its parts.
+/// A message, and what must be sent of it.
 #[derive(Debug)]
-pub(super) struct Message {
-    /// The position of its content.
-    position: u64,
+struct Message {
     /// The value of [`SendingChannel::passes`] when it was added.
     added: u64,
-    /// How the message is cut, even if it was withdrawn: the other side may store what it has received of it,
+    /// How many bits it has, even if it was withdrawn: the other side may store what it has received of it,
     /// so its size counts until its mark is acknowledged.
-    cut: Cut,
-    /// The states of the first part and of the others. A message in one piece has only the first part. If the
-    /// message was withdrawn, `state` is the state of its mark.
-    state: State,
-    others: Box<[State]>,
+    bit_len: usize,
     recipient: Recipient,
-    is_withdrawn: bool,
+    content: Content,
+}
+
+/// What is sent of a message.
+#[derive(Debug)]
+enum Content {
+    /// It fits into a packet. The number is the position of its content.
+    Whole(u64, State),
+    /// It is larger than a packet.
+    Parts(Box<Parts>),
+    /// It was withdrawn. This is the state of its mark.
+    Withdrawn { mark: State, was_large: bool },
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Message>() <= 72);
+const _: () = assert!(size_of::<Message>() <= 56);
 
 /// What identifies the mark of a withdrawn message in a packet that was sent, instead of the index of a part.
 /// No message has so many parts.
-const MARK: u16 = u16::MAX;
-const _: () = assert!(LARGEST_MESSAGE_BYTES * 8 / LEAST_PART_BITS < MARK as usize);
+const MARK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -105,86 +114,139 @@ enum State {
     Done,
 }
 
-impl Message {
-    /// Returns a message of this size, which must be sent this many times. `max_bits` is the room of a
-    /// packet.
-    pub(super) fn new(bit_len: usize, max_bits: usize, times: u8, recipient: Recipient) -> Self {
-        let cut = if bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits {
-            Cut::whole(bit_len)
-        } else {
-            let head_bits = PART_HEAD_BITS + (PARTS_IN_PACKET - 1) * NEXT_PART_BITS + 2 * SEGMENT_BITS;
-            let part_bits = max_bits.saturating_sub(head_bits) / PARTS_IN_PACKET;
-            Cut { bit_len, part_bits: part_bits.max(LEAST_PART_BITS) }
+impl State {
+    fn is_waiting(self) -> bool {
+        matches!(self, Self::Waiting(_))
+    }
+
+    /// Records that it was sent in a packet.
+    fn sent(&mut self, sequence: Sequence, is_reliable: bool) {
+        *self = match *self {
+            Self::Waiting(times @ 2..) => Self::Waiting(times.saturating_sub(1)),
+            _ if is_reliable => Self::InFlight(sequence),
+            _ => Self::Done,
         };
-        let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)].into_boxed_slice();
-        let state = State::Waiting(times);
-        Self { position: 0, added: 0, cut, state, others, recipient, is_withdrawn: false }
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.cut.bit_len.div_ceil(8)
+    /// Records that the packet `sequence` was lost. Returns whether it is not acknowledged.
+    fn lost(&mut self, sequence: Sequence) -> bool {
+        if *self == Self::InFlight(sequence) {
+            *self = Self::Waiting(1);
+        }
+        *self != Self::Done
+    }
+}
+
+impl Message {
+    fn bytes(&self) -> usize {
+        self.bit_len.div_ceil(8)
     }
 
-    /// Returns how many bytes of content are stored for the message.
-    fn content_bytes(&self) -> usize {
-        if self.is_withdrawn { 0 } else { self.bytes() }
+    fn is_bulk(&self) -> bool {
+        is_bulk(self.bit_len)
     }
 
     /// Returns whether the message is larger than a packet.
-    pub(super) fn is_large(&self) -> bool {
-        self.cut.parts() > 1
+    fn is_large(&self) -> bool {
+        match self.content {
+            Content::Whole(..) => false,
+            Content::Parts(_) => true,
+            Content::Withdrawn { was_large, .. } => was_large,
+        }
     }
 
-    fn states(&self) -> impl Iterator<Item = &State> {
-        std::iter::once(&self.state).chain(&self.others)
+    /// Returns how many bytes the message takes in the buffer of the channel.
+    fn buffered_bytes(&self) -> usize {
+        if matches!(self.content, Content::Whole(..)) { self.bytes() } else { 0 }
     }
 
-    /// Returns the state of a part, or of the mark if `part` is [`MARK`].
+    /// Returns what must be sent next: a part, 0 for a message in one piece, or [`MARK`].
+    fn next(&self) -> Option<u32> {
+        match &self.content {
+            Content::Whole(_, state) => state.is_waiting().then_some(0),
+            Content::Parts(parts) => parts.next(),
+            Content::Withdrawn { mark, .. } => mark.is_waiting().then_some(MARK),
+        }
+    }
+
+    /// Records that what is [next](Self::next) was sent. Returns whether nothing more of the message is sent
+    /// in this tick.
+    fn sent(&mut self, sequence: Sequence, is_reliable: bool) -> bool {
+        match &mut self.content {
+            Content::Parts(parts) => parts.sent(sequence),
+            Content::Whole(_, state) | Content::Withdrawn { mark: state, .. } => {
+                state.sent(sequence, is_reliable);
+                true
+            }
+        }
+    }
+
+    /// Returns the state of a message in one piece, or of the mark if `part` is [`MARK`].
     ///
     /// If a message in one piece was withdrawn, but has arrived nevertheless, its mark is not needed. Of a
     /// message in parts more than one part would have to arrive, so those do not count any more.
-    fn part_mut(&mut self, part: u16) -> Option<&mut State> {
-        match part.checked_sub(1) {
-            _ if self.is_withdrawn => (part == MARK || !self.is_large()).then_some(&mut self.state),
-            None => Some(&mut self.state),
-            Some(other) => self.others.get_mut(other as usize),
+    fn state_mut(&mut self, part: u32) -> Option<&mut State> {
+        match &mut self.content {
+            Content::Whole(_, state) => (part == 0).then_some(state),
+            Content::Withdrawn { mark, was_large } => (part == MARK || !*was_large).then_some(mark),
+            Content::Parts(_) => None,
+        }
+    }
+
+    /// Records that the message, a part of it or its mark has arrived.
+    fn arrived(&mut self, part: u32) {
+        match &mut self.content {
+            Content::Parts(parts) => parts.arrived(part),
+            _ => self.state_mut(part).into_iter().for_each(|state| *state = State::Done),
+        }
+    }
+
+    /// Records that the packet `sequence` with the message, a part of it or its mark was lost. Returns
+    /// whether that is not acknowledged. The message belongs to a reliable channel.
+    fn lost(&mut self, sequence: Sequence, part: u32) -> bool {
+        match &mut self.content {
+            Content::Parts(parts) => parts.lost(sequence, part),
+            _ => self.state_mut(part).is_some_and(|state| state.lost(sequence)),
         }
     }
 
     /// Withdraws the message. Its mark must be sent if the channel is reliable.
     fn withdraw(&mut self, is_reliable: bool) {
-        self.is_withdrawn = true;
-        self.others = Box::default();
-        self.state = if is_reliable { State::Waiting(1) } else { State::Done };
+        let mark = if is_reliable { State::Waiting(1) } else { State::Done };
+        self.content = Content::Withdrawn { mark, was_large: self.is_large() };
     }
 
-    fn is_done(&self) -> bool {
-        self.states().all(|state| *state == State::Done)
-    }
-
-    fn waiting(&self) -> usize {
-        self.states().filter(|state| matches!(state, State::Waiting(_))).count()
+    fn is_done(&self, is_reliable: bool) -> bool {
+        match &self.content {
+            Content::Parts(parts) => parts.is_done(is_reliable),
+            Content::Whole(_, state) | Content::Withdrawn { mark: state, .. } => *state == State::Done,
+        }
     }
 }
 
 impl SendingChannel {
     pub(super) fn new(config: ChannelConfig) -> Self {
-        let (messages, contents, stored) = (VecDeque::new(), ContentBuffer::default(), Stored::default());
         Self {
             config,
             first: 0,
-            messages,
-            contents,
-            stored,
-            cursor: (0, 0),
+            messages: VecDeque::new(),
+            contents: ContentBuffer::default(),
+            stored: Stored::default(),
+            bulk: VecDeque::new(),
+            cursor: 0,
             passes: 0,
-            deficit_bits: 0,
+            deficit_bits: ByLane::default(),
             has_withdrawn: false,
         }
     }
 
     pub(super) fn is_reliable(&self) -> bool {
         self.config.channel.is_reliable()
+    }
+
+    /// Returns how many bytes the bulk messages may have together.
+    pub(super) fn max_bulk_bytes(&self) -> usize {
+        self.config.options.max_bytes
     }
 
     /// Returns how many messages are stored.
@@ -203,7 +265,7 @@ impl SendingChannel {
     }
 
     /// Returns how many times each message is sent, if no packet is lost.
-    pub(super) fn times(&self) -> u8 {
+    fn times(&self) -> u8 {
         match self.config.channel {
             Channel::Sequenced { copies } => copies.max(1),
             Channel::Ordered | Channel::Unordered | Channel::Unreliable => 1,
@@ -216,24 +278,46 @@ impl SendingChannel {
         if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
     }
 
-    /// Adds a message with its content. If an unreliable channel stores too much, drops the oldest messages.
-    pub(super) fn add(&mut self, message: Message, content: &[u8]) {
-        let held = held_bytes(message.bytes());
+    /// Returns how much of the oldest message that is larger than a packet is acknowledged. Costs O(messages
+    /// before it).
+    pub(super) fn progress(&self) -> Option<Progress> {
+        self.messages.iter().find_map(|message| match &message.content {
+            Content::Parts(parts) if !parts.is_done(true) => Some(parts.progress()),
+            _ => None,
+        })
+    }
+
+    /// Adds a message that is cut in this way. If an unreliable channel stores too much, drops the oldest
+    /// messages.
+    pub(super) fn add(&mut self, written: &mut Written<'_>, cut: Cut, recipient: Recipient) {
+        let bytes = cut.bit_len.div_ceil(8);
         let is_first = self.messages.back().is_some_and(|newest| newest.added < self.passes);
         if is_first && self.config.channel.replaces_older() {
             self.drop_old_ticks();
         }
-        while !self.is_reliable()
-            && !self.messages.is_empty()
-            && (self.messages.len() >= MAX_MESSAGES || self.stored.bytes.saturating_add(held) > MAX_BYTES)
-        {
+        while !self.is_reliable() && !self.messages.is_empty() && !self.has_room(bytes) {
             self.drop_first();
         }
-        self.stored.bytes = self.stored.bytes.saturating_add(held);
-        self.stored.waiting = self.stored.waiting.saturating_add(message.waiting());
+        let times = self.times();
+        let content = match cut.parts() {
+            1 => Content::Whole(self.contents.add(written.bytes()), State::Waiting(times)),
+            _ => Content::Parts(Box::new(Parts::new(cut, written.shared(), times))),
+        };
+        let message = Message { added: self.passes, bit_len: cut.bit_len, recipient, content };
         self.stored.large = self.stored.large.saturating_add(usize::from(message.is_large()));
-        let position = self.contents.add(content);
-        self.messages.push_back(Message { position, added: self.passes, ..message });
+        if message.is_bulk() {
+            self.stored.bulk_bytes = self.stored.bulk_bytes.saturating_add(bytes);
+            self.bulk.push_back(self.end());
+        } else {
+            self.stored.bytes = self.stored.bytes.saturating_add(held_bytes(bytes));
+            self.stored.waiting = self.stored.waiting.saturating_add(1);
+        }
+        self.messages.push_back(message);
+    }
+
+    /// Returns whether an unreliable channel has room for one more message.
+    fn has_room(&self, bytes: usize) -> bool {
+        self.messages.len() < MAX_MESSAGES && self.stored.bytes.saturating_add(held_bytes(bytes)) <= MAX_BYTES
     }
 
     /// Frees memory if the channel stores little.
@@ -245,7 +329,7 @@ impl SendingChannel {
     /// Begins the packets of a tick.
     pub(super) fn begin_pass(&mut self) {
         self.passes = self.passes.saturating_add(1);
-        self.cursor = (self.first, 0);
+        self.cursor = self.first;
     }
 
     /// Drops old messages before the first message of a tick is added, so that a sequenced channel stores
@@ -265,88 +349,130 @@ impl SendingChannel {
         }
     }
 
-    /// Returns whether something waits that was not sent in this tick.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.stored.waiting > 0 && self.cursor.0 < self.end()
+    /// Returns whether something waits in a lane that was not sent in this tick.
+    pub(super) fn is_waiting(&self, lane: Lane) -> bool {
+        match lane {
+            Lane::Usual => self.stored.waiting > 0 && self.cursor < self.end(),
+            Lane::Bulk => self.next_bulk().is_some(),
+        }
     }
 
     /// Begins a turn: the channel may send as much as its weight says.
-    pub(super) fn begin_turn(&mut self) {
-        self.deficit_bits = self.deficit_bits.saturating_add(self.config.options.quantum_bits());
+    pub(super) fn begin_turn(&mut self, lane: Lane) {
+        let quantum = self.config.options.quantum_bits();
+        let deficit = self.deficit_bits.of(lane);
+        *deficit = deficit.saturating_add(quantum);
     }
 
-    /// Sends what waits in this channel, until its turn is over or all channels together have sent
+    /// Sends what waits in a lane of this channel, until its turn is over or all channels together have sent
     /// `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
     /// [`end_sending`](Self::end_sending) afterwards.
     pub(super) fn send<P: Payload>(
         &mut self,
-        (channel, channels): (u16, u16),
+        lane: Lane,
+        place: (u16, u16),
         outbox: &mut Outbox<P>,
         (sent_bits, budget_bits): (&mut usize, usize),
         may_receive: MayReceive<'_>,
         now: Duration,
     ) -> Stop {
-        let is_reliable = self.is_reliable();
-        loop {
-            if !self.is_waiting() {
-                self.deficit_bits = 0;
-                return Stop::Empty;
+        while let Some(number) = self.next_message(lane) {
+            if *sent_bits >= budget_bits {
+                return Stop::NoRoom;
             }
-            if self.cursor.0 < self.first {
-                self.cursor = (self.first, 0);
+            if *self.deficit_bits.of(lane) <= 0 {
+                return Stop::Turn;
             }
-            let (number, part) = self.cursor;
-            let at = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
-            let Some(message) = self.messages.get_mut(at) else { return Stop::Empty };
-            let (cut, recipient) = (message.cut, message.recipient);
-            let content = self.contents.get(message.position, message.content_bytes());
-            let part = if message.is_withdrawn { MARK } else { part };
-            let Some(state) = message.part_mut(part) else {
-                self.cursor = (number.saturating_add(1), 0);
+            if !self.may_leave(number, may_receive) {
+                self.withdraw(number);
                 continue;
-            };
-            if let State::Waiting(times) = *state {
-                if *sent_bits >= budget_bits {
-                    return Stop::NoRoom;
-                }
-                if self.deficit_bits <= 0 {
-                    return Stop::Turn;
-                }
-                if part != MARK && recipient != Recipient::Anyone && !may_receive(recipient, content) {
-                    self.withdraw(at);
-                    continue;
-                }
-                let sent = SentMessage { channel, number, part };
-                let (cut, content) = match part {
-                    MARK => (Cut::whole(0), BitSlice::default()),
-                    _ => (cut, cut.part(part.into(), content)),
-                };
-                let Some((sequence, bits)) = outbox.message(sent, channels, cut, content, now) else {
-                    return Stop::NoRoom;
-                };
-                *sent_bits = sent_bits.saturating_add(bits);
-                self.deficit_bits = self.deficit_bits.saturating_sub(bits as i64);
-                *state = match times {
-                    2.. => State::Waiting(times.saturating_sub(1)),
-                    _ if is_reliable => State::InFlight(sequence),
-                    _ => State::Done,
-                };
-                if !matches!(state, State::Waiting(_)) {
-                    self.stored.waiting = self.stored.waiting.saturating_sub(1);
-                }
             }
-            self.cursor =
-                if part == MARK { (number.saturating_add(1), 0) } else { (number, part.saturating_add(1)) };
+            let Some(bits) = self.send_next(number, place, outbox, now) else { return Stop::NoRoom };
+            *sent_bits = sent_bits.saturating_add(bits);
+            let deficit = self.deficit_bits.of(lane);
+            *deficit = deficit.saturating_sub(bits as i64);
         }
+        *self.deficit_bits.of(lane) = 0;
+        Stop::Empty
     }
 
-    /// Withdraws the message with this index.
-    fn withdraw(&mut self, at: usize) {
+    /// Returns the number of the message that sends next in a lane.
+    fn next_message(&mut self, lane: Lane) -> Option<u64> {
+        if lane == Lane::Bulk {
+            return self.next_bulk();
+        }
+        self.cursor = self.cursor.max(self.first);
+        while self.is_waiting(Lane::Usual) {
+            let message = self.get(self.cursor)?;
+            if !message.is_bulk() && message.next().is_some() {
+                return Some(self.cursor);
+            }
+            self.cursor = self.cursor.saturating_add(1);
+        }
+        None
+    }
+
+    fn next_bulk(&self) -> Option<u64> {
+        let mut waiting =
+            self.bulk.iter().filter(|&&number| self.get(number).is_some_and(|bulk| bulk.next().is_some()));
+        waiting.next().copied()
+    }
+
+    /// Returns whether the other side may receive a message now.
+    fn may_leave(&self, number: u64, may_receive: MayReceive<'_>) -> bool {
+        let Some(message) = self.get(number) else { return true };
+        let content = match &message.content {
+            Content::Whole(position, _) => self.contents.get(*position, message.bytes()),
+            Content::Parts(parts) => parts.content(),
+            Content::Withdrawn { .. } => return true,
+        };
+        message.recipient == Recipient::Anyone || may_receive(message.recipient, content)
+    }
+
+    /// Sends what is next of a message. Returns how many bits that takes, or `None` if there is no room.
+    fn send_next<P: Payload>(
+        &mut self,
+        number: u64,
+        (channel, channels): (u16, u16),
+        outbox: &mut Outbox<P>,
+        now: Duration,
+    ) -> Option<usize> {
+        let message = self.get(number)?;
+        let part = message.next()?;
+        let (cut, content) = match &message.content {
+            Content::Whole(position, _) => {
+                let bytes = self.contents.get(*position, message.bytes());
+                (Cut::whole(message.bit_len), Cut::whole(message.bit_len).part(0, bytes))
+            }
+            Content::Parts(parts) => parts.part(part),
+            Content::Withdrawn { .. } => (Cut::whole(0), BitSlice::default()),
+        };
+        let sent = SentMessage { channel, number, part };
+        let (sequence, bits) = outbox.message(sent, channels, cut, content, now)?;
         let is_reliable = self.is_reliable();
-        let Some(message) = self.messages.get_mut(at) else { return };
-        let before = message.waiting();
-        message.withdraw(is_reliable);
-        self.stored.waiting = self.stored.waiting.saturating_sub(before).saturating_add(message.waiting());
+        let is_over = self.change(number, |message| message.sent(sequence, is_reliable));
+        if is_over == Some(true) && self.cursor == number {
+            self.cursor = number.saturating_add(1);
+        }
+        Some(bits)
+    }
+
+    /// Changes a message, and counts whether it waits.
+    fn change<R>(&mut self, number: u64, change: impl FnOnce(&mut Message) -> R) -> Option<R> {
+        let at = self.index(number)?;
+        let message = self.messages.get_mut(at)?;
+        let before = message.next().is_some();
+        let result = change(message);
+        if !message.is_bulk() {
+            let after = usize::from(message.next().is_some());
+            self.stored.waiting = self.stored.waiting.saturating_add(after).saturating_sub(before.into());
+        }
+        Some(result)
+    }
+
+    fn withdraw(&mut self, number: u64) {
+        let is_reliable = self.is_reliable();
+        self.change(number, |message| message.withdraw(is_reliable));
         self.has_withdrawn = true;
     }
 
@@ -356,7 +482,10 @@ impl SendingChannel {
         if std::mem::take(&mut self.has_withdrawn) {
             let mut kept = ContentBuffer::default();
             for message in &mut self.messages {
-                message.position = kept.add(self.contents.get(message.position, message.content_bytes()));
+                let bytes = message.buffered_bytes();
+                if let Content::Whole(position, _) = &mut message.content {
+                    *position = kept.add(self.contents.get(*position, bytes));
+                }
             }
             self.contents = kept;
         }
@@ -365,8 +494,8 @@ impl SendingChannel {
 
     /// Handles the ack of a packet with a message or part.
     pub(super) fn arrived(&mut self, sent: SentMessage) {
-        self.set_done(sent);
-        let is_whole = self.get_mut(sent.number).is_some_and(|message| !message.is_large());
+        self.change(sent.number, |message| message.arrived(sent.part));
+        let is_whole = self.get(sent.number).is_some_and(|message| !message.is_large());
         if is_whole && self.config.channel.replaces_older() {
             while self.first < sent.number && !self.messages.is_empty() {
                 self.drop_first();
@@ -375,51 +504,49 @@ impl SendingChannel {
         self.trim();
     }
 
-    fn set_done(&mut self, sent: SentMessage) {
-        let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
-        let Some(state) = found else { return };
-        if let State::Waiting(_) = std::mem::replace(state, State::Done) {
-            self.stored.waiting = self.stored.waiting.saturating_sub(1);
-        }
-    }
-
     /// Sends a message or part again, unless a later packet than `sequence` contains it. Returns whether the
     /// message is reliable and the message or part is not acknowledged.
     pub(super) fn send_again(&mut self, sequence: Sequence, sent: SentMessage) -> bool {
-        let is_reliable = self.is_reliable();
-        let found = self.get_mut(sent.number).and_then(|message| message.part_mut(sent.part));
-        let Some(state) = found else { return false };
-        if *state == State::InFlight(sequence) {
-            *state = State::Waiting(1);
-            self.stored.waiting = self.stored.waiting.saturating_add(1);
-            return true;
-        }
-        is_reliable && *state != State::Done
+        self.is_reliable()
+            && self.change(sent.number, |message| message.lost(sequence, sent.part)) == Some(true)
     }
 
-    fn get_mut(&mut self, number: u64) -> Option<&mut Message> {
-        self.messages.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    fn index(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first)?).ok()
+    }
+
+    fn get(&self, number: u64) -> Option<&Message> {
+        self.messages.get(self.index(number)?)
     }
 
     /// Drops the messages at the front that are not needed any more.
     fn trim(&mut self) {
-        while self.messages.front().is_some_and(Message::is_done) {
+        let is_reliable = self.is_reliable();
+        while self.messages.front().is_some_and(|message| message.is_done(is_reliable)) {
             self.drop_first();
         }
     }
 
     fn drop_first(&mut self) {
         let Some(message) = self.messages.pop_front() else { return };
-        self.contents.remove_first(message.content_bytes());
+        self.contents.remove_first(message.buffered_bytes());
         self.first = self.first.saturating_add(1);
-        self.stored.bytes = self.stored.bytes.saturating_sub(held_bytes(message.bytes()));
-        self.stored.waiting = self.stored.waiting.saturating_sub(message.waiting());
-        self.stored.large = self.stored.large.saturating_sub(usize::from(message.is_large()));
+        let stored = &mut self.stored;
+        stored.large = stored.large.saturating_sub(usize::from(message.is_large()));
+        if message.is_bulk() {
+            self.bulk.pop_front();
+            stored.bulk_bytes = stored.bulk_bytes.saturating_sub(message.bytes());
+        } else {
+            stored.bytes = stored.bytes.saturating_sub(held_bytes(message.bytes()));
+            stored.waiting = stored.waiting.saturating_sub(usize::from(message.next().is_some()));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use repl_core::BitWriter;
+
     use super::*;
     use crate::messages::channel::MessageOptions;
     use crate::outbox::Limits;
@@ -431,7 +558,9 @@ mod tests {
                 SendingChannel::new(ChannelConfig { channel, options: MessageOptions::DEFAULT });
             for number in 0..40_u8 {
                 let recipient = if number % 4 == 0 { Recipient::Anyone } else { Recipient::Viewer };
-                sending.add(Message::new(800, 9_000, 1, recipient), &[number; 100]);
+                let mut writer = BitWriter::new();
+                (0..100).for_each(|_| writer.write_bits(number.into(), 8));
+                sending.add(&mut Written::new(&mut writer), Cut::whole(800), recipient);
             }
             let limits = Limits {
                 packets_in_flight: 100,
@@ -448,8 +577,8 @@ mod tests {
             outbox.begin_pass();
             sending.begin_pass();
             while {
-                sending.begin_turn();
-                sending.send((0, 1), &mut outbox, (&mut 0, 20_000), &may_receive, Duration::ZERO)
+                sending.begin_turn(Lane::Usual);
+                sending.send(Lane::Usual, (0, 1), &mut outbox, (&mut 0, 20_000), &may_receive, Duration::ZERO)
                     == Stop::Turn
             } {}
             sending.end_sending();
@@ -458,8 +587,9 @@ mod tests {
             let kept = if channel == Channel::Ordered { 20 } else { 0 };
             assert_eq!(sending.contents.stored_bytes(), kept * 100, "{channel:?}");
             for (message, number) in sending.messages.iter().zip(0..) {
-                let expected = vec![number; message.content_bytes()];
-                assert_eq!(sending.contents.get(message.position, expected.len()), expected);
+                if let Content::Whole(position, _) = message.content {
+                    assert_eq!(sending.contents.get(position, 100), [number; 100]);
+                }
             }
         }
     }

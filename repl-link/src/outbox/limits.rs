@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Outbox, SEGMENT_BITS, frame_bits};
+use super::{Outbox, Rest, SEGMENT_BITS, frame_bits};
 use crate::frame::sequence::WINDOW;
 use crate::rate::byte_budget::ByteBudget;
 use crate::rate::rate_control::RateControl;
@@ -16,6 +16,9 @@ use crate::sent::payload::Payload;
 /// packet. In rare cases a record takes more, because an object of a few bytes in the packet has a changelist
 /// in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
+
+/// Bulk messages leave one of this many parts of what may be in flight to everything else.
+const REST_SHARE: usize = 8;
 
 /// The number of packets that may be in flight when the memory of the connection is used up. When packets in
 /// flight are acked, memory of the connection becomes free.
@@ -65,7 +68,7 @@ impl<P: Payload> Outbox<P> {
     pub fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.budget.is_some()
-            || self.congestion.as_ref().is_some_and(|congestion| congestion.was_short())
+            || self.was_short
             || self.in_flight.packets() > WINDOW as usize / 2
     }
 
@@ -96,6 +99,32 @@ impl<P: Payload> Outbox<P> {
             || packets < self.limits.packets_in_flight.min(WINDOW as usize)
                 && bytes.saturating_add(self.mtu_bytes) <= self.limits.bytes_in_flight
                 && (packets < PROBES || self.has_memory())
+    }
+
+    /// From now on until the end of the tick, messages get only the room that neither this tick nor the next
+    /// one needs for anything else.
+    pub(crate) fn begin_rest(&mut self) {
+        self.rest = Some(Rest { is_short: self.is_short(), has_refused: false });
+    }
+
+    /// Returns whether `bits` more bits may be sent. After [`begin_rest`](Self::begin_rest), they must leave
+    /// room for what the next tick sends: in the congestion control, in the user's budget, and an eighth of
+    /// what may be in flight.
+    pub(super) fn leaves_room(&mut self, bits: usize) -> bool {
+        if self.rest.is_none() {
+            return true;
+        }
+        let begins_packet = self.record.is_none() || self.room() < bits.saturating_add(2 * SEGMENT_BITS);
+        let filling = self.filling_bits().saturating_add(if begins_packet { 0 } else { bits }).div_ceil(8);
+        let needed = filling.saturating_add(if begins_packet { self.mtu_bytes } else { 0 });
+        let has_rate = self.congestion.as_ref().is_none_or(|rate| rate.rest_bytes() >= needed);
+        self.rest.iter_mut().for_each(|rest| rest.has_refused |= !has_rate);
+        let (packets, bytes) = (self.in_flight.packets(), self.in_flight.bytes());
+        let (most_packets, most_bytes) =
+            (self.limits.packets_in_flight.min(WINDOW as usize), self.limits.bytes_in_flight);
+        let is_in_window = packets < most_packets - most_packets / REST_SHARE
+            && bytes.saturating_add(self.mtu_bytes) <= most_bytes - most_bytes / REST_SHARE;
+        has_rate && self.affords(bits) && (is_in_window || packets == 0)
     }
 
     /// Makes sure that a packet has room for `bits` more bits. If the bits do not fit into the packet that is

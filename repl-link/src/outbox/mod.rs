@@ -84,6 +84,10 @@ pub struct Outbox<P: Payload> {
     given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
     /// Whether the limits have refused something.
     has_refused: bool,
+    /// What was left for bulk messages in this tick. `None` before they are sent.
+    rest: Option<Rest>,
+    /// Whether the congestion control had no room for more state or messages in the last tick.
+    was_short: bool,
     /// The limit on the number of packets that may be sent in a second. `packet_limit` is `None` on a server,
     /// which has no limit of this kind. In a box, because a server has many outboxes.
     pub packet_limit: Option<Box<RateLimit>>,
@@ -94,6 +98,15 @@ pub struct Outbox<P: Payload> {
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
     /// In a box, so that the outbox of such a connection takes fewer lines of the cache.
     pub congestion: Option<Box<P::Rate>>,
+}
+
+/// What state and other messages have left for bulk messages in a tick.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    /// Whether the congestion control had no room for another packet before bulk messages were sent.
+    is_short: bool,
+    /// Whether the congestion control has held bulk messages back.
+    has_refused: bool,
 }
 
 /// The limits of an outbox.
@@ -129,6 +142,8 @@ impl<P: Payload> Outbox<P> {
             seed: LastSeed::default(),
             given_up: LateLog::default(),
             has_refused: false,
+            rest: None,
+            was_short: false,
             packet_limit: None,
             is_limited_by_packets: false,
             budget: None,
@@ -199,10 +214,20 @@ impl<P: Payload> Outbox<P> {
     /// Completes the last packet of a tick.
     pub fn end_pass(&mut self, now: Duration) {
         self.flush(now);
+        let is_short = self.is_short();
+        let rest = self.rest.take();
+        self.was_short = rest.map_or(is_short, |rest| rest.is_short);
         if let Some(congestion) = &mut self.congestion {
-            let is_short = congestion.room_bytes() < self.mtu_bytes;
-            congestion.end_pass(now, is_short);
+            congestion.end_pass(now, is_short || rest.is_some_and(|rest| rest.has_refused));
         }
+    }
+
+    /// Returns whether the congestion control has no room for another packet.
+    fn is_short(&self) -> bool {
+        let filling = self.filling_bits().div_ceil(8);
+        self.congestion
+            .as_ref()
+            .is_some_and(|congestion| congestion.room_bytes().saturating_sub(filling) < self.mtu_bytes)
     }
 
     /// Frees the spare buffers, which are kept for reuse.

@@ -50,7 +50,8 @@ impl<P: Payload> Outbox<P> {
             _ if self.draft.messages.continues(message) => NEXT_PART_BITS,
             _ => PART_HEAD_BITS,
         };
-        if !self.make_room(header_bits.saturating_add(content.len()), now) {
+        let bits = header_bits.saturating_add(content.len());
+        if !self.leaves_room(bits) || !self.make_room(bits, now) {
             return None;
         }
         self.begin_packet();

@@ -58,6 +58,12 @@ const DRAIN_GAIN: u64 = 347;
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
+/// The gain of the window for bulk messages, and of the rate at which they and everything else together are
+/// sent. They leave a twentieth of the rate unused, so that the queue in the link is short, in which state
+/// would wait. In the startup phase, the rate of bulk messages alone can grow by a half in each round trip.
+const REST_GAIN: u64 = 1_000;
+const REST_STARTUP_GAIN: u64 = 1_500;
+const REST_PACE: u64 = 950;
 /// The rate of a link is the greatest rate that was measured in this many round trips.
 const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the measured rate grew by less than a quarter in this many round trips in a
@@ -140,6 +146,9 @@ pub struct Bbr {
     share: u64,
     /// The number of bytes that may still be sent in this tick.
     credit: u64,
+    /// The number of bytes that may still be sent of bulk messages. It grows more slowly, and all packets are
+    /// paid from it. Negative after more of other things was sent.
+    rest_credit: i64,
     last_pass: Option<Duration>,
     tick: Duration,
     /// The number of tries in a row that brought no new ack. At most one try is counted in each retry
@@ -178,6 +187,7 @@ impl Bbr {
             flights: VecDeque::new(),
             share: 1_000_000,
             credit: packet_bytes * INITIAL_PACKETS,
+            rest_credit: 0,
             last_pass: None,
             tick: TICK,
             silent_tries: 0,
@@ -343,6 +353,33 @@ impl Bbr {
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
 
+    /// Returns how many bytes may be in flight on the connection for bulk messages to be sent. They must not
+    /// fill a queue in the link, in which state would wait.
+    fn rest_window(&self) -> u64 {
+        let gain = match self.phase {
+            Phase::ProbeRoundTrip { .. } => return self.window(),
+            Phase::Startup => REST_STARTUP_GAIN,
+            Phase::Drain | Phase::Cruise { .. } => REST_GAIN,
+        };
+        (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window())
+    }
+
+    /// Adds what bulk messages may send after a time. What is not used is lost, except two packets or what two
+    /// ticks add.
+    fn earn_rest(&mut self, elapsed: Duration) {
+        let rate = scaled(self.pacing_rate(), REST_PACE);
+        let most = bytes_in(rate, self.tick * 2).max(self.packet_bytes * PACKETS_AT_ONCE);
+        self.rest_credit = (self.rest_credit + bytes_in(rate, elapsed) as i64).min(most as i64);
+    }
+
+    /// Returns the most credit. Unused credit is limited, so that no burst of packets overflows a short queue
+    /// in the link.
+    fn most_credit(&self) -> u64 {
+        let at_once =
+            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
+        at_once.max(bytes_in(self.pacing_rate(), self.tick * 2))
+    }
+
     fn pacing_rate(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
@@ -394,16 +431,14 @@ impl RateControl for Bbr {
             self.credit = self.credit.saturating_add(earned).min(self.window());
             return;
         }
-        // Unused credit is limited, so that no burst of packets overflows a short queue in the link.
-        let at_once =
-            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
-        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
-        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
+        self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(self.most_credit());
+        self.earn_rest(elapsed);
     }
 
     fn has_rested(&mut self, until: Duration) {
         let elapsed = self.last_pass.map_or(Duration::ZERO, |last| until.saturating_sub(last));
         self.credit = self.credit.saturating_add(bytes_in(self.pacing_rate(), elapsed.min(LONGEST_TICK)));
+        self.earn_rest(elapsed.min(LONGEST_TICK));
         self.last_pass = Some(until);
     }
 
@@ -417,6 +452,7 @@ impl RateControl for Bbr {
         self.next = Sequence::new(packet).next();
         self.trial.sent(bytes as u64);
         self.credit = self.credit.saturating_sub(bytes as u64);
+        self.rest_credit = (self.rest_credit - bytes as i64).max(-(self.most_credit() as i64));
         if self.flights.back().is_none_or(|flight| flight.sent_at < now) {
             if self.flights.len() >= WINDOW as usize {
                 self.flights.pop_front();
@@ -484,8 +520,13 @@ impl RateControl for Bbr {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    fn was_short(&self) -> bool {
-        self.was_short
+    fn rest_bytes(&self) -> usize {
+        if self.silent_tries > 0 {
+            return self.room_bytes();
+        }
+        let credit = u64::try_from(self.rest_credit).unwrap_or(0).min(self.credit);
+        let room = credit.min(self.rest_window().saturating_sub(self.in_flight));
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
 
     fn loses_most(&self) -> bool {

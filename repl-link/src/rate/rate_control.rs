@@ -48,8 +48,12 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// greatest size has room.
     fn room_bytes(&self) -> usize;
 
-    /// Returns whether there was more to send in the last tick than the limits allowed.
-    fn was_short(&self) -> bool;
+    /// Returns how many more bytes of bulk messages may be sent in this tick, after everything else. What the
+    /// next ticks need for state should be left, so that bulk messages do not delay it. By default, this is
+    /// all the [room](Self::room_bytes) there is.
+    fn rest_bytes(&self) -> usize {
+        self.room_bytes()
+    }
 
     /// Returns whether most packets are lost. Then a late ack only means that the acks before it were lost.
     fn loses_most(&self) -> bool;
@@ -99,8 +103,8 @@ impl RateControl for Box<dyn RateControl> {
         (**self).room_bytes()
     }
 
-    fn was_short(&self) -> bool {
-        (**self).was_short()
+    fn rest_bytes(&self) -> usize {
+        (**self).rest_bytes()
     }
 
     fn loses_most(&self) -> bool {

@@ -19,6 +19,9 @@ use crate::frame::sequence::{Sequence, WINDOW};
 use crate::link::Link;
 use crate::messages::channel::SendError;
 use crate::messages::mailbox::Mailbox;
+use crate::messages::progress::MessageProgress;
+use crate::messages::recipient::Recipient;
+use crate::messages::written::Written;
 use crate::outbox::Limits;
 use crate::rate::allowance::Allowance;
 use crate::session::agreement::Agreement;
@@ -381,10 +384,12 @@ impl<C: HasLink> ServerSessions<C> {
         receives: impl Fn(&C) -> bool,
     ) -> Result<Vec<ConnectionId>, SendError> {
         let (channel, writer) = self.mailbox.write(message)?;
+        let mut written = Written::new(writer);
         let mut full = Vec::new();
         for (id, peer) in self.peers.iter_mut().filter(|(_, peer)| receives(&peer.connection)) {
             let link = peer.connection.link_mut();
-            match link.exchange.outgoing.add(channel, writer, link.outbox.capacity()) {
+            let max_bits = link.outbox.capacity();
+            match link.exchange.outgoing.add_written(Recipient::Anyone, channel, &mut written, max_bits) {
                 Err(SendError::Full) => full.push(id),
                 Err(SendError::NotConnected) | Ok(()) => {}
                 // The limits of a type are the same for all connections, so nothing was queued yet.
@@ -392,6 +397,17 @@ impl<C: HasLink> ServerSessions<C> {
             }
         }
         Ok(full)
+    }
+
+    /// Returns how much was transferred of the large messages of a type, if the connection exists.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered in the mailbox.
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(&self, id: ConnectionId) -> MessageProgress {
+        let channel = self.mailbox.channel_of::<M>();
+        let peer = self.peers.get(id);
+        peer.map_or_else(MessageProgress::default, |peer| peer.connection.link().exchange.progress(channel))
     }
 
     /// Begins a tick. Returns the time, which never decreases.

@@ -95,10 +95,10 @@ impl RateControl for Rate {
     }
 
     #[inline]
-    fn was_short(&self) -> bool {
+    fn rest_bytes(&self) -> usize {
         match self {
-            Self::Bbr(rate) => rate.was_short(),
-            Self::Custom(rate) => rate.was_short(),
+            Self::Bbr(rate) => rate.rest_bytes(),
+            Self::Custom(rate) => rate.rest_bytes(),
         }
     }
 

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use repl_core::{ObjectRef, Replicated};
+use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_link::MessageProgress;
 use repl_link::parts::SessionStats;
 
 use super::Client;
@@ -75,6 +76,17 @@ impl<'a> ClientConnectionInfo<'a> {
     pub fn owned_objects<T: Replicated>(self) -> impl Iterator<Item = (ObjectRef<T>, &'a T)> {
         let client = self.client;
         client.objects::<T>().filter(|(object, _)| client.object_info(*object).is_owner())
+    }
+
+    /// Returns how much was transferred of the messages of a type that are larger than a packet, in both
+    /// directions. Costs O(messages of the type that wait).
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Client::register_message).
+    #[must_use]
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(self) -> MessageProgress {
+        self.client.session.message_progress::<M>()
     }
 
     /// Returns the traffic and the quality of the connection so far.

@@ -54,8 +54,9 @@ impl Client {
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
     /// `None` if there are no more messages of this type. Poll the messages of all types in each frame. If
-    /// more than 4,096 messages of a type wait, or if they have more than 1 MiB together, the connection ends
-    /// with [`Unread`](crate::DisconnectReason::Unread) after the packet that brought them. If the channel is
+    /// more than 4,096 messages of a type wait, or if they have more than 1 MiB together (and
+    /// [`max_bytes`](MessageOptions::max_bytes) more, if that is over 64 KiB), the connection ends with
+    /// [`Unread`](crate::DisconnectReason::Unread) after the packet that brought them. If the channel is
     /// not reliable, the client instead drops the oldest waiting messages.
     ///
     /// # Panics

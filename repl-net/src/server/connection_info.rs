@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use repl_core::{ObjectRef, Replicated};
-use repl_link::ConnectionId;
+use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_link::{ConnectionId, MessageProgress};
 
 use super::Server;
 use super::cells::Group;
@@ -27,7 +27,7 @@ pub struct ConnectionStats {
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) limits
-    /// the memory for unacknowledged data.
+    /// the memory for unacknowledged data. Messages of more than 64 KiB are not counted.
     pub memory_bytes: usize,
     /// The number of remote calls of the client that were ignored, because the client did not own their
     /// objects, or the objects did not exist (S214).
@@ -76,6 +76,17 @@ impl<'a> ConnectionInfo<'a> {
     pub fn owned_objects<T: Replicated>(self) -> impl Iterator<Item = (ObjectRef<T>, &'a T)> {
         let (server, owner) = (self.server, self.connection);
         server.objects::<T>().filter(move |(object, _)| server.object_info(*object).owner() == Some(owner))
+    }
+
+    /// Returns how much was transferred of the messages of a type that are larger than a packet, in both
+    /// directions. Costs O(messages of the type that wait).
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Server::register_message).
+    #[must_use]
+    #[track_caller]
+    pub fn message_progress<M: NetSerialize>(self) -> MessageProgress {
+        self.server.sessions.message_progress::<M>(self.connection)
     }
 
     /// Returns the traffic and memory of the connection so far. Returns `None` after the connection was

@@ -1,13 +1,16 @@
 //! The server's methods that send and receive messages.
 //!
 //! *Invariant:* the messages of a connection are dropped when its session ends, but messages that were
-//! received before can still be polled.
+//! received before can still be polled. A message that waits for an object waits with the calls of its
+//! connection, so it follows the same rules.
 
-use repl_core::NetSerialize;
+use repl_core::{NetSerialize, ObjectRef};
+use repl_link::parts::{Recipient, ServerSessions};
 use repl_link::{Channel, ConnectionId, MessageOptions, SendError};
 
 use super::Server;
 use super::cells::Group;
+use super::connection::CallRoute;
 
 impl Server {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with
@@ -87,6 +90,24 @@ impl Server {
         self.sessions.send_to_each(message, |_| true)
     }
 
+    /// Queues a message to a client, which is sent as soon as the client has an object.
+    #[track_caller]
+    pub(super) fn send_after<M: NetSerialize + Send + Sync>(
+        &mut self,
+        connection: ConnectionId,
+        object: ObjectRef<()>,
+        message: &M,
+    ) -> Result<(), SendError> {
+        let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
+        let (channel, writer) = mailbox.write(message)?;
+        let peer = peers.get_mut(connection).filter(|peer| peer.handshake.is_connected());
+        let peer = peer.ok_or(SendError::NotConnected)?;
+        let exists = self.world.store.slot_of(object).is_some();
+        let Some(object) = object.guid().filter(|_| exists) else { return Ok(()) };
+        let route = CallRoute { object, recipient: Recipient::Anyone, channel };
+        peer.connection.send_call(&self.world, route, writer)
+    }
+
     /// Queues a message to every client in a [group](crate::ConnectionHandle::join_group), as
     /// [`send_to_all`](Self::send_to_all) does it for all clients. Costs O(connections).
     ///
@@ -105,10 +126,11 @@ impl Server {
     }
 
     /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.
-    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each tick. If more than 4,096 messages of a type from one client wait, or if they have more
-    /// than 1 MiB together, the connection of this client ends with
-    /// [`Unread`](crate::DisconnectReason::Unread) after the packet that brought them. If the channel is not
-    /// reliable, the server instead drops the oldest waiting messages.
+    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each
+    /// tick. If more than 4,096 messages of a type from one client wait, or if they have more than 1 MiB
+    /// together (and [`max_bytes`](MessageOptions::max_bytes) more, if that is over 64 KiB), the connection
+    /// of this client ends with [`Unread`](crate::DisconnectReason::Unread) after the packet that brought
+    /// them. If the channel is not reliable, the server instead drops the oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{BitWriter, Channel, DisconnectReason};
+use repl::{BitWriter, Channel, DisconnectReason, MessageOptions};
 
 use super::allocator::measure;
 use super::forge;
@@ -35,15 +35,20 @@ struct Forger {
 
 impl Forger {
     fn new() -> Self {
+        Self::with(MessageOptions::DEFAULT)
+    }
+
+    /// Returns a forger of messages with these limits.
+    fn with(options: MessageOptions) -> Self {
         let mut server = Server::new(ServerConfig::default());
         server
-            .register_message::<Ordered>(Channel::Ordered)
-            .register_message::<Unordered>(Channel::Unordered);
+            .register_message_with::<Ordered>(Channel::Ordered, options)
+            .register_message_with::<Unordered>(Channel::Unordered, options);
         let id = server.connect(Duration::ZERO);
         let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
         client
-            .register_message::<Ordered>(Channel::Ordered)
-            .register_message::<Unordered>(Channel::Unordered);
+            .register_message_with::<Ordered>(Channel::Ordered, options)
+            .register_message_with::<Unordered>(Channel::Unordered, options);
         client.tick(Duration::ZERO);
         let hello = client.poll_transmit().expect("a hello").to_vec();
         server.receive(id, Duration::ZERO, &hello);
@@ -165,6 +170,78 @@ fn r20_unfinished_messages_and_their_bytes_are_limited() {
         forger.closed()
     });
     assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?}");
+}
+
+/// Types whose messages may have 1 MiB.
+const BULK: MessageOptions = MessageOptions { max_bytes: 1 << 20, ..MessageOptions::DEFAULT };
+const BULK_BITS: u64 = 8 << 20;
+
+#[test]
+fn r20_what_bulk_messages_claim_is_limited_by_their_type_and_allocates_nothing() {
+    for channel in [ORDERED, UNORDERED] {
+        let mut forger = Forger::with(BULK);
+        let ((), most) = measure(|| forger.part(channel, 0, [BULK_BITS, 256], 32_767));
+        assert!(most < 8_192, "{most} bytes for a part of 32 bytes");
+        assert_eq!(forger.closed(), None);
+        // A message that is not bulk does not count, but every further bulk message does.
+        forger.part(channel, 1, [LARGEST, 256], 5);
+        assert_eq!(forger.closed(), None);
+        forger.part(channel, 2, [LARGEST + 8, 256], 5);
+        assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))), "channel {channel}");
+        let mut forger = Forger::with(BULK);
+        forger.part(channel, 0, [BULK_BITS + 8, 256], 0);
+        assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))), "channel {channel}");
+        let mut forger = Forger::with(BULK);
+        forger.part(channel, 0, [BULK_BITS / 2, 256], 0);
+        forger.part(channel, 1, [BULK_BITS / 2, 256], 0);
+        assert_eq!(forger.closed(), None);
+        forger.part(1 - channel, 0, [BULK_BITS, 256], 0);
+        assert_eq!(forger.closed(), None, "each type has its own limit");
+    }
+}
+
+#[test]
+fn r20_parts_of_a_bulk_message_in_any_order_take_memory_for_what_arrived() {
+    let mut forger = Forger::with(BULK);
+    let count = BULK_BITS / 256;
+    let ((), most) = measure(|| {
+        for at in 0..count - 1 {
+            // From the last part to the second one, in steps that leave gaps, and each of them twice.
+            let index = count - 1 - at * 5 % (count - 1);
+            forger.part(UNORDERED, 0, [BULK_BITS, 256], index);
+            if at % 16 == 0 {
+                forger.part(UNORDERED, 0, [BULK_BITS, 256], index);
+            }
+        }
+    });
+    assert_eq!(forger.closed(), None);
+    assert!(most < (1 << 20) * 3 / 2 + 65_536, "{most} bytes for 1 MiB");
+    forger.part(UNORDERED, 0, [BULK_BITS, 256], 0);
+    assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))), "it is no text");
+    assert!(forger.server.poll_message::<Unordered>().is_none());
+}
+
+#[test]
+fn r20_a_bulk_message_that_is_never_finished_ends_the_connection() {
+    let mut forger = Forger::with(BULK);
+    let begun = forger.now;
+    forger.part(ORDERED, 0, [BULK_BITS, 256], 9);
+    while forger.now < begun + Duration::from_secs(31) {
+        // Repeated parts are no progress.
+        forger.part(ORDERED, 0, [BULK_BITS, 256], 9);
+    }
+    assert_eq!(forger.closed(), Some(DisconnectReason::Stalled));
+    let refused: [fn(&mut Forger); 3] = [
+        |forger| forger.part(ORDERED, 0, [BULK_BITS, 512], 1),
+        |forger| forger.part(ORDERED, 0, [BULK_BITS - 8, 256], 1),
+        |forger| forger.part(ORDERED, 0, [LARGEST, 256], 1),
+    ];
+    for (at, change) in refused.into_iter().enumerate() {
+        let mut forger = Forger::with(BULK);
+        forger.part(ORDERED, 0, [BULK_BITS, 256], 0);
+        change(&mut forger);
+        assert!(matches!(forger.closed(), Some(DisconnectReason::Protocol(_))), "{at}");
+    }
 }
 
 #[test]

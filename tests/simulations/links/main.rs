@@ -8,6 +8,7 @@ mod counted;
 #[path = "../../support/linked.rs"]
 mod linked;
 
+mod bulk_messages;
 mod fair_links;
 mod large_turns;
 mod large_waits;

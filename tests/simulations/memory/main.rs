@@ -13,6 +13,7 @@ mod support;
 mod wanderers;
 
 mod borrowed;
+mod bulk_messages;
 mod connections;
 mod half_open;
 mod large_worlds;

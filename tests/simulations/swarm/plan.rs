@@ -10,7 +10,7 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 use crate::extremes::Extremes;
 use crate::lives::Lives;
 use crate::regular_losses;
-use crate::talk::{LARGEST_BYTES, Talk};
+use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
 use crate::world::BIRD;
 
@@ -161,7 +161,17 @@ impl Plan {
         if seed >= regular_losses::FIRST_SEED {
             regular_losses::draw(&mut plan);
         }
+        plan.limit_bulk();
         plan
+    }
+
+    /// Makes no message bulk if the links or the limits are bad: it would take longer than the run.
+    fn limit_bulk(&mut self) {
+        let is_wide = self.loss() <= 0.2
+            && self.max_bytes_per_tick >= 1_000
+            && self.max_packets_in_flight >= 100
+            && self.connections_per_tick == usize::MAX;
+        self.talk.iter_mut().for_each(|talk| talk.has_bulk &= is_wide);
     }
 
     /// Limits the loss of every direction to this value.
@@ -261,7 +271,18 @@ impl Plan {
         let tries = (parts * 1_000.0).ln() / -self.loss().ln();
         let answered = (1.0 - self.loss()).powi(2);
         let probes = 1_000_f64.ln() / -(1.0 - answered).ln();
-        self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes)
+        self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + self.time_of_bulk()
+    }
+
+    /// Returns the time in which a bulk chat and a bulk score are sent, if ten packets are sent in a round trip
+    /// or what a tick may send, and another message of each kind waits.
+    fn time_of_bulk(&self) -> Duration {
+        if !self.talk.is_some_and(|talk| talk.has_bulk) {
+            return Duration::ZERO;
+        }
+        let bytes = 4 * BULK_BYTES;
+        let round_trips = bytes.div_ceil(10 * self.mtu_bytes) as u32;
+        self.round_trip() * round_trips + self.time_of(bytes.div_ceil(self.max_bytes_per_tick) as u32 * 2)
     }
 
     pub(crate) fn server(&self) -> ServerConfig {

@@ -7,15 +7,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Channel, SendError};
+use repl::{Channel, MessageOptions, SendError};
 
 /// Lines of a chat, some of them longer than a packet.
 #[derive(NetSerialize, Clone, Debug)]
-struct Chat(u32, #[replicated(max_len = 65536)] Vec<u8>);
+struct Chat(u32, #[replicated(max_len = 100_000)] Vec<u8>);
 
 /// Results, in any order.
 #[derive(NetSerialize, Clone, Debug)]
-struct Score(u32, #[replicated(max_len = 65536)] Vec<u8>);
+struct Score(u32, #[replicated(max_len = 100_000)] Vec<u8>);
 
 /// Inputs. Only the newest input counts.
 #[derive(NetSerialize, Clone, Debug)]
@@ -26,25 +26,31 @@ struct Input(u32, #[replicated(max_len = 65536)] Vec<u8>);
 struct Effect(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
+/// Chats and scores can be bulk, one of each at a time.
+const BULK: MessageOptions = MessageOptions { max_bytes: 100_000, ..MessageOptions::DEFAULT };
 
 pub(crate) fn register_on_client(client: &mut Client) {
-    client.register_message::<Chat>(Channel::Ordered).register_message::<Score>(Channel::Unordered);
+    client.register_message_with::<Chat>(Channel::Ordered, BULK);
+    client.register_message_with::<Score>(Channel::Unordered, BULK);
     client.register_message::<Input>(INPUTS).register_message::<Effect>(Channel::Unreliable);
 }
 
 pub(crate) fn register_on_server(server: &mut Server) {
     server.register_message::<Effect>(Channel::Unreliable).register_message::<Input>(INPUTS);
-    server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
+    server.register_message_with::<Score>(Channel::Unordered, BULK);
+    server.register_message_with::<Chat>(Channel::Ordered, BULK);
 }
 
-/// The number of bytes of the largest messages.
+/// The number of bytes of the largest messages that are not bulk, and of those that are.
 pub(crate) const LARGEST_BYTES: usize = 20_000;
+pub(crate) const BULK_BYTES: usize = 70_000;
 
-/// Returns the content of a message: a few bytes, more than a packet, or many packets.
-fn content(number: u32, large: bool) -> Vec<u8> {
+/// Returns the content of a message of a kind: a few bytes, more than a packet, or many packets.
+fn content(kind: usize, number: u32, plan: Talk) -> Vec<u8> {
     let bytes = match number.wrapping_mul(0x9e37_79b9) >> 24 {
-        0..3 if large => LARGEST_BYTES,
-        3..13 if large => 3_000,
+        0 if plan.has_bulk && kind < 2 => BULK_BYTES,
+        0..3 if plan.is_large => LARGEST_BYTES,
+        3..13 if plan.is_large => 3_000,
         rest => rest as usize % 40,
     };
     vec![number as u8; bytes]
@@ -73,7 +79,7 @@ impl Direction {
             if !rng.chance(plan.chances[kind]) {
                 continue;
             }
-            match send(kind, *sent, content(*sent, plan.is_large)) {
+            match send(kind, *sent, content(kind, *sent, plan)) {
                 Ok(()) => *sent += 1,
                 Err(SendError::NotConnected | SendError::Full | SendError::TooFast { .. }) => {}
                 Err(error) => panic!("message {sent} of kind {kind}: {error}"),
@@ -83,7 +89,7 @@ impl Direction {
 
     fn heard(&mut self, kind: usize, number: u32, bytes: &[u8], plan: Talk) {
         assert!(number < self.sent[kind], "message {number} of kind {kind} was never sent");
-        assert_eq!(bytes, content(number, plan.is_large), "message {number} of kind {kind}");
+        assert_eq!(bytes, content(kind, number, plan), "message {number} of kind {kind}");
         match kind {
             0 => {
                 assert_eq!(number, self.chats, "chats arrive in order and once");
@@ -111,6 +117,8 @@ pub(crate) struct Talk {
     chances: [f64; 4],
     /// Whether some messages are larger than a packet.
     pub(crate) is_large: bool,
+    /// Whether some chats and scores are bulk.
+    pub(crate) has_bulk: bool,
 }
 
 impl Talk {
@@ -122,7 +130,8 @@ impl Talk {
         let mut chance = || *rng.pick(&chances).expect("chances");
         let chances = [chance(), chance(), chance(), chance()];
         let is_large = rng.chance(0.4);
-        (!seed.is_multiple_of(3)).then_some(Self { chances, is_large })
+        let has_bulk = is_large && rng.chance(0.5);
+        (!seed.is_multiple_of(3)).then_some(Self { chances, is_large, has_bulk })
     }
 }
 

@@ -109,8 +109,10 @@ impl Connection {
         self.link.outbox.swap_draft(&mut context.scratch.draft);
     }
 
-    /// Sends messages up to their share, then state, and then the other messages if there is room left.
+    /// Sends messages up to their share, then state, and then the other messages if there is room left. Bulk
+    /// messages get a small share first, and what is left in the end.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
+        self.link.send_bulk_share(context.now);
         let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
         let mut message_bits = self.send_messages(context.world, budget_bits, context.now);
         self.link.outbox.take_refused();
@@ -118,10 +120,11 @@ impl Connection {
             self.send_state(context);
         }
         let is_contended = self.link.outbox.take_refused();
-        if self.link.exchange.outgoing.is_waiting() {
+        if self.link.exchange.outgoing.is_usual_waiting() {
             message_bits += self.send_messages(context.world, usize::MAX, context.now);
         }
         self.shares.end_pass(message_bits / 8, self.link.outbox.written_bytes(), is_contended);
+        self.link.send_bulk_rest(context.now);
     }
 
     /// Sends the changes that the client lacks.

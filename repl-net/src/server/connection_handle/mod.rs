@@ -7,7 +7,7 @@ mod pace;
 mod session;
 mod sight;
 
-use repl_core::NetSerialize;
+use repl_core::{NetSerialize, ObjectRef};
 use repl_link::{ConnectionId, SendError};
 
 use super::Server;
@@ -55,5 +55,34 @@ impl ConnectionHandle<'_> {
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
         self.server.sessions.send(self.connection, message)
+    }
+
+    /// Queues a message to the client as [`send`](Self::send) does, but sends it only after the client has
+    /// acknowledged an object, for example one that the message mentions. So a reference to the object in the
+    /// message is not null when the message is delivered, unless the object is hidden from the client in the
+    /// meantime. If the object is despawned or torn off, a reliable message that was sent before arrives
+    /// before the client learns of that.
+    ///
+    /// A message that waits is dropped if the client cannot receive the object any more: it was despawned or
+    /// hidden before the client had it, or the session has ended. A message is dropped at once if the client
+    /// may not see the object, or if it does not exist. As for [calls](crate::Rpcs), this is not an error.
+    ///
+    /// The messages of a type that wait for the same object keep their order. Messages of this type that wait
+    /// for no object, or for another one, do not wait for them.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`send`](Self::send). Returns [`SendError::Full`] if the message
+    /// has to wait, and 4,096 messages and calls of this connection wait for objects, or they would have more
+    /// than 1 MiB together.
+    ///
+    /// # Panics
+    /// Panics if the type is not [registered](Server::register_message).
+    #[track_caller]
+    pub fn send_after<M: NetSerialize + Send + Sync, T: ?Sized>(
+        &mut self,
+        object: ObjectRef<T>,
+        message: &M,
+    ) -> Result<(), SendError> {
+        self.server.send_after(self.connection, object.erase(), message)
     }
 }

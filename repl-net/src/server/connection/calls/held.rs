@@ -1,4 +1,5 @@
-//! Remote calls that wait until the client has the object on which they are called (R22).
+//! Remote calls that wait until the client has the object on which they are called (R22), and messages that
+//! wait for an object.
 //!
 //! *Invariant:* a remote call on an object leaves this queue after all earlier calls on the same object in
 //! the same channel, and is dropped if the client loses the right to it.
@@ -33,7 +34,8 @@ pub(crate) struct HeldCalls {
     full: Option<Vec<u16>>,
 }
 
-/// The object and the recipient of a remote call, and the channel of its class.
+/// The object and the recipient of a remote call, and the channel of its class. For a message that waits for
+/// an object, the recipient is [`Recipient::Anyone`], and the channel is that of its type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallRoute {
     pub(crate) object: Guid,

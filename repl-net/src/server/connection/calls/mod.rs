@@ -1,4 +1,6 @@
-//! The remote calls to a client. Each is sent after the client has the object on which it is called (R22).
+//! The remote calls to a client. Each is sent after the client has the object on which it is called (R22). A
+//! message that waits for an object is like a call on it, except that it is for anyone: once it was sent, it
+//! is not withdrawn.
 //!
 //! *Invariant:* the calls on one object in one channel are sent in the order in which they were made, and the
 //! reliable ones arrive before the removal of the object from the server reaches the client, and before the

@@ -32,7 +32,8 @@ pub(crate) struct CallRights<'a> {
 }
 
 impl CallRights<'_> {
-    /// Returns what can be done now with a call on an object. Costs O(log objects).
+    /// Returns what can be done now with a call on an object, or with a message that waits for it. Costs
+    /// O(log objects).
     pub(crate) fn verdict(&self, object: Guid, recipient: Recipient) -> CallVerdict {
         let was_owner = self.copies.last_rights.was_owner(object);
         let Some(slot) = self.world.store.slot_of(ObjectRef::<()>::new(object)) else {

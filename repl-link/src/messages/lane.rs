@@ -1,0 +1,81 @@
+//! The two kinds of messages that are sent one after the other: usual ones, and bulk with what these leave.
+//!
+//! *Invariant:* while bulk waits, it gets at least one of [`SHARE`] bits that are sent.
+
+/// If state and other messages leave nothing, one of this many bits is bulk. So they are delayed by 3 % at
+/// most.
+const SHARE: usize = 32;
+
+/// By how many bits bulk can be behind its share, or before it.
+const MOST_OWED_BITS: i64 = 16_384;
+
+/// The kind of the messages that are sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    Usual,
+    /// Messages of more than 64 KiB.
+    Bulk,
+}
+
+/// Something for each lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ByLane<T> {
+    usual: T,
+    bulk: T,
+}
+
+impl<T> ByLane<T> {
+    pub(super) fn of(&mut self, lane: Lane) -> &mut T {
+        match lane {
+            Lane::Usual => &mut self.usual,
+            Lane::Bulk => &mut self.bulk,
+        }
+    }
+}
+
+/// The share of bulk in what a connection sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BulkShare {
+    /// By how many bits bulk is behind its share.
+    owed_bits: i64,
+}
+
+impl BulkShare {
+    /// Returns how many bits of bulk are sent before anything else.
+    pub(super) fn bits(self) -> usize {
+        usize::try_from(self.owed_bits).unwrap_or(0)
+    }
+
+    /// Records that so many bits of bulk were sent.
+    pub(super) fn spend(&mut self, bits: usize) {
+        self.owed_bits = self.owed_bits.saturating_sub_unsigned(bits as u64).max(-MOST_OWED_BITS);
+    }
+
+    /// Records that a tick has sent so many bits in total, while bulk was waiting.
+    pub(super) fn earn(&mut self, sent_bits: usize) {
+        self.owed_bits =
+            self.owed_bits.saturating_add_unsigned((sent_bits / SHARE) as u64).min(MOST_OWED_BITS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bulk_gets_a_thirty_second_of_what_is_sent_and_saves_little() {
+        let mut share = BulkShare::default();
+        assert_eq!(share.bits(), 0);
+        share.earn(32_000);
+        assert_eq!(share.bits(), 1_000);
+        share.spend(2_320);
+        assert_eq!(share.bits(), 0);
+        share.earn(64_000);
+        assert_eq!(share.bits(), 680);
+        (0..999).for_each(|_| share.earn(1_000_000));
+        assert_eq!(share.bits(), MOST_OWED_BITS as usize);
+        (0..999).for_each(|_| share.spend(1_000_000));
+        share.earn(2 * SHARE * MOST_OWED_BITS as usize);
+        assert_eq!(share.bits(), MOST_OWED_BITS as usize);
+    }
+}
