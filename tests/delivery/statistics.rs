@@ -67,6 +67,7 @@ impl Passed {
             packets_lost: self.lost,
             packets_in_flight: 0,
             round_trip: TICK,
+            packet_bytes: 1_200,
             memory_bytes: server.memory_bytes,
             ignored_calls: 0,
             waiting_objects: 0,

@@ -13,12 +13,17 @@ use crate::frame::sequence::Sequence;
 /// the limit of UDP.
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
+/// The size of packets that every connection must be able to have, unless its server is configured with a
+/// smaller one: what each host of the internet receives (576 bytes, RFC 791), less the longest header of IPv4
+/// and the header of UDP.
+pub(crate) const LEAST_PACKET_BYTES: usize = 508;
+
 /// The size of the checksum at the start of each packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The name of the protocol and its version. The version is part of every checksum, so packets of other
 /// protocols count as damaged.
-const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl3");
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl4");
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! *Invariant:* at most [`MAX_UNFINISHED`] messages are unfinished. The memory depends on the parts that have
 //! arrived, and not on the size that a peer claims.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ impl Assembly {
         cut: Cut,
         parts: &BTreeMap<usize, BitSlice<'_>>,
     ) -> Option<BitWriter> {
-        match self.unfinished.get(&key) {
+        match self.unfinished.get(&key).filter(|unfinished| unfinished.partial.cut == cut) {
             Some(unfinished) => unfinished.partial.whole_with(parts),
             None => Partial::new(cut).whole_with(parts),
         }
@@ -73,6 +74,10 @@ impl Assembly {
         (is_reliable, room): (bool, usize),
         now: Duration,
     ) -> Option<BitWriter> {
+        if self.cut(key).is_some_and(|known| cut.compare(known) == Ok(Ordering::Less)) {
+            // The sender has cut the message anew, because its packets have become smaller.
+            self.drop_message(key);
+        }
         let is_new = !self.unfinished.contains_key(&key);
         let more = if is_new { held_bytes(content.len() / 8) } else { content.len() / 8 };
         let is_full = |assembly: &Self| {

@@ -3,6 +3,7 @@
 //! *Invariant:* each message of a reliable channel is delivered exactly once. The memory for messages that
 //! wait for earlier messages or for their other parts is limited, whatever the peer sends.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -95,8 +96,11 @@ impl Incoming {
             let key = (message.channel, number);
             let known = || (self.assembly.cut(key).unwrap_or(cut), BTreeMap::new());
             let (known, contents) = parts.entry(key).or_insert_with(known);
-            if *known != cut {
-                return Err(ReadError::OutOfRange);
+            match cut.compare(*known)? {
+                // The sender has cut the message anew since it has sent this part.
+                Ordering::Greater => continue,
+                Ordering::Less => (*known, *contents) = (cut, BTreeMap::new()),
+                Ordering::Equal => {}
             }
             contents.entry(index).or_insert(message.content);
         }
@@ -541,13 +545,40 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_was_cut_anew_is_put_together_from_its_new_parts_alone() {
+        for channel in [Channel::Ordered, Channel::Unordered, Channel::Unreliable] {
+            let mut incoming = incoming(channel);
+            let content: Vec<u8> = (0..1_000_u32).map(|at| at as u8).collect();
+            let (old, new) = (Cut { bit_len: 8_000, part_bits: 3_000 }, Cut { bit_len: 8_000, part_bits: 900 });
+            let mut take = |cut: Cut, index| {
+                let content = cut.part(index, &content);
+                let message = ReceivedMessage { channel: 0, number: 0, part: Some((cut, index)), content };
+                incoming.check(&[message], |_, _, _| Ok(())).expect("an honest part");
+                let mut delivered = Vec::new();
+                incoming.take(&message, NOW, |whole, _| {
+                    let mut bits = BitWriter::new();
+                    bits.append(whole);
+                    delivered.push(bits.into_bytes());
+                });
+                delivered
+            };
+            // Parts of the old cut arrive before and between the new ones.
+            let order = [(old, 0), (old, 1), (new, 8), (old, 2), (new, 7), (new, 6), (old, 0), (new, 5)];
+            order.into_iter().for_each(|(cut, index)| assert!(take(cut, index).is_empty()));
+            (1..5).for_each(|index| assert!(take(new, index).is_empty()));
+            assert_eq!(take(new, 0), [content.clone()]);
+            assert_eq!(incoming.held_bytes(), 0);
+        }
+    }
+
+    #[test]
     fn r20_parts_that_contradict_each_other_or_exceed_the_limit_are_refused() {
         let mut incoming = incoming(Channel::Ordered);
         take_part(&mut incoming, 0, 0, NOW).unwrap();
         let bytes = [0; 100];
         let content = BitSlice::new(&bytes, 0, 800).expect("800 bits");
         let part = |number, cut| ReceivedMessage { channel: 0, number, part: Some((cut, 0)), content };
-        let other = Cut { bit_len: 8_000, part_bits: 800 };
+        let other = Cut { bit_len: 8_001, part_bits: 800 };
         assert_eq!(incoming.check(&[part(0, other)], |_, _, _| Ok(())), Err(ReadError::OutOfRange));
         let too_large = Cut { bit_len: (64 << 10) * 8 + 1, part_bits: 800 };
         assert!(incoming.check(&[part(1, too_large)], |_, _, _| Ok(())).is_err());

@@ -140,6 +140,31 @@ impl Outgoing {
         sent_bits
     }
 
+    /// Cuts the messages anew that do not fit into packets with room for `max_bits`, because packets have
+    /// become smaller. Nothing that became of their earlier parts counts. Costs O(messages).
+    pub fn fit<R: Record>(&mut self, max_bits: usize, in_flight: &mut InFlight<R>) {
+        for (sending, channel) in self.channels.iter_mut().zip(0..) {
+            let numbers = sending.fit(max_bits);
+            if !numbers.is_empty() {
+                in_flight.forget_messages(|message| {
+                    message.channel == channel && numbers.binary_search(&message.number).is_ok()
+                });
+                self.declared_lost = None;
+            }
+        }
+    }
+
+    /// Returns how many large messages may be begun in this tick, so that the other side has no more of them
+    /// in part than it takes. Only messages that were cut anew can be more.
+    fn may_begin(&self) -> usize {
+        let reliable = || self.channels.iter().filter(|sending| sending.is_reliable());
+        if reliable().map(|sending| sending.stored.large).fold(0, usize::saturating_add) <= MAX_UNFINISHED {
+            return MAX_UNFINISHED;
+        }
+        let unfinished = reliable().map(SendingChannel::unfinished).fold(0, usize::saturating_add);
+        MAX_UNFINISHED.saturating_sub(unfinished)
+    }
+
     /// The channels take turns. In each turn a channel sends as much as its weight says: deficit round robin
     /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
     fn send_in_turns<P: Payload>(
@@ -149,7 +174,7 @@ impl Outgoing {
         may_receive: MayReceive<'_>,
         now: Duration,
     ) -> usize {
-        let (count, mut sent_bits) = (self.channels.len(), 0);
+        let (count, mut sent_bits, mut may_begin) = (self.channels.len(), 0, self.may_begin());
         while self.is_waiting() {
             let first = usize::from(self.first);
             let order = (first..count).chain(0..first);
@@ -161,7 +186,7 @@ impl Outgoing {
                     sending.begin_turn();
                 }
                 let (place, budget) = ((at as u16, count as u16), (&mut sent_bits, budget_bits));
-                if sending.send(place, outbox, budget, may_receive, now) == Stop::NoRoom {
+                if sending.send(place, outbox, budget, &mut may_begin, may_receive, now) == Stop::NoRoom {
                     (self.first, self.resumes) = (at as u16, true);
                     return sent_bits;
                 }
@@ -268,6 +293,14 @@ mod tests {
             self.outbox.end_pass(Duration::ZERO);
             let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
+        }
+
+        /// Makes packets smaller.
+        fn fit(&mut self, bytes: usize) {
+            let mut size = *self.outbox.size();
+            size.agree(bytes);
+            assert!(self.outbox.set_size(size));
+            self.outgoing.fit(self.outbox.capacity(), &mut self.outbox.in_flight);
         }
 
         fn messages_in(&mut self, sequence: Sequence) -> Vec<(u16, u64)> {
@@ -461,6 +494,41 @@ mod tests {
             side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         assert_eq!(side.send().concat(), [24, 25, 26, 27, 28, 29].map(|number| (0, number)));
+    }
+
+    #[test]
+    fn messages_are_cut_anew_for_smaller_packets_and_earlier_acks_of_their_parts_do_not_count() {
+        let mut side = Side::new(&[Channel::Ordered]);
+        [150, 1_000, 20].into_iter().for_each(|bytes| side.add(0, bytes).unwrap());
+        let packets = side.send().len() as u64;
+        side.resolve(1, Delivery::Lost);
+        side.fit(128);
+        (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        side.outgoing.arrived_late(range(1, 1));
+        let again = side.send().concat();
+        assert_eq!(again.iter().filter(|sent| **sent == (0, 0)).count(), 5, "in parts of 256 bits");
+        assert!(again.iter().filter(|sent| **sent == (0, 1)).count() > 15, "{again:?}");
+        assert_eq!(again.iter().filter(|sent| **sent == (0, 2)).count(), 0, "it has arrived");
+        let end = side.outbox.sequence().number();
+        (packets..end).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r20_of_many_messages_that_were_cut_anew_at_most_sixteen_are_unfinished() {
+        let mut side = Side::new(&[Channel::Ordered, Channel::Unordered]);
+        (0..60).for_each(|number| side.add(number % 2, 150).unwrap());
+        side.fit(128);
+        let mut seen = std::collections::BTreeSet::new();
+        while side.outgoing.held_bytes() > 0 {
+            let (first, sent) = (side.outbox.sequence().number(), side.send().concat());
+            let messages: std::collections::BTreeSet<_> = sent.iter().copied().collect();
+            assert!((1..=MAX_UNFINISHED).contains(&messages.len()), "{} are under way", messages.len());
+            seen.extend(messages);
+            let end = side.outbox.sequence().number();
+            (first..end).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        }
+        assert_eq!(seen.len(), 60);
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub(super) struct Message {
     others: Box<[State]>,
     recipient: Recipient,
     is_withdrawn: bool,
+    /// Whether a part of it was sent.
+    has_begun: bool,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -118,7 +120,18 @@ impl Message {
         };
         let others = vec![State::Waiting(times); cut.parts().saturating_sub(1)].into_boxed_slice();
         let state = State::Waiting(times);
-        Self { position: 0, added: 0, cut, state, others, recipient, is_withdrawn: false }
+        Self { position: 0, added: 0, cut, state, others, recipient, is_withdrawn: false, has_begun: false }
+    }
+
+    /// Returns whether each part, or the whole message, fits into a packet with room for `max_bits`.
+    fn fits(&self, max_bits: usize) -> bool {
+        let head_bits = if self.is_large() { PART_HEAD_BITS } else { MESSAGE_HEAD_BITS };
+        self.cut.bits_of(0).saturating_add(head_bits) <= max_bits
+    }
+
+    /// Returns whether the other side may have some parts of it and not all.
+    fn is_unfinished(&self) -> bool {
+        self.is_large() && self.has_begun && !self.is_done()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -236,6 +249,31 @@ impl SendingChannel {
         self.messages.push_back(Message { position, added: self.passes, ..message });
     }
 
+    /// Cuts the messages anew that do not fit into packets with room for `max_bits`. They are sent again from
+    /// the beginning. Returns their numbers.
+    pub(super) fn fit(&mut self, max_bits: usize) -> Vec<u64> {
+        let (times, mut numbers) = (self.times(), Vec::new());
+        for (message, number) in self.messages.iter_mut().zip(self.first..) {
+            if message.is_withdrawn || message.fits(max_bits) || message.is_done() {
+                continue;
+            }
+            let (waiting, was_large) = (message.waiting(), message.is_large());
+            let Message { cut, state, others, .. } =
+                Message::new(message.cut.bit_len, max_bits, times, message.recipient);
+            (message.cut, message.state, message.others) = (cut, state, others);
+            let stored = &mut self.stored;
+            stored.waiting = stored.waiting.saturating_sub(waiting).saturating_add(message.waiting());
+            stored.large = stored.large.saturating_add(usize::from(!was_large));
+            numbers.push(number);
+        }
+        numbers
+    }
+
+    /// Returns how many messages the other side may have in part.
+    pub(super) fn unfinished(&self) -> usize {
+        self.messages.iter().filter(|message| message.is_unfinished()).count()
+    }
+
     /// Frees memory if the channel stores little.
     pub(super) fn shrink(&mut self) {
         shrink_sparse(&mut self.messages);
@@ -277,12 +315,14 @@ impl SendingChannel {
 
     /// Sends what waits in this channel, until its turn is over or all channels together have sent
     /// `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
-    /// [`end_sending`](Self::end_sending) afterwards.
+    /// [`end_sending`](Self::end_sending) afterwards. Begins at most `may_begin` large messages, if the channel
+    /// is reliable.
     pub(super) fn send<P: Payload>(
         &mut self,
         (channel, channels): (u16, u16),
         outbox: &mut Outbox<P>,
         (sent_bits, budget_bits): (&mut usize, usize),
+        may_begin: &mut usize,
         may_receive: MayReceive<'_>,
         now: Duration,
     ) -> Stop {
@@ -301,6 +341,11 @@ impl SendingChannel {
             let (cut, recipient) = (message.cut, message.recipient);
             let content = self.contents.get(message.position, message.content_bytes());
             let part = if message.is_withdrawn { MARK } else { part };
+            let begins = is_reliable && message.is_large() && !message.has_begun && part != MARK;
+            if begins && *may_begin == 0 {
+                self.cursor = (self.end(), 0);
+                return Stop::Empty;
+            }
             let Some(state) = message.part_mut(part) else {
                 self.cursor = (number.saturating_add(1), 0);
                 continue;
@@ -334,6 +379,8 @@ impl SendingChannel {
                 if !matches!(state, State::Waiting(_)) {
                     self.stored.waiting = self.stored.waiting.saturating_sub(1);
                 }
+                message.has_begun = true;
+                *may_begin = may_begin.saturating_sub(usize::from(begins));
             }
             self.cursor =
                 if part == MARK { (number.saturating_add(1), 0) } else { (number, part.saturating_add(1)) };
@@ -449,8 +496,8 @@ mod tests {
             sending.begin_pass();
             while {
                 sending.begin_turn();
-                sending.send((0, 1), &mut outbox, (&mut 0, 20_000), &may_receive, Duration::ZERO)
-                    == Stop::Turn
+                let budget = (&mut 0, 20_000);
+                sending.send((0, 1), &mut outbox, budget, &mut 1, &may_receive, Duration::ZERO) == Stop::Turn
             } {}
             sending.end_sending();
             let viewers: Vec<u8> = (0..40).filter(|number| number % 4 != 0).collect();

@@ -22,6 +22,12 @@ const RECORD_BYTES_PER_BYTE: usize = 48;
 const PROBES: usize = 4;
 
 impl<P: Payload> Outbox<P> {
+    /// Returns how many bits of a packet are free for what is encoded for several connections: for a whole
+    /// segment, or for a table with one entry.
+    pub fn body_bits(&self) -> usize {
+        self.max_bits() - frame_bits::<P>()
+    }
+
     /// Returns how many bits of an empty packet are free for its body.
     pub fn capacity(&self) -> usize {
         self.max_bits() - frame_bits::<P>() - SEGMENT_BITS

@@ -22,6 +22,6 @@ impl Connection {
             && self.link.health.is_at_rest()
             && !self.link.owes_acks()
             && self.copies.followed.is_none();
-        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
+        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive).min(self.link.probes_at()))
     }
 }

@@ -1,0 +1,192 @@
+//! Finds out what a path carries that swallows large packets, in the way of RFC 8899: by probes, which are
+//! packets that are padded to a size and answered by the other side.
+//!
+//! The sender has doubts when eight packets were lost and no packet of their sizes has arrived, while packets
+//! come from the other side. Then it tests the size of its packets with pairs of probes (see `pair_test`). If
+//! twenty small probes were answered and none of the large ones, the path does not carry the size: on a path
+//! that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds a size
+//! that was answered. Once in a minute the sender tests whether the path carries the full size again.
+//!
+//! *Invariant:* packets become smaller only after the twenty pairs, and only to a size of which a packet or a
+//! probe has arrived, or to the least size.
+
+use std::time::Duration;
+
+use super::losses::LossesInRow;
+use super::pair_test::{Certainty, PairTest, Verdict};
+
+/// What it takes to say that a path does not carry a size that it should carry.
+const SURE: Certainty = Certainty { pairs: 20, wait: Duration::from_millis(500) };
+
+/// What it takes to look for a smaller size, or to wait with a greater one. A mistake costs only some bytes.
+const LIKELY: Certainty = Certainty { pairs: 4, wait: Duration::from_millis(100) };
+
+/// The search ends when the largest size that is carried and the smallest that is not are this close.
+const RESOLUTION_BYTES: usize = 32;
+
+/// After a test without consequences, the next doubts have to wait.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// The time between two tests whether the path carries the full size again.
+const RAISE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// A packet to be sent, to find out whether one of its size arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Probe {
+    pub(crate) number: u16,
+    /// The size to which it is padded.
+    pub(crate) bytes: usize,
+}
+
+/// What was found out about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFinding {
+    /// The path carries packets of at most this many bytes, or again of this many.
+    Carries(usize),
+    /// The path does not carry packets of the least size, so the connection cannot go on.
+    TooNarrow,
+}
+
+/// The sizes that a search or test is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// The greatest size of packets now.
+    pub(crate) now: usize,
+    /// The greatest size if the path carries it.
+    pub(crate) full: usize,
+    /// The least size with which the connection goes on.
+    pub(crate) least: usize,
+}
+
+/// Why a size is tested.
+#[derive(Clone, Copy, Debug)]
+enum Aim {
+    /// There are doubts about the size of packets. A packet of `low` bytes has arrived since they began.
+    Doubt { low: usize },
+    /// A size is looked for: the path does not carry `high` bytes, and a packet of `low` bytes has arrived.
+    /// `low` is zero if nothing of the least size has arrived.
+    Search { low: usize, high: usize },
+    /// The path may carry more than before.
+    Raise,
+}
+
+/// The state of the probes of one side.
+#[derive(Debug, Default)]
+pub(crate) struct Probing {
+    test: Option<(PairTest, Aim)>,
+    /// The number of the next probe.
+    next: u16,
+    /// Doubts before this time are ignored.
+    quiet_until: Duration,
+    /// When the full size is tested again. `None` if packets have the full size.
+    raise_at: Option<Duration>,
+}
+
+impl Probing {
+    /// Returns when there is something to do.
+    pub(crate) fn next_at(&self) -> Duration {
+        if self.test.is_some() { Duration::ZERO } else { self.raise_at.unwrap_or(Duration::MAX) }
+    }
+
+    /// Returns whether nothing of this has to be remembered.
+    pub(crate) fn is_over(&self, now: Duration) -> bool {
+        self.test.is_none() && self.raise_at.is_none() && now >= self.quiet_until
+    }
+
+    /// Returns the probes that must be sent now. `session` is a number of the session.
+    pub(crate) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Option<[Probe; 2]> {
+        let (test, _) = self.test.as_mut()?;
+        let probes = test.due(session, round_trip, now);
+        self.next = test.end();
+        probes
+    }
+
+    /// Handles the answer of the probe with this number.
+    pub(crate) fn answered(&mut self, number: u16, now: Duration) {
+        self.test.iter_mut().for_each(|(test, _)| test.answered(number, now));
+    }
+
+    /// Begins and ends tests. Returns what was found out about the path.
+    pub(crate) fn advance(
+        &mut self,
+        losses: &mut LossesInRow,
+        sizes: Sizes,
+        round_trip: Duration,
+        now: Duration,
+    ) -> Option<PathFinding> {
+        let Some((test, aim)) = &self.test else {
+            self.begin(losses, sizes, now);
+            return None;
+        };
+        let verdict = if losses.has_carried() { Some(Verdict::Carried) } else { test.verdict(round_trip, now) };
+        let (verdict, bytes, aim) = (verdict?, test.bytes, *aim);
+        self.test = None;
+        losses.end_test();
+        match (aim, verdict) {
+            (Aim::Doubt { .. }, Verdict::Blocked) if bytes <= sizes.least => Some(PathFinding::TooNarrow),
+            (Aim::Doubt { low }, Verdict::Blocked) => {
+                let low = if low >= sizes.least { low.min(bytes) } else { 0 };
+                self.search(low, bytes, sizes, losses, now)
+            }
+            (Aim::Doubt { .. }, Verdict::Carried | Verdict::Unknown) => {
+                self.quiet_until = now.saturating_add(QUIET);
+                None
+            }
+            (Aim::Search { high, .. }, Verdict::Carried) => self.search(bytes, high, sizes, losses, now),
+            (Aim::Search { low: 0, .. }, Verdict::Blocked) if bytes <= sizes.least => {
+                Some(PathFinding::TooNarrow)
+            }
+            (Aim::Search { low, .. }, Verdict::Blocked | Verdict::Unknown) => {
+                self.search(low, bytes, sizes, losses, now)
+            }
+            (Aim::Raise, Verdict::Carried) => {
+                self.raise_at = None;
+                Some(PathFinding::Carries(bytes))
+            }
+            (Aim::Raise, Verdict::Blocked | Verdict::Unknown) => {
+                self.raise_at = Some(now.saturating_add(RAISE_INTERVAL));
+                None
+            }
+        }
+    }
+
+    /// Begins a test, if there is a reason for one.
+    fn begin(&mut self, losses: &mut LossesInRow, sizes: Sizes, now: Duration) {
+        if losses.are_doubtful() && now >= self.quiet_until {
+            let low = losses.begin_test(sizes.now);
+            self.test(sizes.now, SURE, Aim::Doubt { low }, now);
+        } else if self.raise_at.is_some_and(|at| now >= at) {
+            losses.begin_test(sizes.full);
+            self.test(sizes.full, LIKELY, Aim::Raise, now);
+        }
+    }
+
+    /// Goes on with the search between two sizes, or ends it.
+    fn search(
+        &mut self,
+        low: usize,
+        high: usize,
+        sizes: Sizes,
+        losses: &mut LossesInRow,
+        now: Duration,
+    ) -> Option<PathFinding> {
+        let least = low.max(sizes.least);
+        if high.saturating_sub(least) > RESOLUTION_BYTES {
+            let middle = least.midpoint(high);
+            losses.begin_test(middle);
+            self.test(middle, LIKELY, Aim::Search { low, high }, now);
+            return None;
+        }
+        if low == 0 && high > sizes.least {
+            losses.begin_test(sizes.least);
+            self.test(sizes.least, SURE, Aim::Search { low, high }, now);
+            return None;
+        }
+        self.raise_at = Some(now.saturating_add(RAISE_INTERVAL));
+        Some(PathFinding::Carries(least))
+    }
+
+    fn test(&mut self, bytes: usize, certainty: Certainty, aim: Aim, now: Duration) {
+        self.test = Some((PairTest::new(bytes, certainty, self.next, now), aim));
+    }
+}
