@@ -167,11 +167,12 @@ impl<P: Payload> Link<P> {
         if self.probing.is_none() && !self.outbox.losses.are_doubtful() {
             return None;
         }
-        let (mut probing, round_trip) = (self.probing.take().unwrap_or_default(), self.health.round_trip.smoothed());
+        let (mut probing, round_trip) =
+            (self.probing.take().unwrap_or_default(), self.health.round_trip.smoothed());
         let mut size = *self.outbox.size();
         let sizes = Sizes { now: size.bytes(), full: size.of_any_path(), least: size.least() };
         let finding = probing.advance(&mut self.outbox.losses, sizes, round_trip, now);
-        for probe in probing.due(key, round_trip, now).into_iter().flatten() {
+        for probe in probing.due(key, round_trip, now) {
             self.outbox.push_control(&Control::Probe(probe.number).to_padded_packet(key, probe.bytes));
         }
         self.probing = Some(probing).filter(|probing| !probing.is_over(now));

@@ -129,7 +129,14 @@ impl Harbour {
     }
 
     fn has(&self, guest: usize, chart: ObjectRef<Chart>) -> bool {
-        self.guests[guest].client.get(chart) == Some(&self.server[chart])
+        // A client does not keep the order of the marks.
+        let sorted = |chart: &Chart| {
+            let mut marks: Vec<(u32, String)> =
+                chart.marks.iter().map(|mark| (mark.place, mark.text.clone())).collect();
+            marks.sort_unstable();
+            (chart.number, chart.ink.clone(), marks)
+        };
+        self.guests[guest].client.get(chart).map(sorted) == Some(sorted(&self.server[chart]))
     }
 
     /// Returns why the sessions of a client have ended.
@@ -181,7 +188,11 @@ fn all_pairs_of_sizes_work_and_the_lower_counts_in_both_directions() {
                 at_client.extend(other);
                 !at_server.is_empty() && !at_client.is_empty()
             });
-            assert_eq!((&at_server, &at_client), (&vec![letter.clone()], &vec![letter]), "{server}, {client}");
+            assert_eq!(
+                (&at_server, &at_client),
+                (&vec![letter.clone()], &vec![letter]),
+                "{server}, {client}"
+            );
             let Guest { largest_down, largest_up, .. } = harbour.guests[guest];
             let lower = server.min(client);
             let used = largest_down.min(largest_up);
@@ -194,7 +205,9 @@ fn all_pairs_of_sizes_work_and_the_lower_counts_in_both_directions() {
 
 #[test]
 fn a_client_with_packets_of_less_than_508_bytes_needs_a_server_with_such_packets() {
-    for (server, client, works) in [(128, 1_200, true), (128, 128, true), (300, 400, true), (1_200, 507, false)] {
+    for (server, client, works) in
+        [(128, 1_200, true), (128, 128, true), (300, 400, true), (1_200, 507, false)]
+    {
         let mut harbour = Harbour::new(server);
         let guest = harbour.enter(client, 1_200);
         let object = harbour.server.spawn(chart());
@@ -253,7 +266,8 @@ fn sizes_change_in_the_middle_of_large_objects_and_messages_and_nothing_is_lost(
                     _ = harbour.server[object].marks.push(Mark { place: at, text });
                 });
             }
-            let size = harbour.rng.pick(&[508, 600, 800, 1_000, 1_162, 1_300, 1_414]).copied().expect("a size");
+            let size =
+                harbour.rng.pick(&[508, 600, 800, 1_000, 1_162, 1_300, 1_414]).copied().expect("a size");
             harbour.server.connection(id).set_packet_bytes(size);
             let size = harbour.rng.pick(&[508, 700, 1_100, 1_414]).copied().expect("a size");
             harbour.guests[guest].client.set_packet_bytes(size);
@@ -331,5 +345,34 @@ fn many_clients_with_mixed_sizes_see_the_same_with_losses() {
         for guest in &harbour.guests {
             assert!(guest.largest_down <= guest.link_bytes, "seed {seed}");
         }
+    }
+}
+
+#[test]
+fn s88_a_client_with_small_packets_does_not_make_those_of_the_others_small() {
+    let bytes_with = |others: &[usize]| {
+        let mut harbour = Harbour::new(1_200);
+        let guest = harbour.enter(1_200, 1_200);
+        others.iter().for_each(|&size| _ = harbour.enter(size, size));
+        let charts: Vec<_> = (0..200).map(|_| harbour.server.spawn(Chart::default())).collect();
+        assert!(harbour.reaches(|harbour| harbour.has(guest, charts[199])));
+        harbour.steps(20);
+        let id = harbour.guests[guest].id;
+        let stats = |harbour: &Harbour| harbour.server.connection_info(id).stats().expect("a connection");
+        let before = stats(&harbour);
+        for tick in 0..50 {
+            for &chart in &charts {
+                harbour.server[chart].number = tick * 0x0101_0101;
+                harbour.server[chart].ink = bytes(100, tick);
+            }
+            harbour.step();
+        }
+        (stats(&harbour).bytes_sent - before.bytes_sent, stats(&harbour).packets_sent - before.packets_sent)
+    };
+    let (bytes, packets) = bytes_with(&[]);
+    for others in [&[1_100][..], &[508], &[508, 600, 700]] {
+        let (more_bytes, more_packets) = bytes_with(others);
+        assert!(more_bytes <= bytes + bytes / 50, "{more_bytes} for {bytes} bytes with {others:?}");
+        assert!(more_packets <= packets + packets / 6, "{more_packets} for {packets} with {others:?}");
     }
 }

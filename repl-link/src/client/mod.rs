@@ -232,6 +232,7 @@ impl<P: Payload> ClientSession<P> {
             ClientOutcome::Connected => {
                 self.welcomed();
                 self.link.agree_packet_bytes(self.handshake.server_packet_bytes());
+                self.handshake.packet_bytes = self.link.outbox.packet_bytes();
                 self.link.exchange.begin(&self.mailbox, context.terms.timeout);
                 Heard::Began(self.attempts.began(self.handshake.instance, now))
             }

@@ -43,7 +43,11 @@ impl Cut {
     /// # Errors
     /// Returns an error if the other `Cut` is of content of another length.
     pub fn compare(self, other: Self) -> Result<Ordering, ReadError> {
-        if self.bit_len == other.bit_len { Ok(self.part_bits.cmp(&other.part_bits)) } else { Err(ReadError::OutOfRange) }
+        if self.bit_len == other.bit_len {
+            Ok(self.part_bits.cmp(&other.part_bits))
+        } else {
+            Err(ReadError::OutOfRange)
+        }
     }
 
     /// Returns the number of bits of a part.

@@ -549,7 +549,8 @@ mod tests {
         for channel in [Channel::Ordered, Channel::Unordered, Channel::Unreliable] {
             let mut incoming = incoming(channel);
             let content: Vec<u8> = (0..1_000_u32).map(|at| at as u8).collect();
-            let (old, new) = (Cut { bit_len: 8_000, part_bits: 3_000 }, Cut { bit_len: 8_000, part_bits: 900 });
+            let (old, new) =
+                (Cut { bit_len: 8_000, part_bits: 3_000 }, Cut { bit_len: 8_000, part_bits: 900 });
             let mut take = |cut: Cut, index| {
                 let content = cut.part(index, &content);
                 let message = ReceivedMessage { channel: 0, number: 0, part: Some((cut, index)), content };

@@ -2,24 +2,24 @@
 //! packets that are padded to a size and answered by the other side.
 //!
 //! The sender has doubts when eight packets were lost and no packet of their sizes has arrived, while packets
-//! come from the other side. Then it tests the size of its packets with pairs of probes (see `pair_test`). If
-//! twenty small probes were answered and none of the large ones, the path does not carry the size: on a path
-//! that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds a size
-//! that was answered. Once in a minute the sender tests whether the path carries the full size again.
+//! come from the other side. Then it tests the size of its packets with rounds of probes (see `pair_test`). If
+//! the small probes of twenty rounds were answered and none of the large ones, the path does not carry the size:
+//! on a path that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds
+//! a size that was answered. Once in a minute the sender tests whether the path carries the full size again.
 //!
-//! *Invariant:* packets become smaller only after the twenty pairs, and only to a size of which a packet or a
+//! *Invariant:* packets become smaller only after the twenty rounds, and only to a size of which a packet or a
 //! probe has arrived, or to the least size.
 
 use std::time::Duration;
 
 use super::losses::LossesInRow;
-use super::pair_test::{Certainty, PairTest, Verdict};
+use super::pair_test::{Certainty, PairTest, Probe, Verdict};
 
 /// What it takes to say that a path does not carry a size that it should carry.
-const SURE: Certainty = Certainty { pairs: 20, wait: Duration::from_millis(500) };
+const SURE: Certainty = Certainty { rounds: 20, small: 4, wait: Duration::from_millis(500) };
 
 /// What it takes to look for a smaller size, or to wait with a greater one. A mistake costs only some bytes.
-const LIKELY: Certainty = Certainty { pairs: 4, wait: Duration::from_millis(100) };
+const LIKELY: Certainty = Certainty { rounds: 4, small: 1, wait: Duration::from_millis(100) };
 
 /// The search ends when the largest size that is carried and the smallest that is not are this close.
 const RESOLUTION_BYTES: usize = 32;
@@ -29,14 +29,6 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// The time between two tests whether the path carries the full size again.
 const RAISE_INTERVAL: Duration = Duration::from_secs(60);
-
-/// A packet to be sent, to find out whether one of its size arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Probe {
-    pub(crate) number: u16,
-    /// The size to which it is padded.
-    pub(crate) bytes: usize,
-}
 
 /// What was found out about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +86,8 @@ impl Probing {
     }
 
     /// Returns the probes that must be sent now. `session` is a number of the session.
-    pub(crate) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Option<[Probe; 2]> {
-        let (test, _) = self.test.as_mut()?;
+    pub(crate) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Vec<Probe> {
+        let Some((test, _)) = &mut self.test else { return Vec::new() };
         let probes = test.due(session, round_trip, now);
         self.next = test.end();
         probes
@@ -118,7 +110,8 @@ impl Probing {
             self.begin(losses, sizes, now);
             return None;
         };
-        let verdict = if losses.has_carried() { Some(Verdict::Carried) } else { test.verdict(round_trip, now) };
+        let verdict =
+            if losses.has_carried() { Some(Verdict::Carried) } else { test.verdict(round_trip, now) };
         let (verdict, bytes, aim) = (verdict?, test.bytes, *aim);
         self.test = None;
         losses.end_test();
@@ -188,5 +181,90 @@ impl Probing {
 
     fn test(&mut self, bytes: usize, certainty: Certainty, aim: Aim, now: Duration) {
         self.test = Some((PairTest::new(bytes, certainty, self.next, now), aim));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: Duration = Duration::from_millis(16);
+    const SIZES: Sizes = Sizes { now: 1_200, full: 1_200, least: 508 };
+
+    /// Runs probes on a path that carries `carried` bytes, without delays, until something is found or the time
+    /// is `end`. If `has_losses` is true, packets of the greatest size were lost in a row.
+    fn run(
+        probing: &mut Probing,
+        has_losses: bool,
+        sizes: Sizes,
+        carried: usize,
+        (start, end): (Duration, Duration),
+    ) -> (Option<PathFinding>, Duration) {
+        let (mut losses, mut now) = (LossesInRow::default(), start);
+        if has_losses {
+            (0..8).for_each(|_| losses.lost(sizes.now));
+            losses.heard();
+        }
+        while now < end {
+            let found = probing.advance(&mut losses, sizes, Duration::ZERO, now);
+            if found.is_some() {
+                return (found, now - start);
+            }
+            for probe in probing.due(7, Duration::ZERO, now) {
+                if probe.bytes <= carried {
+                    probing.answered(probe.number, now);
+                }
+            }
+            now += TICK;
+        }
+        (None, now - start)
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_size_that_a_path_carries_is_found_to_a_few_bytes() {
+        for carried in [508, 509, 700, 1_000, 1_100, 1_199] {
+            let (found, elapsed) =
+                run(&mut Probing::default(), true, SIZES, carried, (Duration::ZERO, MINUTE));
+            let Some(PathFinding::Carries(bytes)) = found else { panic!("{found:?}") };
+            assert!(bytes <= carried && bytes + 33 > carried, "{bytes} of {carried}");
+            assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_does_not_carry_the_least_size_is_too_narrow() {
+        for (now, least) in [(1_200, 508), (508, 508), (520, 508), (200, 200)] {
+            let sizes = Sizes { now, full: now, least };
+            let (found, _) = run(&mut Probing::default(), true, sizes, least - 1, (Duration::ZERO, MINUTE));
+            assert_eq!(found, Some(PathFinding::TooNarrow), "{now}");
+        }
+    }
+
+    #[test]
+    fn doubts_without_a_narrow_path_change_nothing_and_then_wait() {
+        let mut probing = Probing::default();
+        let (found, _) = run(&mut probing, true, SIZES, 1_200, (Duration::ZERO, QUIET / 2));
+        assert_eq!(found, None);
+        assert!(probing.test.is_none());
+        let (found, _) = run(&mut probing, true, SIZES, 1_000, (QUIET / 2, QUIET - TICK));
+        assert!(found.is_none() && probing.test.is_none(), "too soon");
+        let (found, _) = run(&mut probing, true, SIZES, 1_000, (QUIET * 2, MINUTE));
+        assert!(found.is_some());
+    }
+
+    #[test]
+    fn the_full_size_is_tried_once_in_a_minute() {
+        let mut probing = Probing::default();
+        let (found, start) = run(&mut probing, true, SIZES, 900, (Duration::ZERO, MINUTE));
+        let Some(PathFinding::Carries(now)) = found else { panic!("{found:?}") };
+        let sizes = Sizes { now, ..SIZES };
+        let (found, _) = run(&mut probing, false, sizes, 900, (start, MINUTE + MINUTE / 2));
+        assert_eq!(found, None);
+        let (found, elapsed) = run(&mut probing, false, sizes, 1_200, (MINUTE + MINUTE / 2, MINUTE * 3));
+        assert_eq!(found, Some(PathFinding::Carries(1_200)));
+        assert!(elapsed > MINUTE / 2 && elapsed < MINUTE, "{elapsed:?}");
+        assert!(probing.is_over(MINUTE * 4));
     }
 }

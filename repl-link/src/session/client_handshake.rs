@@ -348,6 +348,7 @@ impl ClientHandshake {
     fn hello_bytes(&self) -> usize {
         let full = self.packet_bytes.min(HELLO_BYTES);
         match self.hellos {
+            _ if self.is_connected() => full,
             ..FULL_HELLOS => full,
             hellos if hellos.is_multiple_of(3) => full,
             hellos if hellos % 3 == 1 => full.min(LEAST_PACKET_BYTES),
@@ -435,11 +436,7 @@ impl ClientHandshake {
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
-    pub(crate) fn end(
-        &mut self,
-        reason: DisconnectReason,
-        queue: &mut SendQueue,
-    ) -> ClientOutcome<'static> {
+    pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> ClientOutcome<'static> {
         if self.is_ended() {
             return ClientOutcome::Nothing;
         }
@@ -484,7 +481,14 @@ mod tests {
     use crate::session::pair::{HandshakePair, Reported, SESSION, STEP, class, drain, state};
 
     fn welcome(timeout_ms: u32) -> Control {
-        Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, packet_bytes: 1_200, answer: Vec::new(), seals_state: true })
+        Control::Welcome(Welcome {
+            timeout_ms,
+            token: 9,
+            instance: 4,
+            packet_bytes: 1_200,
+            answer: Vec::new(),
+            seals_state: true,
+        })
     }
 
     #[test]
