@@ -191,7 +191,12 @@ impl<P: Payload> Link<P> {
     /// Returns when the link must be asked to [probe](Self::probe) again. `MAX` if it need not.
     #[must_use]
     pub fn probes_at(&self) -> Duration {
-        self.probing.as_ref().map_or(Duration::MAX, |probing| probing.next_at())
+        let is_doubtful = self.outbox.losses.are_doubtful();
+        match &self.probing {
+            Some(probing) => probing.next_at(is_doubtful),
+            None if is_doubtful => Duration::ZERO,
+            None => Duration::MAX,
+        }
     }
 
     /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.

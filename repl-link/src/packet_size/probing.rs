@@ -75,9 +75,14 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    /// Returns when there is something to do.
-    pub(crate) fn next_at(&self) -> Duration {
-        if self.test.is_some() { Duration::ZERO } else { self.raise_at.unwrap_or(Duration::MAX) }
+    /// Returns when there is something to do. `is_doubtful` says whether there are doubts.
+    pub(crate) fn next_at(&self, is_doubtful: bool) -> Duration {
+        let raise_at = self.raise_at.unwrap_or(Duration::MAX);
+        match self.test {
+            Some(_) => Duration::ZERO,
+            None if is_doubtful => raise_at.min(self.quiet_until),
+            None => raise_at,
+        }
     }
 
     /// Returns whether nothing of this has to be remembered.
