@@ -169,8 +169,8 @@ impl<P: Payload> Link<P> {
         }
         let (mut probing, round_trip) =
             (self.probing.take().unwrap_or_default(), self.health.round_trip.smoothed());
-        let mut size = *self.outbox.size();
-        let sizes = Sizes { now: size.bytes(), full: size.of_any_path(), least: size.least() };
+        let (mut size, are_used) = (*self.outbox.size(), self.outbox.in_flight.unresolved() > 0);
+        let sizes = Sizes { now: size.bytes(), full: size.of_any_path(), least: size.least(), are_used };
         let finding = probing.advance(&mut self.outbox.losses, sizes, round_trip, now);
         for probe in probing.due(key, round_trip, now) {
             self.outbox.push_control(&Control::Probe(probe.number).to_padded_packet(key, probe.bytes));
@@ -188,15 +188,11 @@ impl<P: Payload> Link<P> {
         self.probing.iter_mut().for_each(|probing| probing.answered(number, now));
     }
 
-    /// Returns when the link must be asked to [probe](Self::probe) again. `MAX` if it need not.
+    /// Returns whether a size of packets is tested now, so that the link must be asked to
+    /// [probe](Self::probe) in each tick.
     #[must_use]
-    pub fn probes_at(&self) -> Duration {
-        let is_doubtful = self.outbox.losses.are_doubtful();
-        match &self.probing {
-            Some(probing) => probing.next_at(is_doubtful),
-            None if is_doubtful => Duration::ZERO,
-            None => Duration::MAX,
-        }
+    pub fn is_probing(&self) -> bool {
+        self.probing.as_ref().is_some_and(|probing| probing.is_testing())
     }
 
     /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.

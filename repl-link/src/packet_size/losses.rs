@@ -3,7 +3,7 @@
 //! *Invariant:* an ack of a packet removes all losses of packets that are not larger. So on a path that carries
 //! every size, losses of large packets stay only as long as no large packet arrives.
 
-/// After so many losses in a row, the sender has doubts whether the path carries packets of their sizes.
+/// After so many losses in a row, the next one raises doubts whether the path carries packets of their sizes.
 const DOUBTFUL: usize = 8;
 
 /// The sizes of packets that were lost in a row.
@@ -14,6 +14,8 @@ pub(crate) struct LossesInRow {
     len: u8,
     /// Whether anything has come from the other side since the last loss.
     has_heard: bool,
+    /// Whether a loss has raised doubts that were not taken yet.
+    is_doubtful: bool,
     /// The largest packet that has arrived since the first loss in the row.
     arrived: u16,
     /// While a size is tested, that size, and whether a packet of at least this size has arrived.
@@ -23,8 +25,15 @@ pub(crate) struct LossesInRow {
 
 impl Default for LossesInRow {
     fn default() -> Self {
-        let sizes = [0; DOUBTFUL];
-        Self { sizes, len: 0, has_heard: false, arrived: 0, tested: u16::MAX, has_carried: false }
+        Self {
+            sizes: [0; DOUBTFUL],
+            len: 0,
+            has_heard: false,
+            is_doubtful: false,
+            arrived: 0,
+            tested: u16::MAX,
+            has_carried: false,
+        }
     }
 }
 
@@ -46,13 +55,18 @@ impl LossesInRow {
         self.sizes.copy_within(disproved.., 0);
         self.len = self.len.saturating_sub(disproved as u8);
         self.arrived = if self.len == 0 { 0 } else { self.arrived.max(bytes) };
+        self.is_doubtful &= disproved == 0;
     }
 
     /// Records that a packet was declared lost.
     pub(crate) fn lost(&mut self, bytes: usize) {
         let (bytes, len) = (bytes as u16, usize::from(self.len));
-        self.has_heard = false;
-        if bytes <= self.arrived || len == DOUBTFUL {
+        let has_heard = std::mem::take(&mut self.has_heard);
+        if bytes <= self.arrived {
+            return;
+        }
+        if len == DOUBTFUL {
+            self.is_doubtful |= has_heard;
             return;
         }
         let at = self.sizes.get(..len).unwrap_or_default().partition_point(|&lost| lost <= bytes);
@@ -70,7 +84,13 @@ impl LossesInRow {
     /// Returns whether packets were lost in a row although the other side is there.
     #[inline]
     pub(crate) fn are_doubtful(&self) -> bool {
-        usize::from(self.len) == DOUBTFUL && self.has_heard
+        self.is_doubtful
+    }
+
+    /// Returns the same, and takes the doubts: only another loss raises them again. So when everything has
+    /// arrived after all, there are none.
+    pub(crate) fn take_doubts(&mut self) -> bool {
+        std::mem::take(&mut self.is_doubtful)
     }
 
     /// Ends the row, because the size `bytes` is tested from now on. Returns the size of the largest packet
@@ -125,8 +145,16 @@ mod tests {
         (0..20).for_each(|_| losses.lost(1_200));
         assert!(!losses.are_doubtful(), "as in an outage");
         losses.heard();
-        assert!(losses.are_doubtful());
+        assert!(!losses.are_doubtful(), "nothing was lost since then");
+        losses.lost(1_200);
         losses.arrived(1_199);
+        assert!(losses.are_doubtful() && losses.take_doubts() && !losses.take_doubts());
+        losses.heard();
+        losses.lost(1_190);
+        assert!(!losses.are_doubtful(), "larger packets arrive");
+        losses.lost(1_200);
+        losses.heard();
+        losses.lost(1_200);
         assert!(losses.are_doubtful());
         assert_eq!(losses.begin_test(1_200), 1_199);
         assert!(!losses.are_doubtful() && !losses.has_carried());

@@ -1,7 +1,7 @@
 //! Finds out what a path carries that swallows large packets, in the way of RFC 8899: by probes, which are
 //! packets that are padded to a size and answered by the other side.
 //!
-//! The sender has doubts when eight packets were lost and no packet of their sizes has arrived, while packets
+//! The sender has doubts when nine packets were lost and no packet of their sizes has arrived, while packets
 //! come from the other side. Then it tests the size of its packets with rounds of probes (see `pair_test`). If
 //! the small probes of twenty rounds were answered and none of the large ones, the path does not carry the size:
 //! on a path that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds
@@ -23,6 +23,9 @@ const LIKELY: Certainty = Certainty { rounds: 4, small: 1, wait: Duration::from_
 
 /// The search ends when the largest size that is carried and the smallest that is not are this close.
 const RESOLUTION_BYTES: usize = 32;
+
+/// A test is given up if nothing has waited for an ack for this time: then no size matters.
+const LONGEST_IDLE: Duration = Duration::from_millis(250);
 
 /// After a test without consequences, the next doubts have to wait.
 const QUIET: Duration = Duration::from_secs(5);
@@ -48,6 +51,8 @@ pub(crate) struct Sizes {
     pub(crate) full: usize,
     /// The least size with which the connection goes on.
     pub(crate) least: usize,
+    /// Whether packets wait for their acks.
+    pub(crate) are_used: bool,
 }
 
 /// Why a size is tested.
@@ -72,17 +77,14 @@ pub(crate) struct Probing {
     quiet_until: Duration,
     /// When the full size is tested again. `None` if packets have the full size.
     raise_at: Option<Duration>,
+    /// Since when nothing has waited for an ack.
+    idle_since: Option<Duration>,
 }
 
 impl Probing {
-    /// Returns when there is something to do. `is_doubtful` says whether there are doubts.
-    pub(crate) fn next_at(&self, is_doubtful: bool) -> Duration {
-        let raise_at = self.raise_at.unwrap_or(Duration::MAX);
-        match self.test {
-            Some(_) => Duration::ZERO,
-            None if is_doubtful => raise_at.min(self.quiet_until),
-            None => raise_at,
-        }
+    /// Returns whether a size is tested now.
+    pub(crate) fn is_testing(&self) -> bool {
+        self.test.is_some()
     }
 
     /// Returns whether nothing of this has to be remembered.
@@ -103,6 +105,15 @@ impl Probing {
         self.test.iter_mut().for_each(|(test, _)| test.answered(number, now));
     }
 
+    /// Notes whether anything waits for an ack. Ends the test if nothing does.
+    fn rest(&mut self, are_used: bool, losses: &mut LossesInRow, now: Duration) {
+        self.idle_since = if are_used { None } else { self.idle_since.or(Some(now)) };
+        let is_idle = self.idle_since.is_some_and(|since| now.saturating_sub(since) >= LONGEST_IDLE);
+        if is_idle && self.test.take().is_some() {
+            losses.end_test();
+        }
+    }
+
     /// Begins and ends tests. Returns what was found out about the path.
     pub(crate) fn advance(
         &mut self,
@@ -111,6 +122,7 @@ impl Probing {
         round_trip: Duration,
         now: Duration,
     ) -> Option<PathFinding> {
+        self.rest(sizes.are_used, losses, now);
         let Some((test, aim)) = &self.test else {
             self.begin(losses, sizes, now);
             return None;
@@ -150,10 +162,10 @@ impl Probing {
 
     /// Begins a test, if there is a reason for one.
     fn begin(&mut self, losses: &mut LossesInRow, sizes: Sizes, now: Duration) {
-        if losses.are_doubtful() && now >= self.quiet_until {
+        if losses.take_doubts() && now >= self.quiet_until {
             let low = losses.begin_test(sizes.now);
             self.test(sizes.now, SURE, Aim::Doubt { low }, now);
-        } else if self.raise_at.is_some_and(|at| now >= at) {
+        } else if sizes.are_used && self.raise_at.is_some_and(|at| now >= at) {
             losses.begin_test(sizes.full);
             self.test(sizes.full, LIKELY, Aim::Raise, now);
         }
@@ -194,7 +206,7 @@ mod tests {
     use super::*;
 
     const TICK: Duration = Duration::from_millis(16);
-    const SIZES: Sizes = Sizes { now: 1_200, full: 1_200, least: 508 };
+    const SIZES: Sizes = Sizes { now: 1_200, full: 1_200, least: 508, are_used: true };
 
     /// Runs probes on a path that carries `carried` bytes, without delays, until something is found or the time
     /// is `end`. If `has_losses` is true, packets of the greatest size were lost in a row.
@@ -209,6 +221,7 @@ mod tests {
         if has_losses {
             (0..8).for_each(|_| losses.lost(sizes.now));
             losses.heard();
+            losses.lost(sizes.now);
         }
         while now < end {
             let found = probing.advance(&mut losses, sizes, Duration::ZERO, now);
@@ -241,7 +254,7 @@ mod tests {
     #[test]
     fn a_path_that_does_not_carry_the_least_size_is_too_narrow() {
         for (now, least) in [(1_200, 508), (508, 508), (520, 508), (200, 200)] {
-            let sizes = Sizes { now, full: now, least };
+            let sizes = Sizes { now, full: now, least, are_used: true };
             let (found, _) = run(&mut Probing::default(), true, sizes, least - 1, (Duration::ZERO, MINUTE));
             assert_eq!(found, Some(PathFinding::TooNarrow), "{now}");
         }
@@ -257,6 +270,17 @@ mod tests {
         assert!(found.is_none() && probing.test.is_none(), "too soon");
         let (found, _) = run(&mut probing, true, SIZES, 1_000, (QUIET * 2, MINUTE));
         assert!(found.is_some());
+    }
+
+    #[test]
+    fn nothing_is_tested_while_nothing_is_sent() {
+        let idle = Sizes { are_used: false, ..SIZES };
+        let mut probing = Probing::default();
+        let (found, _) = run(&mut probing, true, idle, 900, (Duration::ZERO, LONGEST_IDLE + TICK * 2));
+        assert!(found.is_none() && probing.test.is_none(), "it is given up");
+        let (_, start) = run(&mut probing, true, SIZES, 900, (Duration::ZERO, MINUTE));
+        let (found, _) = run(&mut probing, false, idle, 1_200, (start, MINUTE * 5));
+        assert!(found.is_none(), "the full size is tried when it is of use");
     }
 
     #[test]

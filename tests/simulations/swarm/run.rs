@@ -79,6 +79,9 @@ struct Seat {
     last_received: Duration,
 }
 
+/// For this long a side goes on with probes when nothing is in flight any more.
+const PROBES_LAST: Duration = Duration::from_millis(300);
+
 impl Seat {
     /// Packets lost so far on the links of the client that lose packets in bursts.
     fn taken_by_bursts(&self, network: &Network) -> u64 {
@@ -209,7 +212,8 @@ impl Run {
     fn rest(&mut self) {
         let arrival = self.clock.now()
             + self.plan.round_trip()
-            + self.plan.time_of(ACKS_LAST_TICKS * self.plan.turn_ticks.max(1));
+            + self.plan.time_of(ACKS_LAST_TICKS * self.plan.turn_ticks.max(1))
+            + PROBES_LAST;
         while self.clock.now() < arrival {
             self.tick();
         }

@@ -21,7 +21,8 @@ impl Connection {
             && has_sent_all
             && self.link.health.is_at_rest()
             && !self.link.owes_acks()
+            && !self.link.is_probing()
             && self.copies.followed.is_none();
-        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive).min(self.link.probes_at()))
+        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
     }
 }
