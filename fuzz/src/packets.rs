@@ -27,10 +27,14 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Whether a packet with this content is sealed with the token, once both sides know it: a packet of state,
-/// or one that ends the session.
+/// one that ends the session, or one of a probe.
 pub fn has_token(content: &[u8]) -> bool {
     let mut bits = BitReader::new(content);
-    !bits.read_flag().unwrap_or(false) || bits.read_bits(3) == Ok(5)
+    let is_control = bits.read_flag().unwrap_or(false);
+    match bits.read_bits(3) {
+        Ok(7) => !is_control || bits.read_bits(2) == Ok(0b10),
+        kind => !is_control || kind == Ok(5),
+    }
 }
 
 /// Returns the token in the content of a packet if the packet is a welcome.

@@ -21,6 +21,7 @@ mod frame;
 mod link;
 mod messages;
 mod outbox;
+mod packet_size;
 pub mod parts;
 pub mod plain;
 mod queue;

@@ -18,11 +18,14 @@ use crate::frame::sequence::Sequence;
 use crate::messages::exchange::Exchange;
 use crate::messages::recipient::MayReceive;
 use crate::outbox::{Limits, Outbox};
+use crate::packet_size::allowed::AllowedSize;
+use crate::packet_size::probing::{PathFinding, Probing, Sizes};
 use crate::rate::ack_pace::AckPace;
 use crate::rate::health::LinkHealth;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
+use crate::session::control::Control;
 use crate::session::disconnect::DisconnectReason;
 use crate::spare::ROUND_TICKS;
 
@@ -56,6 +59,8 @@ pub struct Link<P: Payload> {
     packet_limit: Option<RateLimit>,
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
+    /// The probes by which the link finds out what its path carries. `None` while there are no doubts.
+    probing: Option<Box<Probing>>,
     /// The number of calls of [`tick`](Self::tick).
     ticks: u64,
 }
@@ -112,6 +117,7 @@ impl<P: Payload> Link<P> {
             exchange: Exchange::default(),
             packet_limit: None,
             ack_pace: AckPace::default(),
+            probing: None,
             ticks: 0,
         }
     }
@@ -120,6 +126,73 @@ impl<P: Payload> Link<P> {
     /// packets back.
     pub fn limit_packets(&mut self, timeout: Duration) {
         self.packet_limit = Some(RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout));
+    }
+
+    /// Takes into account that the other side receives packets of at most `bytes` bytes. The session has not
+    /// begun yet.
+    pub fn agree_packet_bytes(&mut self, bytes: usize) {
+        let mut size = *self.outbox.size();
+        size.agree(bytes);
+        self.outbox.set_size(size);
+    }
+
+    /// Sets the greatest size of the packets that this side sends, in bytes. The size is never more than both
+    /// sides receive, nor less than 508 unless one side receives less. What was found of the path is
+    /// forgotten. Costs O(messages) if packets become smaller.
+    pub fn set_packet_bytes(&mut self, bytes: usize) {
+        let mut size = *self.outbox.size();
+        size.want(bytes);
+        self.forget_path();
+        self.set_size(size);
+    }
+
+    /// Forgets what was found of the path, because packets take another one from now on.
+    pub fn forget_path(&mut self) {
+        self.probing = None;
+        let mut size = *self.outbox.size();
+        size.set_carried(usize::MAX);
+        self.set_size(size);
+    }
+
+    fn set_size(&mut self, size: AllowedSize) {
+        if self.outbox.set_size(size) {
+            self.exchange.outgoing.fit(self.outbox.capacity(), &mut self.outbox.in_flight);
+        }
+    }
+
+    /// Finds out whether the path carries packets of the greatest size, if there are doubts: sends probes,
+    /// which `key` binds to the session. Returns what was found out. If the path carries less, packets are
+    /// smaller from now on.
+    pub fn probe(&mut self, key: u64, now: Duration) -> Option<PathFinding> {
+        if self.probing.is_none() && !self.outbox.losses.are_doubtful() {
+            return None;
+        }
+        let (mut probing, round_trip) =
+            (self.probing.take().unwrap_or_default(), self.health.round_trip.smoothed());
+        let (mut size, are_used) = (*self.outbox.size(), self.outbox.in_flight.unresolved() > 0);
+        let sizes = Sizes { now: size.bytes(), full: size.of_any_path(), least: size.least(), are_used };
+        let finding = probing.advance(&mut self.outbox.losses, sizes, round_trip, now);
+        for probe in probing.due(key, round_trip, now) {
+            self.outbox.push_control(&Control::Probe(probe.number).to_padded_packet(key, probe.bytes));
+        }
+        self.probing = Some(probing).filter(|probing| !probing.is_over(now));
+        if let Some(PathFinding::Carries(bytes)) = finding {
+            size.set_carried(bytes);
+            self.set_size(size);
+        }
+        finding
+    }
+
+    /// Handles the answer of the other side to the probe with this number.
+    pub fn probe_answered(&mut self, number: u16, now: Duration) {
+        self.probing.iter_mut().for_each(|probing| probing.answered(number, now));
+    }
+
+    /// Returns whether a size of packets is tested now, so that the link must be asked to
+    /// [probe](Self::probe) in each tick.
+    #[must_use]
+    pub fn is_probing(&self) -> bool {
+        self.probing.as_ref().is_some_and(|probing| probing.is_testing())
     }
 
     /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.
@@ -206,6 +279,7 @@ impl<P: Payload> Link<P> {
     /// The caller processes them with [`next_acked`](Self::next_acked) until that returns `None`.
     pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>) -> Acks<'b, P> {
         self.received.insert(packet.header.sequence);
+        self.outbox.losses.heard();
         self.ack_pace.arrived(packet.header.sequence);
         if packet.asks_for_ack {
             self.ack_pace.schedule_acks();

@@ -21,6 +21,7 @@ pub use crate::messages::recipient::{MayReceive, Recipient};
 pub use crate::messages::sender::Sender;
 pub use crate::messages::written::Written;
 pub use crate::outbox::{Body, Draft, Outbox, SEGMENT_BITS, frame_bits};
+pub use crate::packet_size::probing::PathFinding;
 pub use crate::queue::send_queue::SendQueue;
 pub use crate::rate::health::LinkHealth;
 pub use crate::rate::rate_limit::RateLimit;

@@ -12,6 +12,7 @@ use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
 use crate::messages::progress::MessageProgress;
+use crate::packet_size::probing::PathFinding;
 use crate::rate::bbr::Bbr;
 use crate::server::host::{Host, Roster};
 use crate::server::{Maker, ServerSessions, ServerSettings};
@@ -42,6 +43,9 @@ pub enum SessionEvent {
     Login(ConnectionId, Vec<u8>),
     /// The session has ended.
     Disconnected(ConnectionId, DisconnectReason),
+    /// Packets to the client have at most this many bytes from now on, because the path carries no larger ones,
+    /// or carries larger ones again.
+    PacketBytesChanged(ConnectionId, usize),
 }
 
 /// A server that exchanges messages with its clients.
@@ -90,14 +94,24 @@ impl MessageServer {
 
     /// Accepts the login of a client. Does nothing if no login of this connection waits.
     pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) {
-        if self.sessions.accept(connection, answer) {
-            self.events.push_back(SessionEvent::Connected(connection));
-        }
+        let event = match self.sessions.accept(connection, answer) {
+            ServerOutcome::Connected => SessionEvent::Connected(connection),
+            ServerOutcome::Ended(reason) => SessionEvent::Disconnected(connection, reason),
+            _ => return,
+        };
+        self.events.push_back(event);
     }
 
     /// Ends a connection.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
+    }
+
+    /// Sets the greatest size of the packets to a client, in bytes, for example when the transport has found
+    /// out what its path carries. The size is never more than both sides receive, nor less than 508 unless one
+    /// side receives less. Does nothing if the connection does not exist.
+    pub fn set_packet_bytes(&mut self, connection: ConnectionId, bytes: usize) {
+        self.sessions.set_packet_bytes(connection, bytes);
     }
 
     /// Queues a message to a client, which is sent in the next tick.
@@ -155,12 +169,19 @@ impl MessageServer {
         let (timeout, mut ends) = (self.sessions.timeout(), Vec::new());
         let terms = *self.sessions.terms();
         for (id, peer) in self.sessions.peers.iter_mut() {
+            match peer.probe(now) {
+                Some(PathFinding::Carries(bytes)) => {
+                    self.events.push_back(SessionEvent::PacketBytesChanged(id, bytes));
+                }
+                Some(PathFinding::TooNarrow) => ends.push((id, DisconnectReason::PathTooNarrow)),
+                None => {}
+            }
             let longest_silence = peer.keep_alive(timeout);
             let link = &mut peer.connection;
             if peer.handshake.is_connected() {
                 link.tick(longest_silence, false, now);
             }
-            peer.handshake.repeat_welcome(timeout, now, &mut link.outbox.queue);
+            peer.handshake.repeat_welcome(&terms, now, &mut link.outbox.queue);
             let round_trip = link.health.round_trip.smoothed();
             let stalled = || link.exchange.expire(timeout, round_trip, now).err();
             ends.extend(peer.handshake.overdue(&terms, now).or_else(stalled).map(|reason| (id, reason)));
@@ -197,7 +218,7 @@ impl Host for MessageServer {
 
     fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let (sequence, mut reader) = match self.sessions.receive(connection, now, bytes, &self.agreement) {
-            ServerOutcome::Nothing => return,
+            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => return,
             ServerOutcome::Connected => {
                 return self.events.push_back(SessionEvent::Connected(connection));
             }
@@ -293,10 +314,21 @@ impl MessageClient {
         self.ended.take()
     }
 
+    /// Sets the greatest size of the packets to the server, in bytes, in this session and in later ones. The
+    /// size is never more than both sides receive, nor less than 508 unless one side receives less.
+    pub fn set_packet_bytes(&mut self, bytes: usize) {
+        self.session.set_packet_bytes(bytes);
+    }
+
+    /// Returns the greatest size of packets once, if what the path carries has changed it.
+    pub fn take_changed_packet_bytes(&mut self) -> Option<usize> {
+        self.session.take_changed_packet_bytes()
+    }
+
     /// Ends the session, and does not connect again.
     pub fn disconnect(&mut self) {
         self.session.stop();
-        self.ended = self.session.end(DisconnectReason::Closed, &self.terms).or(self.ended.take());
+        self.ended = self.session.end(DisconnectReason::Closed).or(self.ended.take());
     }
 
     /// Queues a message to the server, which is sent in the next tick.
@@ -355,7 +387,7 @@ impl MessageClient {
                     Err(error) => Err(DisconnectReason::Protocol(error.to_string())),
                 };
                 let Err(reason) = result else { return Ok(()) };
-                self.ended = self.session.end(reason.clone(), &self.terms);
+                self.ended = self.session.end(reason.clone());
                 match reason {
                     DisconnectReason::Protocol(why) => Err(ReceiveError::Malformed(why)),
                     _ => Ok(()),

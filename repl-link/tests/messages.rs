@@ -86,7 +86,9 @@ impl Hall {
     fn connected(&self) -> Vec<ConnectionId> {
         let of = |event: &SessionEvent| match event {
             SessionEvent::Connected(id) => Some(*id),
-            SessionEvent::Login(..) | SessionEvent::Disconnected(..) => None,
+            SessionEvent::Login(..)
+            | SessionEvent::Disconnected(..)
+            | SessionEvent::PacketBytesChanged(..) => None,
         };
         self.events.iter().filter_map(of).collect()
     }

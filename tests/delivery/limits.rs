@@ -327,10 +327,10 @@ fn r21_a_client_with_small_limits_learns_which_limit_to_raise() {
         ),
         (
             Limit::PacketBytes,
-            ClientConfig { mtu_bytes: 576, ..default() },
-            (576, 1_200),
-            "limits differ: `mtu_bytes` is 576 on the client and 1200 on the server: set `ClientConfig::mtu_bytes` to 1200 or more, or \
-             `ServerConfig::mtu_bytes` to 576 or less",
+            ClientConfig { mtu_bytes: 507, ..default() },
+            (507, 508),
+            "limits differ: `mtu_bytes` is 507 on the client and 508 on the server: set `ClientConfig::mtu_bytes` to 508 or more, or \
+             `ServerConfig::mtu_bytes` to 507 or less",
         ),
     ] {
         let (Some(reason), Some(said)) = verdict(ServerConfig::default(), client) else {

@@ -12,6 +12,7 @@ mod support;
 mod difficult_cases;
 mod end_to_end;
 mod limits;
+mod packet_sizes;
 mod rate_control;
 mod refusals;
 mod repeated_refusals;

@@ -67,6 +67,7 @@ impl Passed {
             packets_lost: self.lost,
             packets_in_flight: 0,
             round_trip: TICK,
+            packet_bytes: 1_200,
             memory_bytes: server.memory_bytes,
             ignored_calls: 0,
             waiting_objects: 0,
@@ -91,7 +92,8 @@ fn both_sides_count_each_packet_and_each_byte() {
     let lamp = room.server.spawn(Lamp::default());
     let mut passed = Passed::default();
     room.enter();
-    assert_eq!(room.server.connection_info(room.guests[0].id).stats(), Some(ConnectionStats::default()));
+    let unused = ConnectionStats { packet_bytes: 1_200, ..ConnectionStats::default() };
+    assert_eq!(room.server.connection_info(room.guests[0].id).stats(), Some(unused));
     assert_eq!(room.client().connection_info().stats(), ClientStats::default());
     for _ in 0..40 {
         passed.step(&mut room, |_| true);

@@ -276,7 +276,7 @@ fn r20_the_page_of_the_wire_format_has_the_constants_of_the_code() {
         rest = end;
     }
     let limit = format!(
-        "limit of its sender, {} bytes by default",
+        "the largest packet that it receives, {} bytes by default",
         with_commas(ServerConfig::default().mtu_bytes as u64)
     );
     assert!(page.contains(&limit), "{limit}");

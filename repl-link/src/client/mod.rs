@@ -17,6 +17,7 @@ use crate::messages::exchange::CheckedMessages;
 use crate::messages::mailbox::Mailbox;
 use crate::messages::progress::MessageProgress;
 use crate::outbox::Limits;
+use crate::packet_size::probing::PathFinding;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::payload::Payload;
 use crate::session::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
@@ -95,6 +96,9 @@ pub struct ClientSession<P: Payload> {
     bytes_received: u64,
     packets_received: u64,
     make_rate: MakeRate<P>,
+    /// The greatest size of packets, if what the path carries has changed it and the user has not heard of
+    /// it.
+    changed_packet_bytes: Option<usize>,
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
     tick_watch: TickWatch,
@@ -117,7 +121,7 @@ impl<P: Payload> ClientSession<P> {
     pub fn new(identity: Session, terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Self {
         terms.assert_valid();
         Self {
-            handshake: ClientHandshake::new(identity.number(0)),
+            handshake: ClientHandshake::new(identity.number(0), terms.capacity.mtu_bytes),
             attempts: Attempts::new(identity),
             link: new_link(terms, make_rate),
             make_rate,
@@ -126,6 +130,7 @@ impl<P: Payload> ClientSession<P> {
             last_tick: Duration::ZERO,
             bytes_received: 0,
             packets_received: 0,
+            changed_packet_bytes: None,
             earlier: Earlier::default(),
             tick_watch: TickWatch::default(),
         }
@@ -224,14 +229,20 @@ impl<P: Payload> ClientSession<P> {
         Ok(match outcome {
             ClientOutcome::Damaged => return Err(ReceiveError::Damaged),
             ClientOutcome::Nothing => Heard::Nothing,
-            ClientOutcome::State(sequence, reader) => self.open(sequence, reader, &context.terms),
+            ClientOutcome::State(sequence, reader) => self.open(sequence, reader),
             ClientOutcome::Connected => {
                 self.welcomed();
+                self.link.agree_packet_bytes(self.handshake.server_packet_bytes());
+                self.handshake.packet_bytes = self.link.outbox.packet_bytes();
                 self.link.exchange.begin(&self.mailbox, context.terms.timeout);
                 Heard::Began(self.attempts.began(self.handshake.instance, now))
             }
             ClientOutcome::Welcome => {
                 self.welcomed();
+                Heard::Nothing
+            }
+            ClientOutcome::ProbeArrived(number) => {
+                self.link.probe_answered(number, now);
                 Heard::Nothing
             }
             ClientOutcome::Ended(reason) => {
@@ -247,19 +258,14 @@ impl<P: Payload> ClientSession<P> {
         self.link.outbox.binding = self.handshake.binding();
     }
 
-    fn open<'b>(
-        &mut self,
-        sequence: Sequence,
-        mut reader: BitReader<'b>,
-        terms: &ClientTerms<'_>,
-    ) -> Heard<'b, P> {
+    fn open<'b>(&mut self, sequence: Sequence, mut reader: BitReader<'b>) -> Heard<'b, P> {
         match self.link.open(sequence, &mut reader, true, self.now) {
             Ok(Some(packet)) => {
                 self.handshake.note_packet(self.now);
                 Heard::Packet(packet, reader)
             }
             Ok(None) => Heard::Nothing,
-            Err(reason) => self.end(reason, terms).map_or(Heard::Nothing, Heard::Ended),
+            Err(reason) => self.end(reason).map_or(Heard::Nothing, Heard::Ended),
         }
     }
 
@@ -291,8 +297,8 @@ impl<P: Payload> ClientSession<P> {
     }
 
     /// Ends the session, and tells the server. Returns the reason, unless the session had ended before.
-    pub fn end(&mut self, reason: DisconnectReason, terms: &ClientTerms<'_>) -> Option<DisconnectReason> {
-        match self.handshake.end(reason, terms, &mut self.link.outbox.queue) {
+    pub fn end(&mut self, reason: DisconnectReason) -> Option<DisconnectReason> {
+        match self.handshake.end(reason, &mut self.link.outbox.queue) {
             ClientOutcome::Ended(reason) => {
                 self.link.exchange.end();
                 Some(reason)
@@ -327,11 +333,37 @@ impl<P: Payload> ClientSession<P> {
         let Some(number) = self.attempts.take_due(self.now) else { return false };
         let stats = self.stats(terms);
         self.earlier = Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
-        self.handshake = ClientHandshake::new(number);
+        let wanted = self.link.outbox.size().wanted();
         let (bytes_sent, packets_sent) = (stats.bytes_sent, self.link.outbox.queue.packets_sent);
         self.link = new_link(terms, self.make_rate);
         (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
+        self.link.set_packet_bytes(wanted);
+        self.handshake = ClientHandshake::new(number, self.link.outbox.packet_bytes());
         true
+    }
+
+    /// Sets the greatest size of the packets that this client sends, as [`Link::set_packet_bytes`] describes, in
+    /// this session and in later ones.
+    pub fn set_packet_bytes(&mut self, bytes: usize) {
+        self.link.set_packet_bytes(bytes);
+        self.handshake.packet_bytes = self.link.outbox.packet_bytes();
+    }
+
+    /// Returns the greatest size of packets once, if what the path carries has changed it.
+    pub fn take_changed_packet_bytes(&mut self) -> Option<usize> {
+        self.changed_packet_bytes.take()
+    }
+
+    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the reason
+    /// if the session ends.
+    fn probe(&mut self) -> Option<DisconnectReason> {
+        match self.link.probe(self.handshake.closing_key(), self.now)? {
+            PathFinding::Carries(bytes) => {
+                (self.handshake.packet_bytes, self.changed_packet_bytes) = (bytes, Some(bytes));
+                None
+            }
+            PathFinding::TooNarrow => self.end(DisconnectReason::PathTooNarrow),
+        }
     }
 
     /// Makes the packets of this tick, which contain handshake data, messages or acks, or keep the session
@@ -347,7 +379,10 @@ impl<P: Payload> ClientSession<P> {
         }
         let round_trip = self.link.health.round_trip.smoothed();
         if let Err(reason) = self.link.exchange.expire(terms.timeout, round_trip, now) {
-            return self.end(reason, terms);
+            return self.end(reason);
+        }
+        if let Some(reason) = self.probe() {
+            return Some(reason);
         }
         let next = self.link.outbox.sequence();
         let longest_silence = self.handshake.longest_silence(terms.timeout, next);

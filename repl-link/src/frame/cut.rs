@@ -5,6 +5,7 @@
 //! length that a peer claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
@@ -34,6 +35,19 @@ impl Cut {
     /// Returns the number of parts, which is at least 1.
     pub fn parts(self) -> usize {
         if self.bit_len <= self.part_bits { 1 } else { self.bit_len.div_ceil(self.part_bits) }
+    }
+
+    /// Returns how these parts compare with those of another `Cut` of the same content: by their sizes. The
+    /// sender cuts content anew if its packets have become smaller. So of two, the smaller parts are newer.
+    ///
+    /// # Errors
+    /// Returns an error if the other `Cut` is of content of another length.
+    pub fn compare(self, other: Self) -> Result<Ordering, ReadError> {
+        if self.bit_len == other.bit_len {
+            Ok(self.part_bits.cmp(&other.part_bits))
+        } else {
+            Err(ReadError::OutOfRange)
+        }
     }
 
     /// Returns the number of bits of a part.

@@ -13,6 +13,11 @@ use crate::frame::sequence::Sequence;
 /// the limit of UDP.
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
+/// The size of packets that every connection must be able to have, unless its server is configured with a
+/// smaller one: what each host of the internet receives (576 bytes, RFC 791), less the longest header of IPv4
+/// and the header of UDP.
+pub(crate) const LEAST_PACKET_BYTES: usize = 508;
+
 /// The size of the checksum at the start of each packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 

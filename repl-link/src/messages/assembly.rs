@@ -3,10 +3,11 @@
 //! *Invariant:* at most [`MAX_UNFINISHED`] messages are unfinished. The memory depends on the parts that have
 //! arrived, and not on the size that a peer claims. What bulk messages claim is limited by their types.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter};
+use repl_core::{BitSlice, BitWriter, ReadError};
 
 use crate::frame::cut::{Cut, Partial};
 use crate::messages::bulk_content::BulkContent;
@@ -98,6 +99,14 @@ impl Content {
         }
     }
 
+    /// Returns the content if it is not bulk and `parts` are all of its parts that have not arrived.
+    fn whole_with(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
+        match self {
+            Self::Usual(partial) => partial.whole_with(parts),
+            Self::Bulk(_) => None,
+        }
+    }
+
     fn into_whole(self) -> Whole {
         let bits = self.cut().bit_len;
         let bytes = match self {
@@ -124,6 +133,15 @@ impl Assembly {
         Some(self.unfinished.get(&key)?.content.cut())
     }
 
+    /// Returns whether parts of an unfinished message have arrived that are smaller than those of `cut`. Then
+    /// its sender has cut it anew since.
+    ///
+    /// # Errors
+    /// Returns an error if the message has another length.
+    pub(super) fn is_outdated(&self, key: (u16, u64), cut: Cut) -> Result<bool, ReadError> {
+        self.cut(key).map_or(Ok(false), |known| Ok(cut.compare(known)? == Ordering::Greater))
+    }
+
     /// Returns the content of a message that is not bulk, if `parts` are all of its parts that have not
     /// arrived, by their indexes. Stores nothing.
     pub(super) fn whole_with(
@@ -132,9 +150,8 @@ impl Assembly {
         cut: Cut,
         parts: &BTreeMap<usize, BitSlice<'_>>,
     ) -> Option<BitWriter> {
-        match self.unfinished.get(&key).map(|unfinished| &unfinished.content) {
-            Some(Content::Usual(partial)) => partial.whole_with(parts),
-            Some(Content::Bulk(_)) => None,
+        match self.unfinished.get(&key).filter(|unfinished| unfinished.content.cut() == cut) {
+            Some(unfinished) => unfinished.content.whole_with(parts),
             None => Partial::new(cut).whole_with(parts),
         }
     }
@@ -145,10 +162,11 @@ impl Assembly {
     pub(super) fn complete_bulk(
         &mut self,
         key: (u16, u64),
+        cut: Cut,
         parts: &BTreeMap<usize, BitSlice<'_>>,
     ) -> Option<BitSlice<'_>> {
         let Content::Bulk(bulk) = &mut self.unfinished.get_mut(&key)?.content else { return None };
-        if !bulk.lacks_only(parts) {
+        if bulk.cut != cut || !bulk.lacks_only(parts) {
             return None;
         }
         parts.iter().for_each(|(&index, &part)| _ = bulk.insert(index, part));
@@ -194,6 +212,10 @@ impl Assembly {
         (is_reliable, room): (bool, usize),
         now: Duration,
     ) -> Option<Whole> {
+        if self.cut(key).is_some_and(|known| cut.compare(known) == Ok(Ordering::Less)) {
+            // The sender has cut the message anew, because its packets have become smaller.
+            self.drop_message(key);
+        }
         let is_new = !self.unfinished.contains_key(&key);
         let more = match is_new {
             _ if is_bulk(cut.bit_len) => 0,

@@ -115,12 +115,12 @@ impl Incoming {
                 continue;
             };
             let key = (message.channel, number);
-            let known = || PacketParts {
-                cut: self.assembly.cut(key).unwrap_or(cut),
-                first: at,
-                contents: BTreeMap::new(),
-            };
-            let known = parts.entry(key).or_insert_with(known);
+            // The sender may have cut the message anew since it has sent this part.
+            if self.assembly.is_outdated(key, cut)? {
+                continue;
+            }
+            let known =
+                parts.entry(key).or_insert_with(|| PacketParts { cut, first: at, contents: BTreeMap::new() });
             if known.cut != cut {
                 return Err(ReadError::OutOfRange);
             }
@@ -139,7 +139,7 @@ impl Incoming {
         self.check_bulk(begun.map(|(key, parts)| (key.0, parts.cut.bit_len.div_ceil(8))))?;
         for (key, PacketParts { cut, first, contents }) in parts {
             if is_bulk(cut.bit_len) {
-                if let Some(whole) = self.assembly.complete_bulk(key, &contents) {
+                if let Some(whole) = self.assembly.complete_bulk(key, cut, &contents) {
                     read(Some(first), key.0, whole)?;
                 }
             } else if let Some(mut whole) = self.assembly.whole_with(key, cut, &contents) {
@@ -624,6 +624,37 @@ mod tests {
         Ok(delivered)
     }
 
+    /// Takes parts of a message that are in one packet. Returns the bytes of what is delivered.
+    fn take_packet(
+        incoming: &mut Incoming,
+        content: &[u8],
+        parts: &[(Cut, usize)],
+    ) -> Result<Vec<Vec<u8>>, ReadError> {
+        let messages: Vec<_> = parts
+            .iter()
+            .map(|&(cut, index)| ReceivedMessage {
+                channel: 0,
+                number: 0,
+                part: Some((cut, index)),
+                content: cut.part(index, content),
+            })
+            .collect();
+        let mut read = Vec::new();
+        incoming.check(&messages, |at, _, whole| {
+            read.push((at, Whole::copied(whole).bytes));
+            Ok(())
+        })?;
+        let mut delivered = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            incoming.take(message, NOW, |whole, was_read| {
+                let bytes = Whole::copied(whole).bytes;
+                assert_eq!(read, [(was_read.then_some(at), bytes.clone())], "it was checked before");
+                delivered.push(bytes);
+            });
+        }
+        Ok(delivered)
+    }
+
     /// Returns what receives messages of up to 100,000 bytes.
     fn bulky(channel: Channel) -> Incoming {
         let options = MessageOptions { max_bytes: 100_000, ..MessageOptions::default() };
@@ -671,13 +702,92 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_was_cut_anew_is_put_together_from_its_new_parts_alone() {
+        for channel in [Channel::Ordered, Channel::Unordered, Channel::Unreliable] {
+            let mut incoming = incoming(channel);
+            let content: Vec<u8> = (0..1_000_u32).map(|at| at as u8).collect();
+            let (old, new) =
+                (Cut { bit_len: 8_000, part_bits: 3_000 }, Cut { bit_len: 8_000, part_bits: 900 });
+            let mut take = |cut: Cut, index| {
+                let content = cut.part(index, &content);
+                let message = ReceivedMessage { channel: 0, number: 0, part: Some((cut, index)), content };
+                incoming.check(&[message], |_, _, _| Ok(())).expect("an honest part");
+                let mut delivered = Vec::new();
+                incoming.take(&message, NOW, |whole, _| {
+                    delivered.push(Whole::copied(whole).bytes);
+                });
+                delivered
+            };
+            // Parts of the old cut arrive before and between the new ones.
+            let order = [(old, 0), (old, 1), (new, 8), (old, 2), (new, 7), (new, 6), (old, 0), (new, 5)];
+            order.into_iter().for_each(|(cut, index)| assert!(take(cut, index).is_empty()));
+            (1..5).for_each(|index| assert!(take(new, index).is_empty()));
+            assert_eq!(take(new, 0), [content.clone()]);
+            assert_eq!(incoming.held_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn a_bulk_message_that_was_cut_anew_is_put_together_from_its_new_parts_alone() {
+        for channel in [Channel::Ordered, Channel::Unordered] {
+            let mut incoming = bulky(channel);
+            let content: Vec<u8> = (0..80_000_usize).map(|at| (at * at / 9) as u8).collect();
+            let [old, new, newest] =
+                [240_000, 100_000, 4_000].map(|part_bits| Cut { bit_len: 640_000, part_bits });
+            let mut take = |parts: &[(Cut, usize)]| take_packet(&mut incoming, &content, parts).unwrap();
+            for parts in [&[(old, 0), (old, 2)][..], &[(new, 6)], &[(old, 1)], &[(new, 5), (new, 4)]] {
+                assert!(take(parts).is_empty());
+            }
+            (0..4).for_each(|index| _ = take(&[(newest, index + 100)]));
+            (0..7).for_each(|index| assert!(take(&[(new, index)]).is_empty(), "they are too late"));
+            (0..158).for_each(|index| assert!(take(&[(newest, index)]).is_empty()));
+            let last = [(new, 1), (newest, 158), (old, 0), (newest, 159)];
+            assert_eq!(take(&last), [content.clone()]);
+            assert!(take(&[(newest, 3)]).is_empty() && take(&[(old, 3)]).is_empty());
+            assert!(incoming.is_at_rest());
+        }
+    }
+
+    #[test]
+    fn r20_a_message_that_is_cut_anew_again_and_again_counts_once() {
+        let mut incoming = bulky(Channel::Ordered);
+        let content = vec![7; 80_000];
+        let cut = |part_bits| Cut { bit_len: 640_000, part_bits };
+        for part_bits in (32..250).rev().map(|bytes| bytes * 8) {
+            assert_eq!(take_packet(&mut incoming, &content, &[(cut(part_bits), 1)]), Ok(vec![]));
+            assert_eq!(incoming.assembly.claimed_bulk_bytes(0), 80_000);
+            assert_eq!(incoming.progress(0).map(|progress| progress.done_bytes), Some(part_bits / 8));
+            assert!(take_bulk(&mut incoming, 1, 640_000, 0).is_err(), "there is no room for another one");
+        }
+        let mut incoming = Incoming::default();
+        incoming.begin([config(Channel::Unreliable)].into_iter());
+        let cut = |part_bits| Cut { bit_len: 400_000, part_bits };
+        for part_bits in (256..2_000).rev() {
+            assert_eq!(take_packet(&mut incoming, &content, &[(cut(part_bits), 1)]), Ok(vec![]));
+            assert_eq!(incoming.held_bytes(), held_bytes(part_bits / 8));
+        }
+    }
+
+    #[test]
+    fn r20_a_packet_with_parts_of_two_sizes_of_a_message_is_refused() {
+        let content = vec![7; 80_000];
+        let [old, new] = [2_000, 1_000].map(|part_bits| Cut { bit_len: 640_000, part_bits });
+        for parts in [[(old, 0), (new, 0)], [(new, 0), (old, 0)]] {
+            let mut incoming = bulky(Channel::Ordered);
+            assert_eq!(take_packet(&mut incoming, &content, &parts), Err(ReadError::OutOfRange));
+            assert_eq!(take_packet(&mut incoming, &content, &[(old, 3)]), Ok(vec![]));
+            assert_eq!(take_packet(&mut incoming, &content, &parts), Err(ReadError::OutOfRange));
+        }
+    }
+
+    #[test]
     fn r20_parts_that_contradict_each_other_or_exceed_the_limit_are_refused() {
         let mut incoming = incoming(Channel::Ordered);
         take_part(&mut incoming, 0, 0, NOW).unwrap();
         let bytes = [0; 100];
         let content = BitSlice::new(&bytes, 0, 800).expect("800 bits");
         let part = |number, cut| ReceivedMessage { channel: 0, number, part: Some((cut, 0)), content };
-        let other = Cut { bit_len: 8_000, part_bits: 800 };
+        let other = Cut { bit_len: 8_001, part_bits: 800 };
         assert_eq!(incoming.check(&[part(0, other)], |_, _, _| Ok(())), Err(ReadError::OutOfRange));
         let too_large = Cut { bit_len: (64 << 10) * 8 + 1, part_bits: 800 };
         assert!(incoming.check(&[part(1, too_large)], |_, _, _| Ok(())).is_err());

@@ -34,6 +34,8 @@ pub struct Outgoing {
     declared_lost: Option<Box<LateLog<SentMessage, MAX_MESSAGES>>>,
     turns: ByLane<Turn>,
     bulk_share: BulkShare,
+    /// Whether messages may be held.
+    has_held: bool,
 }
 
 /// Which channel sends next in a lane.
@@ -213,6 +215,38 @@ impl Outgoing {
         sent_bits
     }
 
+    /// Cuts the messages anew that do not fit into packets with room for `max_bits`, because packets have
+    /// become smaller. Nothing that became of their earlier parts counts. Costs O(messages).
+    pub fn fit<R: Record>(&mut self, max_bits: usize, in_flight: &mut InFlight<R>) {
+        for (sending, channel) in self.channels.iter_mut().zip(0..) {
+            let numbers = sending.fit(max_bits);
+            if !numbers.is_empty() {
+                in_flight.forget_messages(|message| {
+                    message.channel == channel && numbers.binary_search(&message.number).is_ok()
+                });
+                self.declared_lost = None;
+                self.has_held = true;
+            }
+        }
+        self.release();
+    }
+
+    /// Releases messages that are held, one of each channel in turn, as far as the other side takes parts of
+    /// more messages. Only messages that were cut anew are held.
+    fn release(&mut self) {
+        let reliable = || self.channels.iter().filter(|sending| sending.is_reliable());
+        let under_way = || reliable().map(SendingChannel::under_way).fold(0, usize::saturating_add);
+        let mut room = if self.has_held { MAX_UNFINISHED.saturating_sub(under_way()) } else { 0 };
+        while self.has_held && room > 0 {
+            self.has_held = false;
+            for sending in &mut self.channels {
+                if room > 0 && sending.release() {
+                    (room, self.has_held) = (room.saturating_sub(1), true);
+                }
+            }
+        }
+    }
+
     /// The channels take turns. In each turn a channel sends as much as its weight says: deficit round robin
     /// (Shreedhar and Varghese, *Efficient Fair Queueing Using Deficit Round Robin*, 1995).
     fn send_in_turns<P: Payload>(
@@ -254,6 +288,7 @@ impl Outgoing {
                 sending.arrived(*message);
             }
         }
+        self.release();
         if self.declared_lost.is_some() && self.channels.iter().all(|sending| sending.len() == 0) {
             self.declared_lost = None;
         }
@@ -310,6 +345,11 @@ mod tests {
 
     impl Side {
         fn new(channels: &[Channel]) -> Self {
+            Self::with_packets(200, channels)
+        }
+
+        /// Returns a side with packets of so many bytes.
+        fn with_packets(bytes: usize, channels: &[Channel]) -> Self {
             let limits = Limits {
                 packets_in_flight: 100,
                 bytes_in_flight: usize::MAX,
@@ -319,7 +359,7 @@ mod tests {
             let mut outgoing = Outgoing::default();
             let options = MessageOptions { max_bytes: 4_000, ..MessageOptions::default() };
             outgoing.begin(channels.iter().map(|&channel| ChannelConfig { channel, options }));
-            Self { outgoing, outbox: Outbox::new(Sequence::new(0), 200, limits) }
+            Self { outgoing, outbox: Outbox::new(Sequence::new(0), bytes, limits) }
         }
 
         fn add(&mut self, channel: u16, bytes: usize) -> Result<(), SendError> {
@@ -342,6 +382,14 @@ mod tests {
             self.outbox.end_pass(Duration::ZERO);
             let sequences = (first.number()..self.outbox.sequence().number()).map(Sequence::new);
             sequences.map(|sequence| self.messages_in(sequence)).collect()
+        }
+
+        /// Makes packets smaller.
+        fn fit(&mut self, bytes: usize) {
+            let mut size = *self.outbox.size();
+            size.agree(bytes);
+            assert!(self.outbox.set_size(size));
+            self.outgoing.fit(self.outbox.capacity(), &mut self.outbox.in_flight);
         }
 
         fn messages_in(&mut self, sequence: Sequence) -> Vec<(u16, u64)> {
@@ -535,6 +583,47 @@ mod tests {
             side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
         }
         assert_eq!(side.send().concat(), [24, 25, 26, 27, 28, 29].map(|number| (0, number)));
+    }
+
+    #[test]
+    fn messages_are_cut_anew_for_smaller_packets_and_earlier_acks_of_their_parts_do_not_count() {
+        let mut side = Side::with_packets(600, &[Channel::Ordered]);
+        [150, 1_000, 20].into_iter().for_each(|bytes| side.add(0, bytes).unwrap());
+        let packets = side.send().len() as u64;
+        side.resolve(1, Delivery::Lost);
+        side.fit(128);
+        (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        side.outgoing.arrived_late(range(1, 1));
+        let again = side.send().concat();
+        assert_eq!(again.iter().filter(|sent| **sent == (0, 0)).count(), 5, "in parts of 256 bits");
+        assert!(again.iter().filter(|sent| **sent == (0, 1)).count() > 15, "{again:?}");
+        assert_eq!(again.iter().filter(|sent| **sent == (0, 2)).count(), 0, "it has arrived");
+        let end = side.outbox.sequence().number();
+        (packets..end).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn r20_of_many_messages_that_were_cut_anew_at_most_sixteen_are_unfinished() {
+        for were_sent in [false, true] {
+            let mut side = Side::new(&[Channel::Ordered, Channel::Unordered]);
+            (0..60).for_each(|number| side.add(number % 2, 150).unwrap());
+            side.add(0, 20).unwrap();
+            let packets = if were_sent { side.send().len() as u64 } else { 0 };
+            side.fit(128);
+            (0..packets).for_each(|packet| side.resolve(packet, Delivery::Lost));
+            let mut seen = std::collections::BTreeSet::new();
+            while side.outgoing.held_bytes() > 0 {
+                let (first, sent) = (side.outbox.sequence().number(), side.send().concat());
+                let messages: std::collections::BTreeSet<_> = sent.iter().copied().collect();
+                let large = messages.iter().filter(|sent| **sent != (0, 30)).count();
+                assert!((1..=MAX_UNFINISHED).contains(&large), "{large} are under way");
+                seen.extend(messages);
+                let end = side.outbox.sequence().number();
+                (first..end).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+            }
+            assert_eq!(seen.len(), 61);
+        }
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Parts {
     /// The parts that were lost and must be sent again.
     lost: BTreeSet<u32>,
     acked_bits: usize,
+    /// Whether nothing of it is sent yet, because the other side does not take parts of one more message.
+    pub is_held: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,12 +73,23 @@ impl Parts {
             rounds,
             lost: BTreeSet::new(),
             acked_bits: 0,
+            is_held: false,
         }
     }
 
     /// Returns the bytes of the whole message.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
+    }
+
+    /// Returns the bytes of the whole message, which all connections share.
+    pub(super) fn shared(&self) -> Arc<Vec<u8>> {
+        self.content.clone()
+    }
+
+    /// Returns whether each part fits into a packet with room for `max_bits`.
+    pub(super) fn fit(&self, max_bits: usize) -> bool {
+        self.cut.bits_of(0).saturating_add(PART_HEAD_BITS) <= max_bits
     }
 
     /// Returns how the message is cut, and the bits of a part.
@@ -90,7 +103,8 @@ impl Parts {
 
     /// Returns the part that must be sent next. Lost parts come first.
     pub(super) fn next(&self) -> Option<u32> {
-        self.lost.first().copied().or((self.next < self.end()).then_some(self.next))
+        let next = || self.lost.first().copied().or((self.next < self.end()).then_some(self.next));
+        if self.is_held { None } else { next() }
     }
 
     /// Records that the [next](Self::next) part was sent in a packet. Returns whether its round is over.

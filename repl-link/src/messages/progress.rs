@@ -3,7 +3,8 @@
 /// How much of a message has been transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many bytes of the message have arrived: on the side that sends it, how many are acknowledged.
+    /// How many bytes of the message have arrived: on the side that sends it, how many are acknowledged. It
+    /// begins again at 0 if the message is cut anew, because packets have become much smaller.
     pub done_bytes: usize,
     /// How many bytes the message has on the wire.
     pub total_bytes: usize,

@@ -7,20 +7,21 @@
 //! *Invariant:* messages are removed only from the front of the list, so the number of a message is computed
 //! from its index. The content of a withdrawn message is in no later packet.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::BitSlice;
 
 use crate::frame::cut::Cut;
-use crate::frame::message::SentMessage;
+use crate::frame::message::{MESSAGE_HEAD_BITS, SentMessage};
 use crate::frame::sequence::Sequence;
 use crate::messages::channel::{
     Channel, ChannelConfig, MAX_BYTES, MAX_MESSAGES, SendError, held_bytes, is_bulk,
 };
 use crate::messages::content_buffer::ContentBuffer;
 use crate::messages::lane::{ByLane, Lane};
-use crate::messages::parts::Parts;
+use crate::messages::parts::{Parts, cut_for};
 use crate::messages::progress::Progress;
 use crate::messages::recipient::{MayReceive, Recipient};
 use crate::messages::written::Written;
@@ -47,8 +48,11 @@ pub(super) struct SendingChannel {
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: ByLane<i64>,
-    /// Whether `contents` has contents of messages that were withdrawn.
-    has_withdrawn: bool,
+    /// The reliable messages that became larger than a packet when packets became smaller, and that are not
+    /// sent before the other side takes parts of one more message.
+    held: BTreeSet<u64>,
+    /// Whether `contents` has contents that no message needs.
+    has_gaps: bool,
 }
 
 /// Why a channel has stopped sending.
@@ -155,6 +159,22 @@ impl Message {
         }
     }
 
+    /// Returns whether each part, or the whole message, fits into a packet with room for `max_bits`.
+    fn fits(&self, max_bits: usize) -> bool {
+        match &self.content {
+            Content::Whole(..) => self.bit_len.saturating_add(MESSAGE_HEAD_BITS) <= max_bits,
+            Content::Parts(parts) => parts.fit(max_bits),
+            Content::Withdrawn { .. } => true,
+        }
+    }
+
+    /// Lets a message be sent that was held.
+    fn release(&mut self) {
+        if let Content::Parts(parts) = &mut self.content {
+            parts.is_held = false;
+        }
+    }
+
     /// Returns how many bytes the message takes in the buffer of the channel.
     fn buffered_bytes(&self) -> usize {
         if matches!(self.content, Content::Whole(..)) { self.bytes() } else { 0 }
@@ -236,7 +256,8 @@ impl SendingChannel {
             cursor: 0,
             passes: 0,
             deficit_bits: ByLane::default(),
-            has_withdrawn: false,
+            held: BTreeSet::new(),
+            has_gaps: false,
         }
     }
 
@@ -318,6 +339,51 @@ impl SendingChannel {
     /// Returns whether an unreliable channel has room for one more message.
     fn has_room(&self, bytes: usize) -> bool {
         self.messages.len() < MAX_MESSAGES && self.stored.bytes.saturating_add(held_bytes(bytes)) <= MAX_BYTES
+    }
+
+    /// Cuts the messages anew that do not fit into packets with room for `max_bits`. They are sent again from
+    /// the beginning. If the channel is reliable, those that were in one piece are held until they are
+    /// [released](Self::release). Returns the numbers of all of them.
+    pub(super) fn fit(&mut self, max_bits: usize) -> Vec<u64> {
+        let is_reliable = self.is_reliable();
+        let is_too_large = |message: &Message| !message.fits(max_bits) && !message.is_done(is_reliable);
+        let numbered = self.messages.iter().zip(self.first..);
+        let numbers: Vec<u64> =
+            numbered.filter(|(message, _)| is_too_large(message)).map(|(_, number)| number).collect();
+        numbers.iter().for_each(|&number| self.cut_anew(number, max_bits));
+        self.close_gaps();
+        numbers
+    }
+
+    fn cut_anew(&mut self, number: u64, max_bits: usize) {
+        let (rounds, is_reliable) = (self.times(), self.is_reliable());
+        let Some(message) = self.get(number) else { return };
+        let content = match &message.content {
+            Content::Whole(position, _) => Arc::new(self.contents.get(*position, message.bytes()).to_vec()),
+            Content::Parts(parts) => parts.shared(),
+            Content::Withdrawn { .. } => return,
+        };
+        let (cut, was_whole) = (cut_for(message.bit_len, max_bits), !message.is_large());
+        if was_whole {
+            self.stored.large = self.stored.large.saturating_add(1);
+            self.has_gaps = true;
+            _ = is_reliable && self.held.insert(number);
+        }
+        let mut parts = Parts::new(cut, content, rounds);
+        parts.is_held = self.held.contains(&number);
+        self.change(number, |message| message.content = Content::Parts(Box::new(parts)));
+    }
+
+    /// Releases the oldest message that is held, so that it is sent. Returns whether there was one.
+    pub(super) fn release(&mut self) -> bool {
+        let Some(number) = self.held.pop_first() else { return false };
+        self.change(number, Message::release);
+        true
+    }
+
+    /// Returns of how many messages the other side may have some parts and not all.
+    pub(super) fn under_way(&self) -> usize {
+        self.stored.large.saturating_sub(self.held.len())
     }
 
     /// Frees memory if the channel stores little.
@@ -473,13 +539,19 @@ impl SendingChannel {
     fn withdraw(&mut self, number: u64) {
         let is_reliable = self.is_reliable();
         self.change(number, |message| message.withdraw(is_reliable));
-        self.has_withdrawn = true;
+        self.has_gaps = true;
     }
 
     /// Removes the messages that are not needed any more, and frees the contents of withdrawn messages. Costs
     /// O(bytes of the channel's messages) if messages were withdrawn since the last time.
     pub(super) fn end_sending(&mut self) {
-        if std::mem::take(&mut self.has_withdrawn) {
+        self.close_gaps();
+        self.trim();
+    }
+
+    /// Frees the contents that no message needs.
+    fn close_gaps(&mut self) {
+        if std::mem::take(&mut self.has_gaps) {
             let mut kept = ContentBuffer::default();
             for message in &mut self.messages {
                 let bytes = message.buffered_bytes();
@@ -489,7 +561,6 @@ impl SendingChannel {
             }
             self.contents = kept;
         }
-        self.trim();
     }
 
     /// Handles the ack of a packet with a message or part.

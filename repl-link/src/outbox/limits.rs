@@ -25,6 +25,12 @@ const REST_SHARE: usize = 8;
 const PROBES: usize = 4;
 
 impl<P: Payload> Outbox<P> {
+    /// Returns how many bits of a packet are free for what is encoded for several connections: for a whole
+    /// segment, or for a table with one entry.
+    pub fn body_bits(&self) -> usize {
+        self.max_bits() - frame_bits::<P>()
+    }
+
     /// Returns how many bits of an empty packet are free for its body.
     pub fn capacity(&self) -> usize {
         self.max_bits() - frame_bits::<P>() - SEGMENT_BITS

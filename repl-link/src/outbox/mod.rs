@@ -17,6 +17,8 @@ use crate::frame::acks::{AckRange, Received};
 use crate::frame::header::{Extension, Header};
 use crate::frame::packet::{self, LastSeed, PacketKind, Salt};
 use crate::frame::sequence::Sequence;
+use crate::packet_size::allowed::AllowedSize;
+use crate::packet_size::losses::LossesInRow;
 use crate::queue::send_queue::SendQueue;
 use crate::rate::byte_budget::ByteBudget;
 use crate::rate::rate_control::RateControl;
@@ -68,8 +70,12 @@ pub struct Outbox<P: Payload> {
     pub other_bytes: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
-    /// The greatest size of a packet in bytes.
+    /// The greatest size of a packet in bytes, which is that of `size`.
     mtu_bytes: usize,
+    /// What decides the greatest size of a packet.
+    size: AllowedSize,
+    /// The packets that were lost while no packet of their size arrived.
+    pub(crate) losses: LossesInRow,
     limits: Limits,
     /// Whether all acks that are due fitted into the packets of this tick.
     has_acked_all: bool,
@@ -135,6 +141,8 @@ impl<P: Payload> Outbox<P> {
             other_bytes: 0,
             pass_bytes: 0,
             mtu_bytes,
+            size: AllowedSize::new(mtu_bytes),
+            losses: LossesInRow::default(),
             limits,
             has_acked_all: false,
             extension: None,
@@ -180,6 +188,35 @@ impl<P: Payload> Outbox<P> {
     pub fn preload_ack(&self) {
         self.in_flight.preload_ends();
         self.send_times.preload();
+    }
+
+    /// Returns the greatest size of a packet now, in bytes.
+    pub fn packet_bytes(&self) -> usize {
+        self.mtu_bytes
+    }
+
+    /// Returns what decides the greatest size of a packet.
+    pub(crate) fn size(&self) -> &AllowedSize {
+        &self.size
+    }
+
+    /// Changes what decides the greatest size of a packet, while no packet is being filled. Returns whether
+    /// the size has changed.
+    pub(crate) fn set_size(&mut self, size: AllowedSize) -> bool {
+        debug_assert!(self.record.is_none(), "no packet is being filled");
+        let has_changed = size.bytes() != self.mtu_bytes;
+        (self.size, self.mtu_bytes) = (size, size.bytes());
+        if has_changed {
+            self.losses = LossesInRow::default();
+            self.congestion.iter_mut().for_each(|congestion| congestion.set_packet_bytes(size.bytes()));
+        }
+        has_changed
+    }
+
+    /// Queues packets that are not of state, and counts their bytes as sent.
+    pub(crate) fn push_control(&mut self, packet: &[u8]) {
+        self.budget.iter_mut().for_each(|budget| budget.spend(packet.len()));
+        self.queue.push(packet);
     }
 
     /// Returns the greatest number of bits of a packet.
@@ -301,11 +338,12 @@ impl<P: Payload> Outbox<P> {
 
     /// Records that a packet was acked. Returns `false` if the packet was already acked or declared lost.
     pub fn arrived(&mut self, sequence: Sequence) -> bool {
-        let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
-        if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
+        let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Arrived) else { return false };
+        self.losses.arrived(bytes);
+        if let Some(congestion) = &mut self.congestion {
             congestion.arrived(sequence.number(), bytes);
         }
-        bytes.is_some()
+        true
     }
 
     /// Ends the handling of the acks in a packet. `newest` is the newest packet that was acked. Returns the
@@ -322,6 +360,7 @@ impl<P: Payload> Outbox<P> {
     pub fn lost(&mut self, sequence: Sequence) -> bool {
         let sent_at = self.in_flight.get(sequence).map(|record| record.sent_at);
         let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
+        self.losses.lost(bytes);
         if let Some(congestion) = &mut self.congestion {
             congestion.lost(sequence.number(), bytes);
         }
@@ -337,6 +376,7 @@ impl<P: Payload> Outbox<P> {
         let mut slowest = None;
         for (_, (sent_at, bytes)) in self.given_up.take(range) {
             slowest = slowest.max(Some(now.saturating_sub(sent_at)));
+            self.losses.arrived(bytes);
             if let Some(congestion) = &mut self.congestion {
                 congestion.arrived_late(bytes);
             }
@@ -396,6 +436,7 @@ impl<P: Payload> Outbox<P> {
     pub fn end_round(&mut self) {
         self.queue.waiting.end_round();
         self.send_times.end_round();
+        self.losses.end_round();
         if let Some(congestion) = &mut self.congestion {
             congestion.end_round();
         }

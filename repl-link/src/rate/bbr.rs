@@ -413,6 +413,10 @@ impl Bbr {
 }
 
 impl RateControl for Bbr {
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        self.packet_bytes = bytes as u64;
+    }
+
     fn reset(&mut self) {
         *self = Self::new(self.packet_bytes as usize);
     }

@@ -58,6 +58,12 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Returns whether most packets are lost. Then a late ack only means that the acks before it were lost.
     fn loses_most(&self) -> bool;
 
+    /// Sets the greatest size of the packets, which was an argument when the rate control was made. The size
+    /// changes when the other side has told which packets it receives, and when the path carries others.
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// Forgets what was measured, because the packets take another way from now on.
     fn reset(&mut self);
 
@@ -109,6 +115,10 @@ impl RateControl for Box<dyn RateControl> {
 
     fn loses_most(&self) -> bool {
         (**self).loses_most()
+    }
+
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        (**self).set_packet_bytes(bytes);
     }
 
     fn reset(&mut self) {

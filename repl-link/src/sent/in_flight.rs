@@ -236,6 +236,14 @@ impl<R: Record> InFlight<R> {
         Some(record.bytes)
     }
 
+    /// Forgets the messages of packets in flight for which `is_outdated` returns true: the acks and losses of
+    /// these packets mean nothing for them any more.
+    pub fn forget_messages(&mut self, is_outdated: impl Fn(&SentMessage) -> bool) {
+        for record in &mut self.records {
+            record.messages.retain(|message| !is_outdated(message));
+        }
+    }
+
     /// Drops the records before the oldest packet that is neither acked nor declared lost.
     pub fn trim(&mut self) {
         while self.records.front().is_some_and(|record| record.delivery != Delivery::Unknown) {

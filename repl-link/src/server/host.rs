@@ -57,8 +57,8 @@ pub trait Roster {
     /// are. The connections of other endpoints wait for their calls.
     fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
 
-    /// Records that a client has a new address. The measured capacity of the link is dropped, because it
-    /// belongs to the old address.
+    /// Records that a client has a new address. What was measured of the link and its path is dropped, because
+    /// it belongs to the old address.
     fn moved(&mut self, id: ConnectionId);
 
     /// Returns the connection to which the next packet belongs.
@@ -107,9 +107,9 @@ impl<C: HasLink> Roster for ServerSessions<C> {
 
     fn moved(&mut self, id: ConnectionId) {
         let Some(peer) = self.peers.get_mut(id) else { return };
-        if let Some(congestion) = &mut peer.connection.link_mut().outbox.congestion {
-            congestion.reset();
-        }
+        let link = peer.connection.link_mut();
+        link.outbox.congestion.iter_mut().for_each(|congestion| congestion.reset());
+        link.forget_path();
     }
 
     fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {

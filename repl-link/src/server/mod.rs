@@ -282,6 +282,7 @@ impl<C: HasLink> ServerSessions<C> {
         match outcome {
             ServerOutcome::Connected | ServerOutcome::Proved(..) => self.begin(id),
             ServerOutcome::Ended(_) => self.note_end(id),
+            ServerOutcome::ProbeArrived(number) => link.probe_answered(number, now),
             ServerOutcome::Nothing | ServerOutcome::State(..) | ServerOutcome::Login(_) => {}
         }
         outcome
@@ -294,8 +295,10 @@ impl<C: HasLink> ServerSessions<C> {
         self.open += usize::from(peer.handshake.waits());
         peer.has_begun = true;
         let (link, binding) = (peer.connection.link_mut(), peer.handshake.binding());
+        let packet_bytes = peer.handshake.packet_bytes(self.settings.terms.capacity.mtu_bytes);
         link.exchange.begin(&self.mailbox, timeout);
         link.limit_packets(timeout);
+        link.agree_packet_bytes(packet_bytes);
         link.outbox.binding = binding;
     }
 
@@ -326,6 +329,14 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
+    /// Sets the greatest size of the packets to a client, as [`Link::set_packet_bytes`] describes. Does nothing
+    /// if the connection does not exist.
+    pub fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.connection.link_mut().set_packet_bytes(bytes);
+        }
+    }
+
     /// Returns whether the application must decide about the login of a client.
     #[must_use]
     pub fn awaits_login(&self, id: ConnectionId) -> bool {
@@ -333,22 +344,24 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// Accepts the login of a client, so that the handshake continues. Does nothing if no login of this
-    /// connection waits. Returns whether the session begins now.
+    /// connection waits. Returns whether the session [begins](ServerOutcome::Connected) now, or that it has
+    /// [ended](ServerOutcome::Ended), because the answer does not fit into the packets of the client.
     ///
     /// # Panics
     /// Panics if the answer has more than 512 bytes, or more than the greatest size of a packet minus 64.
     #[track_caller]
-    pub fn accept(&mut self, id: ConnectionId, answer: &[u8]) -> bool {
+    pub fn accept(&mut self, id: ConnectionId, answer: &[u8]) -> ServerOutcome<'static> {
         let most = max_login_bytes(self.settings.terms.capacity.mtu_bytes);
         assert!(answer.len() <= most, "an answer to a login has at most {most} bytes, not {}", answer.len());
-        let Some(peer) = self.peers.get_mut(id) else { return false };
+        let Some(peer) = self.peers.get_mut(id) else { return ServerOutcome::Nothing };
         let queue = &mut peer.connection.link_mut().outbox.queue;
         let outcome = peer.handshake.accept(answer, self.now, &self.settings.terms, queue);
-        let begins = matches!(outcome, ServerOutcome::Connected);
-        if begins {
-            self.begin(id);
+        match outcome {
+            ServerOutcome::Connected => self.begin(id),
+            ServerOutcome::Ended(_) => self.note_end(id),
+            _ => {}
         }
-        begins
+        outcome
     }
 
     /// Queues a message to a client, which is sent in the next tick.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use repl_core::__private::preload_all;
 
 use crate::link::Link;
+use crate::packet_size::probing::PathFinding;
 use crate::rate::keep_alive;
 use crate::sent::payload::Payload;
 use crate::session::server_handshake::ServerHandshake;
@@ -52,6 +53,14 @@ impl<C: HasLink> Peer<C> {
     pub fn keep_alive(&self, timeout: Duration) -> Duration {
         let next = self.connection.link().outbox.sequence().number();
         keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
+    }
+
+    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns what was
+    /// found out. Called in each tick.
+    #[inline]
+    pub fn probe(&mut self, now: Duration) -> Option<PathFinding> {
+        let key = self.handshake.is_connected().then(|| self.handshake.closing_key())?;
+        self.connection.link_mut().probe(key, now)
     }
 
     /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no

@@ -8,12 +8,12 @@ use std::time::Duration;
 use repl_core::BitReader;
 
 use super::agreement::Agreement;
-use crate::frame::packet::{self, Keys, LastSeed, Opened};
+use crate::frame::packet::{self, Keys, LEAST_PACKET_BYTES, LastSeed, MTU_BYTES, Opened};
 use crate::frame::sequence::Sequence;
 use crate::queue::send_queue::SendQueue;
 use crate::rate::jitter;
 use crate::rate::keep_alive;
-use crate::session::control::{Control, Hello, Proof, Welcome};
+use crate::session::control::{Control, HELLO_BYTES, Hello, Proof, Welcome, answer_probe};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::inquiry::{Question, parts_of};
 use crate::session::limits::ClientLimits;
@@ -21,6 +21,11 @@ use crate::session::terms::ClientTerms;
 
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The first hellos have the full size. If they are not answered, the path may carry only smaller packets, so
+/// of three later hellos one has the full size, one the least size that a connection usually has, and one the
+/// least size of all.
+const FULL_HELLOS: u32 = 3;
 
 /// The time between two hellos of a client while its login waits for an answer.
 const WAIT_INTERVAL: Duration = Duration::from_millis(250);
@@ -60,6 +65,8 @@ pub(crate) enum ClientOutcome<'a> {
     Connected,
     /// The server has repeated its welcome.
     Welcome,
+    /// The server has received the probe with this number.
+    ProbeArrived(u16),
     /// The session is over.
     Ended(DisconnectReason),
 }
@@ -99,6 +106,12 @@ pub(crate) struct ClientHandshake {
     pub instance: Option<u64>,
     /// The answer to the login, from the first welcome.
     pub login_answer: Vec<u8>,
+    /// The greatest size of a packet that this side may send now.
+    pub packet_bytes: usize,
+    /// The largest packet that the server receives. `MAX` before the server has told it.
+    server_packet_bytes: usize,
+    /// How many hellos the client has sent.
+    hellos: u32,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
     token_packets_left: u32,
     /// When the client sends its next hello, answer or packet with the token.
@@ -117,8 +130,8 @@ pub(crate) struct ClientHandshake {
 }
 
 impl ClientHandshake {
-    /// Creates a session that begins with the first tick.
-    pub(crate) fn new(session: u64) -> Self {
+    /// Creates a session that begins with the first tick. Its packets have at most `packet_bytes` bytes.
+    pub(crate) fn new(session: u64, packet_bytes: usize) -> Self {
         Self {
             session,
             seed: LastSeed::default(),
@@ -128,6 +141,9 @@ impl ClientHandshake {
             cookie: None,
             instance: None,
             login_answer: Vec::new(),
+            packet_bytes,
+            server_packet_bytes: usize::MAX,
+            hellos: 0,
             token_packets_left: 0,
             next: Duration::ZERO,
             next_search: Duration::ZERO,
@@ -161,6 +177,16 @@ impl ClientHandshake {
     /// unless the transport knows who sends (R25, R26).
     pub(crate) fn binding(&self) -> u64 {
         self.keys().state()
+    }
+
+    /// Returns the largest packet that the server receives. `MAX` before the server has told it.
+    pub(crate) fn server_packet_bytes(&self) -> usize {
+        self.server_packet_bytes
+    }
+
+    /// Returns what binds control packets that show that their sender knows the token.
+    pub(crate) fn closing_key(&self) -> u64 {
+        self.keys().closing()
     }
 
     /// Returns what binds the client's packets.
@@ -205,12 +231,19 @@ impl ClientHandshake {
                 Ok(control) => self.control(control, now, context, queue),
                 // After the welcome, a sender that does not know the token ends nothing.
                 Err(_) if self.is_connected() => ClientOutcome::Damaged,
-                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), &context.terms, queue),
+                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
             Some(Opened::Sealed(mut reader)) => match Control::read(&mut reader) {
                 Ok(Control::Closing(closing)) => self.ended(closing.into_reason()),
+                Ok(Control::Probe(number)) => {
+                    if self.is_connected() {
+                        answer_probe(number, self.closing_key(), queue);
+                    }
+                    ClientOutcome::Nothing
+                }
+                Ok(Control::ProbeArrived(number)) => ClientOutcome::ProbeArrived(number),
                 Ok(_) => ClientOutcome::Nothing,
-                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), &context.terms, queue),
+                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
             Some(Opened::State(sequence, reader)) if self.is_connected() => {
                 ClientOutcome::State(sequence, reader)
@@ -236,7 +269,10 @@ impl ClientHandshake {
             {
                 self.welcomed(welcome, now)
             }
-            (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
+            (Control::Differs(packet_bytes, question), Stage::Handshake { asked })
+                if asked.as_ref() != Some(&question) =>
+            {
+                self.server_packet_bytes = packet_bytes;
                 (*asked, self.next, self.last_received) = (Some(question), now, now);
                 ClientOutcome::Nothing
             }
@@ -266,6 +302,7 @@ impl ClientHandshake {
     fn welcomed(&mut self, welcome: Welcome, now: Duration) -> ClientOutcome<'static> {
         (self.token, self.seals_state) = (welcome.token, welcome.seals_state);
         self.instance = Some(welcome.instance);
+        self.server_packet_bytes = welcome.packet_bytes;
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
         // All welcomes of a session are the same packet, so anyone can send a copy. After the first packet of
@@ -307,14 +344,27 @@ impl ClientHandshake {
         now.saturating_sub(self.last_received) >= SILENCE.max(keep_alives).min(quarter)
     }
 
-    fn say_hello(&self, context: ClientContext<'_>, queue: &mut SendQueue) {
+    /// Returns the size to which the next hello is padded.
+    fn hello_bytes(&self) -> usize {
+        let full = self.packet_bytes.min(HELLO_BYTES);
+        match self.hellos {
+            _ if self.is_connected() => full,
+            ..FULL_HELLOS => full,
+            hellos if hellos.is_multiple_of(3) => full,
+            hellos if hellos % 3 == 1 => full.min(LEAST_PACKET_BYTES),
+            _ => full.min(*MTU_BYTES.start()),
+        }
+    }
+
+    fn say_hello(&mut self, context: ClientContext<'_>, queue: &mut SendQueue) {
         let login = if self.is_connected() { Vec::new() } else { context.terms.login.to_vec() };
         // A connected client shows its token, even if it has never got a cookie.
         let cookie = self.cookie.or(self.is_connected().then_some(0));
         let proof = cookie.map(|cookie| Proof { cookie, token: self.token, login });
         let (checksum, limits) = (context.agreement.checksum(), ClientLimits::of(&context.terms));
         let hello = Hello { session: self.session, checksum, limits, proof };
-        queue.push(&Control::Hello(hello).to_packet(self.session));
+        queue.push(&Control::Hello(hello).to_padded_packet(self.session, self.hello_bytes()));
+        self.hellos = self.hellos.saturating_add(1);
     }
 
     /// Returns the time at which to repeat something that was sent now and is repeated at this interval.
@@ -337,7 +387,7 @@ impl ClientHandshake {
             (self.last_received, self.next) = (now, now);
         }
         if !self.is_ended() && now.saturating_sub(self.last_received) >= context.terms.timeout {
-            self.end(DisconnectReason::Timeout, &context.terms, queue);
+            self.end(DisconnectReason::Timeout, queue);
             return Some(DisconnectReason::Timeout);
         }
         match &self.stage {
@@ -346,7 +396,8 @@ impl ClientHandshake {
                 match asked {
                     Some(question) => {
                         let answer = context.agreement.answer(question);
-                        for part in parts_of(question, answer, context.terms.capacity.mtu_bytes) {
+                        let packet_bytes = self.packet_bytes.min(self.server_packet_bytes);
+                        for part in parts_of(question, answer, packet_bytes) {
                             queue.push(&Control::Classes(part).to_packet(self.session));
                         }
                     }
@@ -385,16 +436,11 @@ impl ClientHandshake {
     }
 
     /// Ends the session if it has not ended, and sends a disconnect packet.
-    pub(crate) fn end(
-        &mut self,
-        reason: DisconnectReason,
-        terms: &ClientTerms<'_>,
-        queue: &mut SendQueue,
-    ) -> ClientOutcome<'static> {
+    pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> ClientOutcome<'static> {
         if self.is_ended() {
             return ClientOutcome::Nothing;
         }
-        let closing = Control::closing(&reason, terms.capacity.mtu_bytes);
+        let closing = Control::closing(&reason, self.packet_bytes.min(self.server_packet_bytes));
         queue.push(&closing.to_packet(self.keys().closing()));
         self.stage = Stage::Ended { closing: Some(closing) };
         ClientOutcome::Ended(reason)
@@ -435,7 +481,14 @@ mod tests {
     use crate::session::pair::{HandshakePair, Reported, SESSION, STEP, class, drain, state};
 
     fn welcome(timeout_ms: u32) -> Control {
-        Control::Welcome(Welcome { timeout_ms, token: 9, instance: 4, answer: Vec::new(), seals_state: true })
+        Control::Welcome(Welcome {
+            timeout_ms,
+            token: 9,
+            instance: 4,
+            packet_bytes: 1_200,
+            answer: Vec::new(),
+            seals_state: true,
+        })
     }
 
     #[test]
@@ -447,7 +500,9 @@ mod tests {
             pair.now += STEP;
         }
         assert!((65..85).contains(&hellos.len()), "{} in 8 s, in ticks of 20 ms", hellos.len());
-        assert!(hellos.iter().all(|hello| *hello == hellos[0]));
+        assert!(hellos.iter().take(3).all(|hello| *hello == hellos[0]));
+        let sizes: Vec<usize> = hellos.iter().skip(3).take(6).map(Vec::len).collect();
+        assert_eq!(sizes, [1_200, 508, 128, 1_200, 508, 128], "the path may carry smaller packets only");
         pair.server_receives(&hellos[0]);
         pair.server_sends().iter().for_each(|packet| pair.client_receives(packet));
         assert_eq!(pair.client_reports[0], Reported::Connected);
@@ -520,7 +575,7 @@ mod tests {
             let mismatch = LimitMismatch { limit: Limit::Objects, client: 1, server: 2 };
             let controls = [
                 welcome(5),
-                Control::Differs(Question::Classes),
+                Control::Differs(1_200, Question::Classes),
                 Control::TooSmall(mismatch),
                 Control::Closing(Closing::Closed),
                 Control::Closing(Closing::Taken),
@@ -560,7 +615,7 @@ mod tests {
     fn an_end_before_the_welcome_is_told_again_when_the_server_sends_state() {
         let mut pair = HandshakePair::alike();
         pair.client_sends();
-        pair.client.end(DisconnectReason::Closed, &pair.client_terms, &mut pair.to_server);
+        pair.client.end(DisconnectReason::Closed, &mut pair.to_server);
         assert_eq!(drain(&mut pair.to_server).len(), 1);
         let wait = Control::Wait.to_packet(SESSION);
         let welcome = welcome(1).to_packet(SESSION);
@@ -582,12 +637,13 @@ mod tests {
             Control::Closing(Closing::Forgotten),
             Control::Wait,
             Control::Retry(3),
-            Control::Differs(Question::Classes),
+            Control::Differs(1_200, Question::Classes),
             Control::TooSmall(LimitMismatch { limit: Limit::Objects, client: 1, server: 2 }),
             Control::Welcome(Welcome {
                 timeout_ms: 1,
                 token: 9,
                 instance,
+                packet_bytes: 1_200,
                 answer: Vec::new(),
                 seals_state: true,
             }),

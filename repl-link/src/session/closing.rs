@@ -51,6 +51,8 @@ pub(crate) enum Closing {
     Forgotten,
     /// Too many messages of the type with this name wait to be polled by the sender.
     Unread(String),
+    /// The path from the sender to the receiver carries only packets that are too small.
+    PathTooNarrow,
 }
 
 impl Closing {
@@ -76,6 +78,7 @@ impl Closing {
             DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
             DisconnectReason::Forgotten => Self::Forgotten,
             DisconnectReason::Unread(what) => Self::Unread(text(what)),
+            DisconnectReason::PathTooNarrow => Self::PathTooNarrow,
         })
     }
 
@@ -97,6 +100,7 @@ impl Closing {
             Self::TooFast(what) => DisconnectReason::TooFast(what),
             Self::Forgotten => DisconnectReason::Forgotten,
             Self::Unread(what) => DisconnectReason::Unread(what),
+            Self::PathTooNarrow => DisconnectReason::PathTooNarrow,
         }
     }
 
@@ -110,6 +114,7 @@ impl Closing {
                 | Self::NotRead
                 | Self::Stalled
                 | Self::Unread(_)
+                | Self::PathTooNarrow
         )
     }
 
@@ -130,6 +135,7 @@ impl Closing {
             Self::TooFast(text) => (12, Some(text)),
             Self::Forgotten => (13, None),
             Self::Unread(text) => (14, Some(text)),
+            Self::PathTooNarrow => (15, None),
         };
         writer.write_bits(code, 4);
         if let Some(text) = text {
@@ -154,7 +160,7 @@ impl Closing {
             12 => Self::TooFast(read_text(reader)?),
             13 => Self::Forgotten,
             14 => Self::Unread(read_text(reader)?),
-            _ => return Err(ReadError::UnknownVariant),
+            _ => Self::PathTooNarrow,
         })
     }
 }
@@ -190,6 +196,7 @@ mod tests {
             DisconnectReason::TooFast("packets".to_owned()),
             DisconnectReason::Forgotten,
             DisconnectReason::Unread("message Chat".to_owned()),
+            DisconnectReason::PathTooNarrow,
         ]
     }
 
@@ -231,6 +238,5 @@ mod tests {
         };
         assert!(matches!(read(|writer| writer.write_bits(0xff1, 12)), Err(ReadError::TooLong { .. })));
         assert_eq!(read(|writer| writer.write_bits(0xff_011, 20)), Err(ReadError::InvalidUtf8));
-        assert_eq!(read(|writer| writer.write_bits(15, 4)), Err(ReadError::UnknownVariant));
     }
 }

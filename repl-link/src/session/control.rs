@@ -14,16 +14,20 @@
 //! `control` the packet is ignored. All eight numbers are taken, and the last one is divided by a flag, so a
 //! new packet divides another one, and the tag of the protocol changes (`frame/packet`, and
 //! `tests/support/forge.rs`). `read` also names the packets that are padded. A packet that is sealed with the
-//! token is read only if it ends the session, and an endpoint without a connection hears only hellos.
+//! token is read only if it ends the session or is about probes, and an endpoint without a connection hears
+//! only hellos.
 //! `docs/wire.md` has all packets.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
 use crate::frame::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
+use crate::queue::send_queue::SendQueue;
 use crate::session::closing::Closing;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::inquiry::{Part, Question};
-use crate::session::limits::{ClientLimits, LimitMismatch, read_timeout};
+use crate::session::limits::{
+    ClientLimits, LimitMismatch, read_packet_bytes, read_timeout, write_packet_bytes,
+};
 use crate::session::login::{read_login, write_login};
 use crate::session::mismatch::LayoutMismatch;
 
@@ -33,6 +37,9 @@ pub(crate) const HELLO_BYTES: usize = 1_200;
 /// The smallest size of a client's answer about its classes. This size is also the smallest value that a
 /// packet limit can have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
+
+/// No probe is answered while this many bytes wait to be sent. So whoever sends probes takes no memory.
+const MOST_WAITING_BYTES: usize = 64 << 10;
 
 /// What a client repeats its hello with, after the server has sent it a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +72,8 @@ pub(crate) struct Welcome {
     pub token: u64,
     /// The number of the server. It differs after a restart of the server.
     pub instance: u64,
+    /// The largest packet that the server receives.
+    pub packet_bytes: usize,
     /// The answer of the server's application to the login.
     pub answer: Vec<u8>,
     /// Whether packets of state include the token in their checksums. If the transport knows who sends, they
@@ -79,8 +88,9 @@ pub(crate) enum Control {
     Hello(Hello),
     /// A server accepts a client. Packets of state follow.
     Welcome(Welcome),
-    /// A server asks a question about the client's classes, because the checksums differ.
-    Differs(Question),
+    /// A server asks a question about the client's classes, because the checksums differ. It also tells the
+    /// largest packet that it receives.
+    Differs(usize, Question),
     /// A client sends a part of its answer to the server's question.
     Classes(Part),
     /// A server refuses a client because of the first difference between their classes, and the session ends.
@@ -93,6 +103,11 @@ pub(crate) enum Control {
     Retry(u64),
     /// A server asks for the hello again later: the application has not answered the login yet.
     Wait,
+    /// One side finds out whether the path carries packets of the size of this one. The number is that of the
+    /// probe.
+    Probe(u16),
+    /// One side has received the probe with this number.
+    ProbeArrived(u16),
 }
 
 impl Control {
@@ -100,19 +115,30 @@ impl Control {
     /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor
     /// the token.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
+        let bytes = match self {
+            Self::Hello(hello) => hello.limits.mtu_bytes().min(HELLO_BYTES),
+            Self::Classes(_) => ANSWER_BYTES,
+            _ => 0,
+        };
+        self.to_padded_packet(session, bytes)
+    }
+
+    /// Does the same as [`to_packet`](Self::to_packet), with a packet of at least `bytes`. Only hellos,
+    /// answers about classes and probes may be padded.
+    pub(crate) fn to_padded_packet(&self, session: u64, bytes: usize) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
         match self {
             Self::Hello(hello) => hello.write(&mut writer),
             Self::Welcome(welcome) => welcome.write(&mut writer),
-            Self::Differs(question) => {
+            Self::Differs(packet_bytes, question) => {
                 writer.write_bits(2, 3);
+                write_packet_bytes(*packet_bytes, &mut writer);
                 question.write(&mut writer);
             }
             Self::Classes(part) => {
                 writer.write_bits(3, 3);
                 part.write(&mut writer);
-                pad(ANSWER_BYTES, &mut writer);
             }
             Self::Refused(mismatch) => {
                 writer.write_bits(4, 3);
@@ -133,9 +159,16 @@ impl Control {
             }
             Self::Wait => {
                 writer.write_bits(7, 3);
-                writer.write_flag(false);
+                writer.write_bits(0, 2);
+            }
+            Self::Probe(number) | Self::ProbeArrived(number) => {
+                writer.write_bits(7, 3);
+                writer.write_bits(0b10, 2);
+                writer.write_flag(matches!(self, Self::ProbeArrived(_)));
+                writer.write_bits((*number).into(), 16);
             }
         }
+        pad(bytes, &mut writer);
         let salt = if matches!(self, Self::Hello(_)) { Salt::HELLO } else { Salt::control(session) };
         packet::seal(writer, salt)
     }
@@ -156,16 +189,18 @@ impl Control {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello(Hello::read(reader)?),
             1 => Self::Welcome(Welcome::read(reader)?),
-            2 => Self::Differs(Question::read(reader)?),
+            2 => Self::Differs(read_packet_bytes(reader)?, Question::read(reader)?),
             3 => Self::Classes(Part::read(reader)?),
             4 => Self::Refused(LayoutMismatch::read(reader)?),
             5 => Self::Closing(Closing::read(reader)?),
             6 => Self::TooSmall(LimitMismatch::read(reader)?),
             7 if reader.read_flag()? => Self::Retry(reader.read_bits(64)?),
-            7 => Self::Wait,
+            7 if !reader.read_flag()? => Self::Wait,
+            7 if reader.read_flag()? => Self::ProbeArrived(reader.read_bits(16)? as u16),
+            7 => Self::Probe(reader.read_bits(16)? as u16),
             _ => return Err(ReadError::UnknownVariant),
         };
-        if matches!(control, Self::Hello(_) | Self::Classes(_)) {
+        if matches!(control, Self::Hello(_) | Self::Classes(_) | Self::Probe(_)) {
             skip_padding(reader)?;
         }
         read_end(reader)?;
@@ -190,7 +225,6 @@ impl Hello {
             writer.write_bits(proof.token, 64);
             write_login(&proof.login, writer);
         }
-        pad(self.limits.mtu_bytes().min(HELLO_BYTES), writer);
     }
 
     fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
@@ -212,6 +246,7 @@ impl Welcome {
         writer.write_bits(self.timeout_ms.into(), 32);
         writer.write_bits(self.token, 64);
         writer.write_bits(self.instance, 64);
+        write_packet_bytes(self.packet_bytes, writer);
         write_login(&self.answer, writer);
         writer.write_flag(!self.seals_state);
     }
@@ -221,9 +256,17 @@ impl Welcome {
             timeout_ms: read_timeout(reader)?,
             token: reader.read_bits(64)?,
             instance: reader.read_bits(64)?,
+            packet_bytes: read_packet_bytes(reader)?,
             answer: read_login(reader)?,
             seals_state: !reader.read_flag()?,
         })
+    }
+}
+
+/// Answers a probe, unless many bytes wait already. `key` binds the answer to the session.
+pub(super) fn answer_probe(number: u16, key: u64, queue: &mut SendQueue) {
+    if queue.waiting.bytes() < MOST_WAITING_BYTES {
+        queue.push(&Control::ProbeArrived(number).to_packet(key));
     }
 }
 
@@ -236,7 +279,7 @@ fn pad(bytes: usize, writer: &mut BitWriter) {
     }
 }
 
-/// Skips the zero bytes that pad a hello or an answer. The zero bits that fill the last byte are not skipped.
+/// Skips the zero bytes that pad a hello, an answer or a probe. The zero bits that fill the last byte are not skipped.
 fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     while reader.remaining() >= 8 {
         if reader.read_bits(8)? != 0 {

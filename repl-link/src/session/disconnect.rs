@@ -18,6 +18,7 @@ use crate::session::mismatch::LayoutMismatch;
 /// | `disconnect_with` of the server or the client | `ClosedWith` | `ClosedWith` |
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
 /// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
+/// | the path carries packets, but none of 508 bytes | `PathTooNarrow` | `PathTooNarrow` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
@@ -73,6 +74,11 @@ pub enum DisconnectReason {
     /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
+    /// The path between the sides carries small packets, but none of 508 bytes, or of the greatest size that
+    /// both sides receive if that is less. A tunnel or a relay may need a larger packet size. The client does
+    /// not connect again by itself.
+    #[error("the path does not carry packets of 508 bytes")]
+    PathTooNarrow,
     /// The client was alive, but did not acknowledge packets for too long. There are three reasons. The
     /// memory that the server keeps for the client exceeded
     /// `ServerConfig::max_connection_bytes` for a whole
@@ -102,7 +108,9 @@ pub enum DisconnectReason {
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),
     /// The client's limits are below the server's, so the server could send more than the client can hold.
-    /// [`LimitMismatch`] names the limit: raise it on the client, or lower it on the server.
+    /// [`LimitMismatch`] names the limit: raise it on the client, or lower it on the server. The sizes of
+    /// packets may differ: only packets below 508 bytes, or without room for the answer to the login, are too
+    /// small.
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same

@@ -1,14 +1,15 @@
 //! The limits of a client that the handshake compares with the server's (R21).
 //!
 //! *Invariant:* no limit of an accepted client is below the server's, so each client can hold everything that
-//! the server sends.
+//! the server sends. Only the sizes of packets may differ: the lower one counts for the connection.
 
 use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
+use super::login::packet_bytes_for_login;
 use super::terms::{Capacity, ClientTerms};
-use crate::frame::packet::MTU_BYTES;
+use crate::frame::packet::{LEAST_PACKET_BYTES, MTU_BYTES};
 
 /// The limits that a client sends in its hello. A limit that does not fit in 32 bits is sent as the greatest
 /// number that does.
@@ -31,7 +32,7 @@ impl ClientLimits {
         }
     }
 
-    /// Returns the largest packet that the client receives and sends.
+    /// Returns the largest packet that the client receives.
     pub(crate) fn mtu_bytes(&self) -> usize {
         self.mtu_bytes.into()
     }
@@ -41,10 +42,11 @@ impl ClientLimits {
         Duration::from_millis(self.timeout_ms.into())
     }
 
-    /// Returns the first limit that is below the server's limit.
+    /// Returns the first limit that is below the server's limit. Packets may be smaller than the server's, but
+    /// not so small that a path or an answer to a login has no room.
     pub(super) fn first_mismatch(&self, server: Capacity) -> Option<LimitMismatch> {
         let limits = [
-            (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes),
+            (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes.min(LEAST_PACKET_BYTES)),
             (Limit::Objects, self.max_objects, server.max_objects),
             (Limit::ObjectBytes, self.max_object_bytes, server.max_object_bytes),
         ];
@@ -70,11 +72,25 @@ impl ClientLimits {
             max_object_bytes: reader.read_bits(32)? as u32,
             timeout_ms: read_timeout(reader)?,
         };
-        if !MTU_BYTES.contains(&limits.mtu_bytes.into()) {
-            return Err(ReadError::OutOfRange);
-        }
+        checked_packet_bytes(limits.mtu_bytes)?;
         Ok(limits)
     }
+}
+
+/// Writes the size of the largest packet that a side receives.
+pub(super) fn write_packet_bytes(bytes: usize, writer: &mut BitWriter) {
+    writer.write_bits(bytes as u64, 16);
+}
+
+/// Reads what [`write_packet_bytes`] wrote.
+pub(super) fn read_packet_bytes(reader: &mut BitReader<'_>) -> Result<usize, ReadError> {
+    checked_packet_bytes(reader.read_bits(16)? as u16)
+}
+
+/// Returns a size of packets if a side may be configured with it.
+fn checked_packet_bytes(bytes: u16) -> Result<usize, ReadError> {
+    let bytes = usize::from(bytes);
+    if MTU_BYTES.contains(&bytes) { Ok(bytes) } else { Err(ReadError::OutOfRange) }
 }
 
 /// The least and the longest time that a step of a handshake may take.
@@ -103,7 +119,8 @@ fn saturate(limit: usize) -> u32 {
 }
 
 /// A limit that both sides have. The client's limit must be at least the server's, because the server may
-/// send as much as its own limit allows.
+/// send as much as its own limit allows. Of the sizes of packets, the lower one counts, so a client's is too
+/// small only below 508 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The greatest size of a packet: `mtu_bytes`.
@@ -146,6 +163,12 @@ pub struct LimitMismatch {
 }
 
 impl LimitMismatch {
+    /// Returns that the packets of a client, of this size, have no room for an answer to its login.
+    pub(super) fn too_small_for_login(packet_bytes: usize, login_bytes: usize) -> Self {
+        let server = saturate(packet_bytes_for_login(login_bytes));
+        Self { limit: Limit::PacketBytes, client: saturate(packet_bytes), server }
+    }
+
     pub(super) fn write(&self, writer: &mut BitWriter) {
         writer.write_bits(self.limit as u64, 2);
         writer.write_bits(self.client.into(), 32);

@@ -27,6 +27,11 @@ pub fn max_login_bytes(mtu_bytes: usize) -> usize {
     MAX_BYTES.min(mtu_bytes.saturating_sub(AROUND_BYTES))
 }
 
+/// Returns the least size of packets with room for a login, or an answer to a login, of `login_bytes` bytes.
+pub(super) fn packet_bytes_for_login(login_bytes: usize) -> usize {
+    login_bytes.saturating_add(AROUND_BYTES)
+}
+
 /// Writes a login or an answer.
 pub(crate) fn write_login(login: &[u8], writer: &mut BitWriter) {
     write_bytes(login, LEN_BITS, writer);

@@ -92,7 +92,7 @@ impl HandshakePair {
         let to_client = SendQueue { allowance: Allowance::nothing(), ..SendQueue::default() };
         Self {
             server: ServerHandshake::new(ConnectionId(3), Secret::from(77_u64), Trust::Unproved, now),
-            client: ClientHandshake::new(SESSION),
+            client: ClientHandshake::new(SESSION, CAPACITY.mtu_bytes),
             server_terms: ServerTerms { capacity, timeout, asks_login: false, login_timeout: timeout },
             client_terms: ClientTerms { capacity, timeout, login: &[], reconnects: true, first_sequence: 0 },
             server_agreement,
@@ -120,7 +120,7 @@ impl HandshakePair {
         let context = ServerContext { terms: self.server_terms, agreement: &self.server_agreement };
         let reported =
             match self.server.receive(bytes, Sequence::new(0), self.now, context, &mut self.to_client) {
-                ServerOutcome::Nothing => return,
+                ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => return,
                 ServerOutcome::State(sequence, _) => Reported::State(sequence),
                 ServerOutcome::Proved(sequence, _) => {
                     self.server_reports.push(Reported::Connected);
@@ -139,7 +139,7 @@ impl HandshakePair {
         let reported =
             match self.client.receive(bytes, Sequence::new(0), self.now, context, &mut self.to_server) {
                 ClientOutcome::Damaged => Reported::Damaged,
-                ClientOutcome::Nothing => return,
+                ClientOutcome::Nothing | ClientOutcome::ProbeArrived(_) => return,
                 ClientOutcome::State(sequence, _) => Reported::State(sequence),
                 ClientOutcome::Connected => Reported::Connected,
                 ClientOutcome::Welcome => Reported::Welcome,
@@ -158,7 +158,7 @@ impl HandshakePair {
                 self.to_client.push(&packet);
             }
         }
-        self.server.repeat_welcome(self.server_terms.timeout, self.now, &mut self.to_client);
+        self.server.repeat_welcome(&self.server_terms, self.now, &mut self.to_client);
         let packets = drain(&mut self.to_client);
         self.sent_bytes += packets.iter().map(Vec::len).sum::<usize>();
         if self.to_client.allowance.left().is_some() {
@@ -176,6 +176,7 @@ impl HandshakePair {
     /// client must show that it knows the token.
     pub(super) fn client_sends(&mut self) -> Vec<Vec<u8>> {
         let context = ClientContext { terms: self.client_terms, agreement: &self.client_agreement };
+        self.client.packet_bytes = self.client_terms.capacity.mtu_bytes;
         let ended = self.client.tick(self.now, context, &mut self.to_server);
         self.client_reports.extend(ended.map(Reported::Ended));
         if self.client.is_connected() && self.client.must_send_token(self.now) {

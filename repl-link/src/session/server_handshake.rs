@@ -14,10 +14,11 @@ use crate::queue::send_queue::SendQueue;
 use crate::rate::jitter;
 use crate::session::closing::Closing;
 use crate::session::connection_id::ConnectionId;
-use crate::session::control::{Control, HELLO_BYTES, Hello, Welcome};
+use crate::session::control::{Control, HELLO_BYTES, Hello, Welcome, answer_probe};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::inquiry::{Inquiry, Part, Progress};
-use crate::session::limits::{ClientLimits, step_time, timeout_ms};
+use crate::session::limits::{ClientLimits, LimitMismatch, step_time, timeout_ms};
+use crate::session::login::max_login_bytes;
 use crate::session::secret::Secret;
 use crate::session::terms::ServerTerms;
 
@@ -63,6 +64,8 @@ pub enum ServerOutcome<'a> {
     Connected,
     /// The client agrees with the server. The application decides about this login.
     Login(Vec<u8>),
+    /// The client has received the probe with this number.
+    ProbeArrived(u16),
     /// The session is over.
     Ended(DisconnectReason),
 }
@@ -218,7 +221,17 @@ impl ServerHandshake {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
         let keys = self.keys(client);
         let key = if token == client.token { keys.closing() } else { keys.session };
-        Some(Control::closing(reason, mtu_bytes).to_packet(key))
+        Some(Control::closing(reason, self.packet_bytes(mtu_bytes)).to_packet(key))
+    }
+
+    /// Returns the size of the largest packet that both sides receive, if the server's is `own` bytes.
+    pub fn packet_bytes(&self, own: usize) -> usize {
+        self.client.map_or(own, |client| client.limits.mtu_bytes().min(own))
+    }
+
+    /// Returns what binds control packets that show that their sender knows the token.
+    pub(crate) fn closing_key(&self) -> u64 {
+        self.client.map_or(0, |client| self.keys(client).closing())
     }
 
     /// Returns what binds the client's packets.
@@ -294,6 +307,13 @@ impl ServerHandshake {
             Some(Opened::Sealed(mut reader)) => {
                 self.learn_token(queue);
                 match Control::read(&mut reader) {
+                    Ok(Control::Probe(number)) => {
+                        if self.is_connected() {
+                            answer_probe(number, self.closing_key(), queue);
+                        }
+                        ServerOutcome::Nothing
+                    }
+                    Ok(Control::ProbeArrived(number)) => ServerOutcome::ProbeArrived(number),
                     Ok(control) => self.closed_by_client(control, &context.terms, queue),
                     Err(error) => self.malformed(&error, &context.terms, queue),
                 }
@@ -417,7 +437,7 @@ impl ServerHandshake {
             Stage::Welcomed | Stage::Connected if self.may_have(hello.token()) => {
                 // A welcome is longer than a short hello, so who repeats hellos gets no welcome for each.
                 if self.is_welcome_due(now, LEAST_WELCOME_INTERVAL) {
-                    self.send_welcome(context.terms.timeout, now, queue);
+                    self.send_welcome(&context.terms, now, queue);
                 }
                 ServerOutcome::Nothing
             }
@@ -467,7 +487,7 @@ impl ServerHandshake {
         if checksum == context.agreement.checksum() {
             return self.agreed(now, context, queue);
         }
-        self.ask(queue);
+        self.ask(&context.terms, queue);
         ServerOutcome::Nothing
     }
 
@@ -536,7 +556,7 @@ impl ServerHandshake {
         let entries = match self.inquiry.take(part) {
             Ok(Progress::Answered(entries)) => entries,
             Ok(Progress::Outdated) if is_first => {
-                self.ask(queue);
+                self.ask(&context.terms, queue);
                 return ServerOutcome::Nothing;
             }
             Ok(Progress::Incomplete | Progress::Outdated) => return ServerOutcome::Nothing,
@@ -550,15 +570,16 @@ impl ServerHandshake {
             Finding::Ask(question) => {
                 self.since = now;
                 *self.inquiry = Inquiry::asking(question);
-                self.ask(queue);
+                self.ask(&context.terms, queue);
                 ServerOutcome::Nothing
             }
         }
     }
 
     /// Sends the current question of the inquiry.
-    fn ask(&self, queue: &mut SendQueue) {
-        self.send_control(&Control::Differs(self.inquiry.question().clone()), queue);
+    fn ask(&self, terms: &ServerTerms, queue: &mut SendQueue) {
+        let question = self.inquiry.question().clone();
+        self.send_control(&Control::Differs(terms.capacity.mtu_bytes, question), queue);
     }
 
     /// Handles a client that agrees with the server: welcomes it, or asks the application about its login.
@@ -578,7 +599,8 @@ impl ServerHandshake {
         ServerOutcome::Login(std::mem::take(&mut self.login))
     }
 
-    /// Accepts the login. Does nothing if no login waits for an answer.
+    /// Accepts the login. Does nothing if no login waits for an answer. If the answer does not fit into the
+    /// packets of the client, the session ends.
     pub fn accept(
         &mut self,
         answer: &[u8],
@@ -588,6 +610,11 @@ impl ServerHandshake {
     ) -> ServerOutcome<'static> {
         if self.stage != Stage::Login {
             return ServerOutcome::Nothing;
+        }
+        let packet_bytes = self.packet_bytes(terms.capacity.mtu_bytes);
+        if answer.len() > max_login_bytes(packet_bytes) {
+            let mismatch = LimitMismatch::too_small_for_login(packet_bytes, answer.len());
+            return self.end(DisconnectReason::Limits(mismatch), terms, queue);
         }
         self.answer = answer.to_vec();
         (self.since, self.last_received) = (now, now);
@@ -605,7 +632,7 @@ impl ServerHandshake {
         terms: &ServerTerms,
         queue: &mut SendQueue,
     ) -> ServerOutcome<'static> {
-        self.send_welcome(terms.timeout, now, queue);
+        self.send_welcome(terms, now, queue);
         if matches!(self.trust, Trust::Unproved | Trust::Cookie { waits: true }) {
             self.stage = Stage::Welcomed;
             return ServerOutcome::Nothing;
@@ -614,18 +641,19 @@ impl ServerHandshake {
         ServerOutcome::Connected
     }
 
-    fn send_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
+    fn send_welcome(&mut self, terms: &ServerTerms, now: Duration, queue: &mut SendQueue) {
         self.last_welcome = Some(now);
         let token = self.client.map_or(0, |client| client.token);
-        let (timeout_ms, instance) = (timeout_ms(timeout), self.secret.instance());
-        let (answer, seals_state) = (self.answer.clone(), self.seals_state());
-        let welcome = Welcome { timeout_ms, token, instance, answer, seals_state };
+        let (timeout_ms, packet_bytes) = (timeout_ms(terms.timeout), terms.capacity.mtu_bytes);
+        let (instance, answer) = (self.secret.instance(), self.answer.clone());
+        let seals_state = self.seals_state();
+        let welcome = Welcome { timeout_ms, token, instance, packet_bytes, answer, seals_state };
         self.send_control(&Control::Welcome(welcome), queue);
     }
 
     /// Repeats the welcome if it is time. The server ignores the client's packets of state until the client
     /// knows the token.
-    pub fn repeat_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
+    pub fn repeat_welcome(&mut self, terms: &ServerTerms, now: Duration, queue: &mut SendQueue) {
         if !self.has_token
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
             && !queue.is_held_back()
@@ -633,7 +661,7 @@ impl ServerHandshake {
             let last = self.last_welcome.unwrap_or_default();
             let interval = jitter::around(WELCOME_INTERVAL, self.binding(), last.as_nanos() as u64);
             if self.is_welcome_due(now, interval) {
-                self.send_welcome(timeout, now, queue);
+                self.send_welcome(terms, now, queue);
             }
         }
     }
@@ -668,6 +696,7 @@ impl ServerHandshake {
     /// shown that it knows the token, it may or may not have received the welcome, so it gets the packet with
     /// both seals.
     pub fn farewells(&self, mtu_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
+        let mtu_bytes = self.packet_bytes(mtu_bytes);
         let ended = match (&self.stage, self.client) {
             (Stage::Ended(reason), Some(client)) => Some((Control::closing(reason, mtu_bytes), client)),
             _ => None,

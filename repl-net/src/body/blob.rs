@@ -106,6 +106,23 @@ impl Blobs {
         id
     }
 
+    /// Returns whether a part of a blob has more than `part_bits` bits.
+    pub(crate) fn are_larger_than(&self, part_bits: usize) -> bool {
+        self.blobs.iter().any(|blob| blob.cut.bits_of(0) > part_bits)
+    }
+
+    /// Cuts all blobs into parts of at most `part_bits` bits. They get other ids, and nothing that became of
+    /// their earlier parts counts. Returns the slots of their objects with the new ids.
+    pub(crate) fn cut_anew(&mut self, part_bits: usize) -> Vec<(u32, u32)> {
+        for blob in &mut self.blobs {
+            blob.id = self.next_id;
+            self.next_id = self.next_id.wrapping_add(1);
+            blob.cut.part_bits = part_bits;
+            blob.parts = vec![Part::Unsent; blob.cut.parts()];
+        }
+        self.blobs.iter().map(|blob| (blob.sent.slot, blob.id)).collect()
+    }
+
     /// Returns about how many bytes of memory the blobs take. Costs O(blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {

@@ -111,6 +111,13 @@ impl RateControl for Rate {
     }
 
     #[inline]
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        match self {
+            Self::Bbr(bbr) => bbr.set_packet_bytes(bytes),
+            Self::Custom(custom) => custom.set_packet_bytes(bytes),
+        }
+    }
+
     fn reset(&mut self) {
         match self {
             Self::Bbr(rate) => rate.reset(),

@@ -96,7 +96,7 @@ impl Client {
     }
 
     fn end(&mut self, reason: DisconnectReason) {
-        if let Some(reason) = self.session.end(reason, &self.config.terms()) {
+        if let Some(reason) = self.session.end(reason) {
             self.session_ended(reason);
         }
     }
@@ -139,6 +139,22 @@ impl Client {
         if let Some(reason) = self.session.tick(context) {
             self.session_ended(reason);
         }
+        if let Some(bytes) = self.session.take_changed_packet_bytes() {
+            self.events.push(ClientEvent::PacketBytesChanged(bytes));
+        }
+    }
+
+    /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has found
+    /// out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be set at any
+    /// time, also lower, and before the first [`tick`](Self::tick). It counts until another is set, in later
+    /// sessions too. The server is not told: its own transport knows what it may send.
+    ///
+    /// The size is never more than [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes) and the
+    /// server's [`mtu_bytes`](crate::ServerConfig::mtu_bytes), which say what each side receives. It is never
+    /// less than 508, unless one of these is. Packets that were made already keep their size. Messages of
+    /// which a part was sent are cut anew if their parts do not fit any more, and sent again.
+    pub fn set_packet_bytes(&mut self, bytes: usize) {
+        self.session.set_packet_bytes(bytes);
     }
 
     /// Returns the next packet for the server. The caller sends the packet immediately. Returns `None` if

@@ -25,6 +25,9 @@ pub struct ConnectionStats {
     /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
     /// client's next tick. `round_trip` is zero before the first ack.
     pub round_trip: Duration,
+    /// The greatest size of a packet to the connection now, in bytes. See
+    /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes).
+    pub packet_bytes: usize,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) limits
     /// the memory for unacknowledged data. Messages of more than 64 KiB are not counted.
@@ -101,6 +104,7 @@ impl<'a> ConnectionInfo<'a> {
             packets_lost: connection.link.health.packets_lost,
             packets_in_flight: connection.link.outbox.in_flight.unresolved(),
             round_trip: connection.link.health.round_trip.smoothed(),
+            packet_bytes: connection.link.outbox.packet_bytes(),
             memory_bytes: connection.memory_bytes(),
             ignored_calls: connection.calls.ignored.into(),
             waiting_objects: connection.waiting_objects(),

@@ -42,6 +42,7 @@ mod schedule;
 mod served;
 mod sessions;
 mod shadows;
+mod shared_size;
 mod source;
 mod statics;
 mod ticks;
@@ -69,6 +70,7 @@ use peer::Peer;
 use rows::OwnRows;
 use served::Served;
 use shadows::Shadows;
+use shared_size::SharedSize;
 use source::Source;
 use world::{World, WorldLimits};
 
@@ -108,6 +110,8 @@ pub struct Server {
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
+    /// The size of packets for which `broadcast` is cut.
+    shared_size: SharedSize,
     passes: Passes,
     /// Reused memory: the pairs of a connection and an object for which [`update_cells`](Self::update_cells)
     /// decides again whether the connection sees the object.
@@ -150,6 +154,7 @@ impl Server {
             call_runners: Vec::new(),
             call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
+            shared_size: SharedSize::default(),
             passes: Passes::default(),
             served: Served::new(),
             events: ServerEvents::default(),

@@ -78,7 +78,7 @@ impl Passes {
             } else {
                 peer.connection.skip_pass(&mut context);
             }
-            peer.handshake.repeat_welcome(config.timeout, now, &mut peer.connection.link.outbox.queue);
+            peer.handshake.repeat_welcome(&config.terms(), now, &mut peer.connection.link.outbox.queue);
             if let Some(reason) = peer.handshake.overdue(&config.terms(), now) {
                 ends.push((id, reason));
             } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {

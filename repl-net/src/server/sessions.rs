@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl_core::BitReader;
-use repl_link::parts::{Maker, Peer, Roster, Sequence, ServerOutcome, ServerSessions};
+use repl_link::parts::{Maker, PathFinding, Peer, Roster, Sequence, ServerOutcome, ServerSessions};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 
 use super::Server;
@@ -48,15 +48,38 @@ impl Server {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
             peer.connection.end(&mut self.world);
         }
+        self.shared_size.changed();
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
     /// Handles the start of a connection's session.
-    pub(super) fn connected(&mut self, id: ConnectionId) {
+    fn connected(&mut self, id: ConnectionId) {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
             peer.connection.begin(&mut self.world);
         }
+        self.shared_size.changed();
         self.events.push(ServerEvent::Connected(id));
+    }
+
+    /// Handles what was found out about the path to a client.
+    pub(super) fn found_path(&mut self, id: ConnectionId, finding: PathFinding) {
+        match finding {
+            PathFinding::Carries(bytes) => {
+                self.shared_size.changed();
+                self.events.push(ServerEvent::PacketBytesChanged(id, bytes));
+            }
+            PathFinding::TooNarrow => self.close(id, DisconnectReason::PathTooNarrow),
+        }
+    }
+
+    /// Accepts the login of a client.
+    #[track_caller]
+    pub(super) fn accept(&mut self, id: ConnectionId, answer: &[u8]) {
+        match self.sessions.accept(id, answer) {
+            ServerOutcome::Connected => self.connected(id),
+            ServerOutcome::Ended(reason) => self.closed(id, reason),
+            _ => {}
+        }
     }
 
     /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
@@ -70,7 +93,7 @@ impl Server {
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
-            ServerOutcome::Nothing => {}
+            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => {}
             ServerOutcome::Proved(sequence, reader) => {
                 self.connected(connection);
                 self.hear_state(connection, sequence, reader);

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use repl_core::ObjectRef;
+use repl_link::parts::frame_bits;
 
 use super::Server;
 use super::passes::{Ends, PassInputs};
@@ -37,10 +38,13 @@ impl Server {
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
         }
+        let mut findings = Vec::new();
         for peer in preloaded_for_losses(self.sessions.peers.awake_mut(now)) {
             peer.connection.declare_lost(&mut self.world, now);
             peer.connection.note_repeated_openings(&mut self.world);
+            findings.extend(peer.probe(now).map(|finding| (peer.connection.id(), finding)));
         }
+        findings.into_iter().for_each(|(id, finding)| self.found_path(id, finding));
         self.update_cells();
         self.world.begin_tick(now);
         let woken = self.world.compare();
@@ -79,16 +83,16 @@ impl Server {
     fn run_passes(&mut self) -> Ends {
         let now = self.sessions.now();
         let Self { world, broadcast, classes, config, served, .. } = self;
-        let max_bits = config.mtu_bytes * 8 - repl_link::parts::frame_bits::<State>();
         if config.share {
-            broadcast.build(world, classes, max_bits);
+            let shared_bytes = self.shared_size.bytes(&self.sessions.peers, config.mtu_bytes);
+            broadcast.build(world, classes, shared_bytes * 8 - frame_bits::<State>());
             let inputs = PassInputs { world, broadcast, classes, config, served, now };
             return self.passes.run(self.sessions.peers.as_mut_slice(), inputs);
         }
         let mut ends = Ends::new();
         for peer in self.sessions.peers.as_mut_slice() {
             if peer.peer.handshake.is_connected() {
-                broadcast.build(world, classes, max_bits);
+                broadcast.build(world, classes, peer.peer.connection.link.outbox.body_bits());
             }
             let inputs = PassInputs { world, broadcast, classes, config, served, now };
             ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));

@@ -59,13 +59,32 @@ pub enum Login {
 
 /// Limits and times of a server.
 ///
-/// The server refuses a client if its [`mtu_bytes`](ClientConfig::mtu_bytes),
-/// [`max_objects`](ClientConfig::max_objects) or [`max_object_bytes`](ClientConfig::max_object_bytes) is
-/// below the server's own limit. The reason is [`DisconnectReason::Limits`](crate::DisconnectReason::Limits).
-/// To clients with greater limits, the server sends no more than its own limits allow.
+/// The server refuses a client if its [`max_objects`](ClientConfig::max_objects) or
+/// [`max_object_bytes`](ClientConfig::max_object_bytes) is below the server's own limit. The reason is
+/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits). To clients with greater limits, the server
+/// sends no more than its own limits allow. Of the sizes of packets, the lower one counts for each connection.
 #[derive(Clone)]
 pub struct ServerConfig {
-    /// The size of the largest packet that the server sends, in bytes: 128 to 65,507. Default 1,200.
+    /// The size of the largest packet that the server receives and sends, in bytes: 128 to 65,507. Default
+    /// 1,200.
+    ///
+    /// Each client tells its own number ([`ClientConfig::mtu_bytes`]), and the lower one counts for its
+    /// connection, in both directions. A number below 508 is accepted only if the server's own is not greater.
+    /// If the transport knows that it carries less at times, configure the most that it may carry, and set the
+    /// size with [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server
+    /// encodes shared changes for the smallest packets among the connections, but at least for 1,100 bytes:
+    /// a client with smaller packets shares less.
+    ///
+    /// A path that swallows packets over a size, although both sides receive them, is found by probes. The
+    /// server has doubts when nine packets were lost and no packet of their sizes has arrived, while packets
+    /// come from the client. Then it sends rounds of probes, each of one of the size of its packets and
+    /// four short ones with as many bytes. If all short ones of 20 rounds were answered and none of the others,
+    /// the path does not carry the size. On a path that carries it, this happens once in a million such tests,
+    /// because losses and a full link meet both alike. A search finds what the path carries, to 32 bytes, and the event
+    /// [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) tells it. This takes about
+    /// two seconds and ten round trips, and longer with losses. If 508 bytes do not arrive, the connection ends with
+    /// [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow). Once in a minute, the full
+    /// size is tried again. A test takes at most 15 s and a few packets, and there is at most one in 5 s.
     pub mtu_bytes: usize,
     /// The server closes a connection that is silent for this long. Clients learn this time in the handshake,
     /// and send keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
@@ -262,8 +281,11 @@ impl fmt::Debug for ServerConfig {
 /// Limits and times of a client. The client sends its limits to the server in the handshake.
 #[derive(Clone)]
 pub struct ClientConfig {
-    /// The size of the largest packet, in bytes: 128 to 65,507, and at least the server's. The client drops
-    /// larger packets without reading them, and makes none that are larger. Default 1,200.
+    /// The size of the largest packet, in bytes: 128 to 65,507, and at least 508 unless the server's is less.
+    /// The client drops larger packets without reading them, and makes none that are larger. Of this number
+    /// and the server's, the lower one counts, in both directions. A path that carries less is found as
+    /// [`ServerConfig::mtu_bytes`] says, and told by
+    /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged). Default 1,200.
     pub mtu_bytes: usize,
     /// The client ends the connection if the server is silent for this long. The server learns this time in
     /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
@@ -276,7 +298,8 @@ pub struct ClientConfig {
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
-    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. The login is sent without encryption, so encrypt a
+    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. A login of more than 444 bytes needs a server and a
+    /// path with packets of its length and 64. The login is sent without encryption, so encrypt a
     /// secret yourself. The client sends it only after the server has answered from its address. A server
     /// whose [`Login`] is `Open` ignores it. `Debug` prints only its length. Default empty.
     pub login: Vec<u8>,

@@ -103,6 +103,10 @@ pub enum ServerEvent {
         /// The reason why the value was refused.
         error: WriteError,
     },
+    /// Packets to this connection have at most this many bytes from now on. The path swallows larger packets,
+    /// although both sides receive them, or it carries larger packets again. See
+    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
+    PacketBytesChanged(ConnectionId, usize),
     /// This many events about refused values were dropped, because too many events waited. This event comes
     /// before the events about later refusals.
     RefusalsDropped(u64),
@@ -124,6 +128,9 @@ impl fmt::Debug for ServerEvent {
                 .field("path", path)
                 .field("error", error)
                 .finish(),
+            Self::PacketBytesChanged(id, bytes) => {
+                f.debug_tuple("PacketBytesChanged").field(id).field(bytes).finish()
+            }
             Self::RefusalsDropped(count) => f.debug_tuple("RefusalsDropped").field(count).finish(),
         }
     }
@@ -144,6 +151,10 @@ pub enum ClientEvent {
     /// [`ClientConnectionInfo::is_over`](crate::ClientConnectionInfo::is_over) tells whether this end is for
     /// good.
     Disconnected(DisconnectReason),
+    /// Packets to the server have at most this many bytes from now on. The path swallows larger packets,
+    /// although both sides receive them, or it carries larger packets again. See
+    /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
+    PacketBytesChanged(usize),
     /// An object was created. The object can be read already. A static object that this client has placed is
     /// [`Bound`](Self::Bound) in place of this.
     Spawned(ObjectRef<()>),

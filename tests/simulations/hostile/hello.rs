@@ -22,13 +22,19 @@ pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> 
     seal(&writer.into_bytes(), SESSION)
 }
 
-/// Returns a welcome with this timeout in milliseconds and this token, of the server with the number 0, and
-/// with an empty answer to the login.
+/// Returns a welcome with this timeout in milliseconds and this token, of the server with the number 0, which
+/// receives packets of 1,200 bytes, and with an empty answer to the login.
 pub(crate) fn welcome(timeout_ms: u64, token: u64) -> Vec<u8> {
+    welcome_with(timeout_ms, token, 1_200)
+}
+
+/// Returns the same welcome of a server that receives packets of at most `packet_bytes` bytes.
+fn welcome_with(timeout_ms: u64, token: u64, packet_bytes: u64) -> Vec<u8> {
     control(1, |writer| {
         writer.write_bits(timeout_ms, 32);
         writer.write_bits(token, 64);
         writer.write_bits(0, 64);
+        writer.write_bits(packet_bytes, 16);
         writer.write_bits(0, 10);
     })
 }
@@ -79,8 +85,8 @@ fn r21_a_hello_is_answered_within_its_own_length() {
 
 #[test]
 fn r20_a_hello_with_limits_that_no_client_has_is_malformed() {
-    for limits in [[0, MOST, MOST, 1], [127, MOST, MOST, 1], [65_508, MOST, MOST, 1], [1_200, MOST, MOST, 0]]
-    {
+    let sizes = [0, 1, 127, 65_508, 65_535].map(|packet_bytes| [packet_bytes, MOST, MOST, 1]);
+    for limits in sizes.into_iter().chain([[1_200, MOST, MOST, 0]]) {
         let (reason, _) = verdict(&hello(limits));
         assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?} for {limits:?}");
     }
@@ -105,6 +111,53 @@ fn r20_a_welcome_without_time_is_malformed() {
         let result = client.receive(Duration::ZERO, &welcome(timeout_ms, 5));
         assert_eq!((result.is_ok(), client.is_connected()), (timeout_ms > 0, timeout_ms > 0), "{result:?}");
     }
+}
+
+#[test]
+fn r20_a_welcome_with_a_size_of_packets_that_no_server_has_is_malformed() {
+    for packet_bytes in [0, 1, 127, 128, 508, 1_200, 65_507, 65_508, 65_535] {
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
+        super::register(&mut client);
+        client.tick(Duration::ZERO);
+        let welcome = welcome_with(10_000, 5, packet_bytes);
+        let (result, most) = measure(|| client.receive(Duration::ZERO, &welcome));
+        assert!(most <= budget(welcome.len()), "{most} bytes of memory");
+        let is_one = (128..=65_507).contains(&packet_bytes);
+        assert_eq!((result.is_ok(), client.is_connected()), (is_one, is_one), "{packet_bytes}: {result:?}");
+        client.tick(Duration::from_millis(200));
+        let sizes: Vec<usize> =
+            std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::len)).skip(1).collect();
+        assert!(sizes.iter().all(|size| *size <= 1_200.min(packet_bytes.max(128) as usize)), "{sizes:?}");
+    }
+}
+
+#[test]
+fn r25_hellos_with_other_sizes_of_packets_change_nothing_once_the_session_has_begun() {
+    let mut server = Server::new(ServerConfig::default());
+    server.spawn(Pebble { weight: 1 });
+    let id = server.connect(Duration::ZERO);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(SESSION));
+    super::register(&mut client);
+    let mut now = Duration::ZERO;
+    let mut is_first = true;
+    for packet_bytes in [600_u64, 65_507, 0, 508, 65_535, 1_200, 1, 900].into_iter().cycle().take(400) {
+        client.tick(now);
+        while let Some(packet) = client.poll_transmit() {
+            server.receive(id, now, packet);
+        }
+        // Whoever knows the session can send them. The first one comes after the real hello.
+        server.receive(id, now, &hello([packet_bytes, MOST, MOST, 10_000]));
+        server.tick(now);
+        for packet in collect(&mut server, id) {
+            assert!(packet.len() <= 1_200);
+            _ = client.receive(now, &packet);
+        }
+        assert!(is_first || client.is_connected(), "{packet_bytes}");
+        is_first = false;
+        now += Duration::from_millis(16);
+    }
+    let stats = server.connection_info(id).stats().expect("a connection");
+    assert_eq!(stats.packet_bytes, 1_200);
 }
 
 #[test]

@@ -15,4 +15,6 @@ mod large_waits;
 mod late_join;
 mod link_budget;
 mod narrow_links;
+mod narrow_paths;
 mod shares;
+mod zz_measure;

@@ -17,6 +17,9 @@ use crate::world::BIRD;
 /// How often a silent link is probed at least (R9).
 const PROBE: Duration = Duration::from_millis(250);
 
+/// The sizes of packets of clients.
+pub(crate) const SIZES: [usize; 7] = [508, 600, 800, 1_100, 1_162, 1_200, 1_472];
+
 /// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -44,7 +47,10 @@ pub(crate) struct Plan {
     pub(crate) bursts: Vec<u64>,
     /// The chance in a tick that a link loses all packets in one direction for a while.
     pub(crate) dead_links: f64,
+    /// The size of the largest packet of the server and of all links.
     pub(crate) mtu_bytes: usize,
+    /// Whether each client has a size of its own, and sizes change while the world does.
+    pub(crate) mixes_sizes: bool,
     pub(crate) share: bool,
     pub(crate) congestion_control: CongestionControl,
     /// Whether something happens to each connection in each tick, so that none rests.
@@ -135,6 +141,7 @@ impl Plan {
             },
             dead_links: pick(&mut rng, &[0.0, 0.0, 0.002, 0.01]),
             mtu_bytes,
+            mixes_sizes: Rng::new(seed).fork(33).chance(0.5),
             share: rng.chance(0.8),
             congestion_control: CongestionControl::Paced,
             wakes_all: false,
@@ -267,7 +274,8 @@ impl Plan {
         if !are_large.contains(&Some(true)) {
             return Duration::ZERO;
         }
-        let parts = LARGEST_BYTES as f64 / self.mtu_bytes as f64;
+        let packet_bytes = if self.mixes_sizes { SIZES[0] } else { self.mtu_bytes };
+        let parts = LARGEST_BYTES as f64 / packet_bytes as f64;
         let tries = (parts * 1_000.0).ln() / -self.loss().ln();
         let answered = (1.0 - self.loss()).powi(2);
         let probes = 1_000_f64.ln() / -(1.0 - answered).ln();
@@ -301,9 +309,15 @@ impl Plan {
         }
     }
 
-    pub(crate) fn client(&self) -> ClientConfig {
+    /// Returns the size of the largest packet that the client with this number receives.
+    pub(crate) fn client_bytes(&self, number: u32) -> usize {
+        let mut rng = Rng::new(self.seed ^ u64::from(number) << 32).fork(34);
+        if self.mixes_sizes { pick(&mut rng, &SIZES) } else { self.mtu_bytes }
+    }
+
+    pub(crate) fn client(&self, number: u32) -> ClientConfig {
         ClientConfig {
-            mtu_bytes: self.mtu_bytes,
+            mtu_bytes: self.client_bytes(number),
             timeout: self.timeout,
             max_objects: self.max_objects,
             measure: self.seed.is_multiple_of(4),

@@ -14,7 +14,7 @@ use crate::canary::scan;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Vault};
 use crate::ledger::hash;
 use crate::patience::Watch;
-use crate::plan::Plan;
+use crate::plan::{Plan, SIZES};
 use crate::talk::{self, Talks};
 use crate::whispers::{Heard, Whisper, Whispers};
 use crate::witness::Witness;
@@ -79,6 +79,9 @@ struct Seat {
     last_received: Duration,
 }
 
+/// For this long a side goes on with probes when nothing is in flight any more.
+const PROBES_LAST: Duration = Duration::from_millis(300);
+
 impl Seat {
     /// Packets lost so far on the links of the client that lose packets in bursts.
     fn taken_by_bursts(&self, network: &Network) -> u64 {
@@ -104,6 +107,8 @@ pub(crate) struct Run {
     secrets_of_calls: u64,
     /// The generator for extremes.
     wild: Rng,
+    /// The generator for changes of the sizes of packets.
+    sizes: Rng,
     /// Packets that may arrive again: sender, receiver and bytes.
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
@@ -128,6 +133,7 @@ impl Run {
             secrets: 0,
             secrets_of_calls: 0,
             wild: Rng::new(plan.seed).fork(12),
+            sizes: Rng::new(plan.seed).fork(35),
             kept: Vec::new(),
             packets: 0,
             is_settling: false,
@@ -211,7 +217,8 @@ impl Run {
     fn rest(&mut self) {
         let arrival = self.clock.now()
             + self.plan.round_trip()
-            + self.plan.time_of(ACKS_LAST_TICKS * self.plan.turn_ticks.max(1));
+            + self.plan.time_of(ACKS_LAST_TICKS * self.plan.turn_ticks.max(1))
+            + PROBES_LAST;
         while self.clock.now() < arrival {
             self.tick();
         }
@@ -283,7 +290,7 @@ impl Run {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         let mut client = Client::new(
-            self.plan.client(),
+            self.plan.client(peer.0),
             Session::for_tests(u64::from(peer.0) << 8 | self.plan.seed & 0xff),
         );
         client
@@ -364,11 +371,31 @@ impl Run {
         {
             self.network.lose_next(link, packets);
         }
+        if self.plan.mixes_sizes {
+            self.change_sizes();
+        }
         if self.rng.chance(self.plan.joins) {
             if self.seats.len() < 16 && self.rng.chance(0.6) {
                 self.join();
             } else if self.seats.len() > 1 {
                 self.leave();
+            }
+        }
+    }
+
+    /// Makes the packets of some side larger or smaller, as a transport does that finds out what its path
+    /// carries.
+    fn change_sizes(&mut self) {
+        let sizes = &mut self.sizes;
+        for seat in self.seats.values_mut() {
+            if sizes.chance(0.01)
+                && let Some(&bytes) = sizes.pick(&SIZES)
+            {
+                if sizes.chance(0.7) {
+                    self.world.server.connection(seat.connection).set_packet_bytes(bytes);
+                } else {
+                    seat.client.set_packet_bytes(bytes);
+                }
             }
         }
     }
@@ -396,7 +423,8 @@ impl Run {
                 seat.made_at.insert(hash(packet), tick);
                 // A client that has received nothing for long repeats its hello, which is as long as a packet
                 // can be (R25). It may do so in addition to its keep-alive packets.
-                let is_hello = packet.len() == self.plan.mtu_bytes.min(HELLO_BYTES);
+                let packet_bytes = self.plan.mtu_bytes.min(self.plan.client_bytes(peer.0));
+                let is_hello = packet.len() == packet_bytes.min(HELLO_BYTES);
                 if let (true, Some(_)) = (is_hello, self.loud) {
                     let silence = now - seat.last_received;
                     assert!(silence >= self.plan.timeout / 10, "a hello after only {silence:?}");
@@ -547,9 +575,10 @@ impl Run {
         let mut sent = Vec::new();
         for (&peer, seat) in &self.seats {
             let connection = seat.connection;
+            let most = self.plan.mtu_bytes.min(self.plan.client_bytes(peer.0));
             while let Some(packet) = self.world.server.poll_transmit(connection) {
                 let packet = packet.to_vec();
-                assert!(packet.len() <= self.plan.mtu_bytes, "a packet of {} bytes", packet.len());
+                assert!(packet.len() <= most, "a packet of {} bytes", packet.len());
                 count(&mut self.loud, &packet);
                 scan(&packet, |canary| {
                     self.secrets += 1;

@@ -100,7 +100,7 @@ fn is_control(packet: &[u8]) -> bool {
 #[test]
 fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
     let mut other = HandshakePair::new(class(1), class(2));
-    other.client = ClientHandshake::new(SESSION + 1);
+    other.client = ClientHandshake::new(SESSION + 1, 1_200);
     let mut recorded = Vec::new();
     for _ in 0..60 {
         for packet in other.client_sends() {
@@ -120,7 +120,7 @@ fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
         for packet in &recorded {
             pair.server_receives(packet);
             for answer in drain(&mut pair.to_client) {
-                other.client = ClientHandshake::new(SESSION + 1);
+                other.client = ClientHandshake::new(SESSION + 1, 1_200);
                 other.client_sends();
                 other.client_reports.clear();
                 other.client_receives(&answer);
@@ -189,7 +189,7 @@ fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
 fn r25_the_client_that_first_proves_its_address_keeps_the_connection() {
     let late = {
         let mut other = HandshakePair::alike();
-        other.client = ClientHandshake::new(SESSION + 1);
+        other.client = ClientHandshake::new(SESSION + 1, 1_200);
         other.client_sends().remove(0)
     };
     // The hello of the other session arrives before the client's own hello, after it, or after the
@@ -238,7 +238,7 @@ fn welcomed() -> HandshakePair {
 fn r25_a_client_with_limits_that_are_too_small_replaces_no_other() {
     let hello = {
         let mut other = HandshakePair::alike();
-        other.client = ClientHandshake::new(SESSION + 1);
+        other.client = ClientHandshake::new(SESSION + 1, 1_200);
         other.client_terms.capacity.max_objects = 10;
         other.client_sends().remove(0)
     };
@@ -269,7 +269,7 @@ fn r26_welcomes_that_may_not_be_sent_yet_do_not_pile_up() {
 fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
     let questions = |steps_of_another: u32| {
         let mut pair = HandshakePair::new(class(1), class(2));
-        let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
+        let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1, 1_200));
         (0..steps_of_another).for_each(|_| pair.step());
         assert!(!pair.server.is_ended(), "after {steps_of_another} steps");
         pair.client = own;
@@ -346,7 +346,7 @@ fn session_of(server: &ServerHandshake) -> u64 {
 fn replaced() -> HandshakePair {
     let mut pair = HandshakePair::alike();
     for session in [SESSION, SESSION + 1] {
-        pair.client = ClientHandshake::new(session);
+        pair.client = ClientHandshake::new(session, 1_200);
         pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
     }
     assert_eq!((session_of(&pair.server), &pair.server.stage), (SESSION + 1, &Stage::Welcomed));
@@ -397,7 +397,7 @@ fn the_time_of_each_client_begins_with_its_own_hello() {
     let mut pair = HandshakePair::alike();
     for session in [SESSION, SESSION + 1] {
         pair.now += Duration::from_secs(4);
-        pair.client = ClientHandshake::new(session);
+        pair.client = ClientHandshake::new(session, 1_200);
         pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
         assert_eq!((session_of(&pair.server), pair.server.last_received()), (session, pair.now));
     }
@@ -469,7 +469,7 @@ fn r25_after_the_token_was_seen_only_a_farewell_with_the_token_ends_the_session(
     let mut pair = HandshakePair::alike();
     pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
     assert_eq!(pair.server_sends().len(), 1);
-    pair.client.end(DisconnectReason::Closed, &pair.client_terms, &mut pair.to_server);
+    pair.client.end(DisconnectReason::Closed, &mut pair.to_server);
     drain(&mut pair.to_server).iter().for_each(|packet| pair.server_receives(packet));
     assert_eq!(pair.server_reports, [Reported::Ended(DisconnectReason::Closed)]);
 }
@@ -498,7 +498,7 @@ fn r25_a_farewell_of_the_server_is_heard_whether_the_client_has_the_welcome_or_n
 fn r25_a_client_that_was_started_again_with_the_same_session_learns_that_it_is_taken() {
     let mut pair = HandshakePair::alike();
     (0..10).for_each(|_| pair.step());
-    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION));
+    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION, 1_200));
     pair.client_reports.clear();
     (0..10).for_each(|_| pair.step());
     assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Taken)]);
@@ -512,7 +512,7 @@ fn r25_a_client_that_was_started_again_with_the_same_session_learns_that_it_is_t
 fn r25_a_client_with_a_cookie_is_replaced_by_no_other() {
     let other = {
         let mut other = HandshakePair::alike();
-        other.client = ClientHandshake::new(SESSION + 1);
+        other.client = ClientHandshake::new(SESSION + 1, 1_200);
         other.client_sends().remove(0)
     };
     for waits in [false, true] {
@@ -532,7 +532,7 @@ fn r25_a_session_whose_login_waits_is_replaced_by_no_other() {
     pair.client_terms.login = b"Ada";
     (0..4).for_each(|_| pair.step());
     assert_eq!(pair.server_reports, [Reported::Login(b"Ada".to_vec())]);
-    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
+    let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1, 1_200));
     pair.client_terms.login = b"Eve";
     (0..4).for_each(|_| pair.step());
     assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Taken)]);

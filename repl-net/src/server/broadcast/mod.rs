@@ -42,12 +42,19 @@ pub(crate) struct Broadcast {
     openings: [RwLock<OpeningCache>; 2],
     /// The frame in which segments were built last.
     frame: u64,
+    /// The greatest number of bits of a segment.
+    max_bits: usize,
 }
 
 impl Broadcast {
     /// Returns the shared segments with the encoded changes of this tick.
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
+    }
+
+    /// Returns the greatest number of bits of a segment, and of an entry of a table with its head.
+    pub(crate) fn max_bits(&self) -> usize {
+        self.max_bits
     }
 
     /// Returns the tables with the changes of this tick of objects in cells.
@@ -82,6 +89,7 @@ impl Broadcast {
     /// Encodes the changes of `world` in segments of at most `max_bits`. If `build` is called twice in a
     /// frame, or was not called in the previous frame, it encodes all changes and openings again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
+        self.max_bits = max_bits;
         let last = std::mem::replace(&mut self.frame, world.frame);
         for openings in &mut self.openings {
             let openings = openings.get_mut().unwrap_or_else(PoisonError::into_inner);

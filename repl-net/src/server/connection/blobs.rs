@@ -38,7 +38,7 @@ impl Connection {
         write(&mut segment, &mut body, context.scratch.values.as_slice());
         segment.end(&mut body);
         body.write_bits(0, 1);
-        let part_bits = self.link.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS;
+        let part_bits = self.part_bits();
         let stamp = self.link.outbox.stamp();
         self.copies.objects.blob_begun(slot, self.copies.blobs.begin(sent, stamp, &mut body, part_bits));
         // The object must go into another packet, because a packet may contain each object only once. The
@@ -47,10 +47,25 @@ impl Connection {
         self.send_parts(context.now);
     }
 
+    /// Returns how many bits a part of a blob may have.
+    fn part_bits(&self) -> usize {
+        self.link.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS
+    }
+
+    /// Begins all blobs anew, because packets have become smaller. They are new blobs to the client.
+    fn cut_blobs_anew(&mut self) {
+        for (slot, id) in self.copies.blobs.cut_anew(self.part_bits()) {
+            self.copies.objects.blob_begun(slot, id);
+        }
+    }
+
     /// Sends all parts of blobs that must still be sent, because they are not in flight and have not arrived.
     pub(super) fn send_parts(&mut self, now: Duration) {
         if self.copies.blobs.is_empty() {
             return;
+        }
+        if self.copies.blobs.are_larger_than(self.part_bits()) {
+            self.cut_blobs_anew();
         }
         let under_way = self.copies.blobs.under_way();
         let mut sent_parts: Vec<(u32, u32, Sequence)> = Vec::with_capacity(MAX_BLOBS);

@@ -23,6 +23,11 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 
 impl Connection {
+    /// Returns whether the packets of the connection are smaller than those for which shared changes are cut.
+    pub(super) fn is_narrow(&self, context: &PassContext<'_>) -> bool {
+        self.link.outbox.body_bits() < context.broadcast.max_bits()
+    }
+
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
     /// otherwise only the entries of objects in step. The argument `all_in_step` says whether the connection
     /// is in step with all objects that changed in this tick.
@@ -39,11 +44,13 @@ impl Connection {
                 return;
             }
         }
-        let is_whole = unwanted == 0 && self.link.outbox.affords(segment.bits().len());
+        let segment_bits = segment.bits().len();
+        let fits = segment_bits <= self.link.outbox.body_bits();
+        let is_whole = unwanted == 0 && fits && self.link.outbox.affords(segment_bits);
         if segment.continues {
             self.link.outbox.flush(context.now);
         }
-        if is_whole && self.link.outbox.make_room(segment.bits().len(), context.now) {
+        if is_whole && self.link.outbox.make_room(segment_bits, context.now) {
             self.link.outbox.segment(segment);
             if segment.has_new_elements() {
                 self.note_new_elements(segment.entries(), context.world);
@@ -71,6 +78,7 @@ impl Connection {
             may_be_out_of_step,
         );
         tables.pieces(self.copies.view().spans(), may_be_out_of_step, pieces);
+        let is_narrow = self.link.outbox.body_bits() < context.broadcast.max_bits();
         for stretch in pieces.chunk_by(|one, other| (one.table, one.is_late) == (other.table, other.is_late))
         {
             let Some(Piece { table, is_late, .. }) = stretch.first() else { continue };
@@ -78,6 +86,9 @@ impl Connection {
             runs.clear();
             for piece in stretch {
                 self.find_runs(table, piece, runs);
+            }
+            if is_narrow {
+                self.take_out_large(table, runs, *is_late, context.world);
             }
             self.send_runs(table, runs, *is_late, context.world, context.now);
         }
@@ -107,6 +118,30 @@ impl Connection {
         }
     }
 
+    /// Takes the entries out of `runs` that are too large for the packets of this connection. It sends them
+    /// alone.
+    fn take_out_large(&mut self, table: &Table, runs: &mut Vec<Range<u32>>, is_late: bool, world: &World) {
+        let most = self.link.outbox.capacity().saturating_sub(table.head().len());
+        for at in std::mem::take(runs).into_iter().flatten() {
+            if table.bits(at..at + 1).len() <= most {
+                add_run(at..at + 1, runs);
+                continue;
+            }
+            for entry in table.entries(at..at + 1) {
+                self.leave_out(entry, is_late, world);
+            }
+        }
+    }
+
+    /// Makes the changes of an entry pending.
+    fn leave_out(&mut self, entry: EncodedEntry<'_>, is_late: bool, world: &World) {
+        if is_late {
+            self.copies.pend_due(entry.slot, entry.list);
+        } else {
+            self.copies.postpone(entry.slot, world);
+        }
+    }
+
     /// Makes the changes pending that are due in this tick and are in no table.
     pub(super) fn pend_due_alone(&mut self, tables: &Tables, world: &World) {
         for due in tables.due_alone() {
@@ -130,11 +165,7 @@ impl Connection {
             let (whole, part) = self.link.outbox.copy(table, left, now);
             if (whole, part) == (0, 0) {
                 for entry in left.iter().flat_map(|run| table.entries(run.clone())) {
-                    if is_late {
-                        self.copies.pend_due(entry.slot, entry.list);
-                    } else {
-                        self.copies.postpone(entry.slot, world);
-                    }
+                    self.leave_out(entry, is_late, world);
                 }
                 return;
             }
@@ -160,7 +191,8 @@ impl Connection {
         }
     }
 
-    /// Sends one entry of a shared segment. Returns `false` if the packets have no room for the entry.
+    /// Sends one entry of a shared segment. Returns `false` if the packets have no room for the entry, or no
+    /// packet is large enough.
     fn send_shared_entry(
         &mut self,
         entry: EncodedEntry<'_>,
@@ -173,7 +205,8 @@ impl Connection {
         let class = world.store.occupant(slot).class;
         let count = world.store.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
-        if !self.link.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
+        let bits = ENTRY_BITS + handles_bits(count) + values.len();
+        if bits > self.link.outbox.capacity() || !self.link.outbox.make_room(bits, now) {
             return false;
         }
         let sent = Sent { slot, generation, content: Content::Update(list.clone()) };

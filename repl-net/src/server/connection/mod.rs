@@ -82,6 +82,11 @@ impl Connection {
         }
     }
 
+    /// Returns the number of the connection.
+    pub(crate) fn id(&self) -> ConnectionId {
+        self.copies.id
+    }
+
     /// Preloads what the losses of a connection without packets in flight read.
     pub(crate) fn preload_losses(&self) {
         preload(&self.copies.is_live);

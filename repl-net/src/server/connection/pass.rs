@@ -170,7 +170,9 @@ impl Connection {
     fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
         let segments = context.broadcast.segments().len();
         let World { store, changes, .. } = context.world;
-        let all_in_step = segments > 0 && self.copies.objects.are_in_step(&changes.slots, store.spawned);
+        // A narrow connection may take an entry alone, and is then out of step with its object.
+        let may_be_whole = segments > 0 && !self.is_narrow(context);
+        let all_in_step = may_be_whole && self.copies.objects.are_in_step(&changes.slots, store.spawned);
         for at in 0..segments {
             self.send_shared(at, all_in_step, context);
         }

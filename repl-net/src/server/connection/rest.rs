@@ -21,6 +21,7 @@ impl Connection {
             && has_sent_all
             && self.link.health.is_at_rest()
             && !self.link.owes_acks()
+            && !self.link.is_probing()
             && self.copies.followed.is_none();
         rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
     }

@@ -27,6 +27,23 @@ impl ConnectionHandle<'_> {
         self
     }
 
+    /// Sets the greatest size of the packets to the connection, in bytes, for example when the transport has
+    /// found out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be set
+    /// at any time, also lower and before the handshake. It counts until another is set. The client is not
+    /// told: its own transport knows what it may send.
+    ///
+    /// The size is never more than [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) and the
+    /// client's [`mtu_bytes`](crate::ClientConfig::mtu_bytes), which say what each side receives. It is never
+    /// less than 508, unless one of these is. Packets that were made already keep their size. Messages and
+    /// large objects of which a part was sent are cut anew if their parts do not fit any more, and sent again.
+    ///
+    /// If one of the connections has packets of less than 1,100 bytes, it shares fewer bytes with the others.
+    pub fn set_packet_bytes(&mut self, bytes: usize) -> &mut Self {
+        self.server.sessions.set_packet_bytes(self.connection, bytes);
+        self.server.shared_size.changed();
+        self
+    }
+
     /// Sets how many bytes of state and messages are sent to the connection in a second, at least 1, instead
     /// of [`ServerConfig::max_bytes_per_second`](crate::ServerConfig::max_bytes_per_second). The congestion
     /// control may allow less. What a tick does not use of the budget is lost, except the bytes of one

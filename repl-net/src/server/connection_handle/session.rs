@@ -25,7 +25,9 @@ impl ConnectionHandle<'_> {
 
     /// Accepts the login of the client, so that the handshake continues. The client reads the answer with
     /// [`login_answer`](crate::ClientConnectionInfo::login_answer). Returns `false` and does nothing if no
-    /// login of this connection waits for an answer.
+    /// login of this connection waits for an answer. If the answer does not fit into the packets that the
+    /// client receives, which have at least 508 bytes, the connection ends with
+    /// [`DisconnectReason::Limits`]. An answer of up to 444 bytes always fits.
     ///
     /// # Panics
     /// Panics if the answer has more than 512 bytes, or more than
@@ -38,9 +40,7 @@ impl ConnectionHandle<'_> {
         if !server.sessions.awaits_login(connection) {
             return false;
         }
-        if server.sessions.accept(connection, answer) {
-            server.connected(connection);
-        }
+        server.accept(connection, answer);
         true
     }
 

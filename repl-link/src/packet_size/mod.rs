@@ -1,0 +1,8 @@
+//! How large the packets of a connection may be, and how a path is found that swallows large ones.
+//!
+//! *Invariant:* nothing here sends anything. Sizes that the other side tells decide no allocation.
+
+pub(crate) mod allowed;
+pub(crate) mod losses;
+mod pair_test;
+pub(crate) mod probing;
