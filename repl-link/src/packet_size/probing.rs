@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::losses::LossesInRow;
-use super::size_test::{Certainty, SizeTest, Probe, Verdict};
+use super::size_test::{Certainty, Probe, SizeTest, Verdict};
 
 /// What it takes to say that a path does not carry a size that it should carry.
 const SURE: Certainty = Certainty { rounds: 20, small: 4, wait: Duration::from_millis(500) };

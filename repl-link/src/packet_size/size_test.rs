@@ -4,9 +4,9 @@
 //! A round counts if all of its small probes are answered. The path counts as too narrow if of so many rounds
 //! no large probe is answered. Losses that do not depend on the size meet the large probe at most as often as
 //! one of the small ones. A full queue that drops what has no room takes the large probe if and only if it
-//! takes all small ones, and whichever come first have the same room. So on a path that carries the size, a
-//! round that counts has a large probe that is answered with a probability of at least one half, however high
-//! the loss is.
+//! takes all small ones, and whichever come first have the same room. So on a path that carries the size, the
+//! large probe of the next round that counts, or one before it, is answered with a probability of at least one
+//! half, however high the loss is.
 //!
 //! *Invariant:* the answer of one large probe is enough for the verdict that the path carries the size.
 
