@@ -38,7 +38,7 @@ use Written::{Bytes, Hex, LessOne, NextPlace, Plain, Tag, Time, Word};
 /// name, or `start` or `end` of it; and how the page writes it.
 type Row = (&'static str, &'static str, &'static str, Written);
 
-const TRANSPORT: [Row; 25] = [
+const TRANSPORT: [Row; 26] = [
     ("The whole protocol has a tag (`{}`)", "repl-link/src/frame/packet", "PROTOCOL", Tag),
     ("continued from the value `{}`", "repl-link/src/frame/packet", "PROTOCOL", Hex),
     ("largest **packet** in bytes, {} to", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
@@ -47,6 +47,7 @@ const TRANSPORT: [Row; 25] = [
     ("only if it is below {} bytes and", "repl-link/src/frame/packet", "LEAST_PACKET_BYTES", Plain),
     ("the second is padded to at most {}, and", "repl-link/src/frame/packet", "LEAST_PACKET_BYTES", Plain),
     ("and the third to at most {}.", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
+    ("counted nine packets of {} bytes", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
     ("its number is more than {} before or after", "repl-link/src/frame/sequence", "HALF_SPAN", LessOne),
     ("a packet more than {} before the newest", "repl-link/src/frame/sequence", "WINDOW", LessOne),
     ("the acks take at most {} bits", "repl-link/src/outbox/mod", "MAX_ACK_BITS", Plain),
