@@ -142,7 +142,7 @@ impl<P: Payload> Link<P> {
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         let mut size = *self.outbox.size();
         size.want(bytes);
-        self.forget_path();
+        self.probing = None;
         self.set_size(size);
     }
 

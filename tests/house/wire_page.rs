@@ -38,12 +38,16 @@ use Written::{Bytes, Hex, LessOne, NextPlace, Plain, Tag, Time, Word};
 /// name, or `start` or `end` of it; and how the page writes it.
 type Row = (&'static str, &'static str, &'static str, Written);
 
-const TRANSPORT: [Row; 22] = [
+const TRANSPORT: [Row; 26] = [
     ("The whole protocol has a tag (`{}`)", "repl-link/src/frame/packet", "PROTOCOL", Tag),
     ("continued from the value `{}`", "repl-link/src/frame/packet", "PROTOCOL", Hex),
     ("largest **packet** in bytes, {} to", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
     ("in bytes, 128 to {};", "repl-link/src/frame/packet", "MTU_BYTES.end", Plain),
     ("zeros until the packet has {} bytes", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
+    ("only if it is below {} bytes and", "repl-link/src/frame/packet", "LEAST_PACKET_BYTES", Plain),
+    ("the second is padded to at most {}, and", "repl-link/src/frame/packet", "LEAST_PACKET_BYTES", Plain),
+    ("and the third to at most {}.", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
+    ("counted nine packets of {} bytes", "repl-link/src/frame/packet", "MTU_BYTES.start", Plain),
     ("its number is more than {} before or after", "repl-link/src/frame/sequence", "HALF_SPAN", LessOne),
     ("a packet more than {} before the newest", "repl-link/src/frame/sequence", "WINDOW", LessOne),
     ("the acks take at most {} bits", "repl-link/src/outbox/mod", "MAX_ACK_BITS", Plain),
@@ -149,7 +153,7 @@ const VALUES: [Row; 8] = [
 
 /// Numbers on the page for which the code has no constant, with the words around them.
 const NO_CONSTANT: [&str; 9] = [
-    "limit of its sender, 1,200 bytes by default",
+    "the largest packet that it receives, 1,200 bytes by default",
     "one of the last 255 ticks",
     "one of the last 65,535 ticks",
     "digits to the base 256;",

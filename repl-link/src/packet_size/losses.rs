@@ -3,6 +3,8 @@
 //! *Invariant:* an ack of a packet removes all losses of packets that are not larger. So on a path that carries
 //! every size, losses of large packets stay only as long as no large packet arrives.
 
+use crate::frame::packet::MTU_BYTES;
+
 /// After so many losses in a row, the next one raises doubts whether the path carries packets of their sizes.
 const DOUBTFUL: usize = 8;
 
@@ -62,7 +64,8 @@ impl LossesInRow {
     pub(crate) fn lost(&mut self, bytes: usize) {
         let (bytes, len) = (bytes as u16, usize::from(self.len));
         let has_heard = std::mem::take(&mut self.has_heard);
-        if bytes <= self.arrived {
+        // Every path carries packets of the least size that can be configured.
+        if bytes <= self.arrived || usize::from(bytes) < *MTU_BYTES.start() {
             return;
         }
         if len == DOUBTFUL {
@@ -128,15 +131,15 @@ mod tests {
     #[test]
     fn an_ack_removes_the_losses_of_packets_that_are_not_larger() {
         let mut losses = LossesInRow::default();
-        [900, 40, 1_200, 1_100, 40].into_iter().for_each(|bytes| losses.lost(bytes));
-        assert_eq!(row(&losses), [40, 40, 900, 1_100, 1_200]);
+        [900, 140, 1_200, 1_100, 140, 127].into_iter().for_each(|bytes| losses.lost(bytes));
+        assert_eq!(row(&losses), [140, 140, 900, 1_100, 1_200]);
         losses.arrived(1_050);
         assert_eq!(row(&losses), [1_100, 1_200]);
         losses.lost(1_000);
         assert_eq!(row(&losses), [1_100, 1_200], "larger packets arrive");
         losses.arrived(1_200);
-        losses.lost(30);
-        assert_eq!(row(&losses), [30], "a new row knows of no earlier ack");
+        losses.lost(130);
+        assert_eq!(row(&losses), [130], "a new row knows of no earlier ack");
     }
 
     #[test]

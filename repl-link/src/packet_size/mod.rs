@@ -4,5 +4,5 @@
 
 pub(crate) mod allowed;
 pub(crate) mod losses;
-mod pair_test;
 pub(crate) mod probing;
+mod size_test;

@@ -2,7 +2,7 @@
 //! packets that are padded to a size and answered by the other side.
 //!
 //! The sender has doubts when nine packets were lost and no packet of their sizes has arrived, while packets
-//! come from the other side. Then it tests the size of its packets with rounds of probes (see `pair_test`). If
+//! come from the other side. Then it tests the size of its packets with rounds of probes (see `size_test`). If
 //! the small probes of twenty rounds were answered and none of the large ones, the path does not carry the size:
 //! on a path that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds
 //! a size that was answered. Once in a minute the sender tests whether the path carries the full size again.
@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::losses::LossesInRow;
-use super::pair_test::{Certainty, PairTest, Probe, Verdict};
+use super::size_test::{Certainty, Probe, SizeTest, Verdict};
 
 /// What it takes to say that a path does not carry a size that it should carry.
 const SURE: Certainty = Certainty { rounds: 20, small: 4, wait: Duration::from_millis(500) };
@@ -70,7 +70,7 @@ enum Aim {
 /// The state of the probes of one side.
 #[derive(Debug, Default)]
 pub(crate) struct Probing {
-    test: Option<(PairTest, Aim)>,
+    test: Option<(SizeTest, Aim)>,
     /// The number of the next probe.
     next: u16,
     /// Doubts before this time are ignored.
@@ -197,7 +197,7 @@ impl Probing {
     }
 
     fn test(&mut self, bytes: usize, certainty: Certainty, aim: Aim, now: Duration) {
-        self.test = Some((PairTest::new(bytes, certainty, self.next, now), aim));
+        self.test = Some((SizeTest::new(bytes, certainty, self.next, now), aim));
     }
 }
 

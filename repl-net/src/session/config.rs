@@ -76,7 +76,7 @@ pub struct ServerConfig {
     /// a client with smaller packets shares less.
     ///
     /// A path that swallows packets over a size, although both sides receive them, is found by probes. The
-    /// server has doubts when nine packets were lost and no packet of their sizes has arrived, while packets
+    /// server has doubts when nine packets of 128 bytes or more were lost and no packet of their sizes has arrived, while packets
     /// come from the client. Then it sends rounds of probes, each of one of the size of its packets and
     /// four short ones with as many bytes. If all short ones of 20 rounds were answered and none of the others,
     /// the path does not carry the size. On a path that carries it, this happens once in a million such tests,

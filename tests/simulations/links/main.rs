@@ -17,4 +17,3 @@ mod link_budget;
 mod narrow_links;
 mod narrow_paths;
 mod shares;
-mod zz_measure;

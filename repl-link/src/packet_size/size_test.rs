@@ -4,9 +4,9 @@
 //! A round counts if all of its small probes are answered. The path counts as too narrow if of so many rounds
 //! no large probe is answered. Losses that do not depend on the size meet the large probe at most as often as
 //! one of the small ones. A full queue that drops what has no room takes the large probe if and only if it
-//! takes all small ones, and whichever come first have the same room. So on a path that carries the size, a
-//! round that counts has a large probe that is answered with a probability of at least one half, however high
-//! the loss is.
+//! takes all small ones, and whichever come first have the same room. So on a path that carries the size, the
+//! large probe of the next round that counts, or one before it, is answered with a probability of at least one
+//! half, however high the loss is.
 //!
 //! *Invariant:* the answer of one large probe is enough for the verdict that the path carries the size.
 
@@ -69,7 +69,7 @@ struct Round {
 
 /// A test of one size.
 #[derive(Debug)]
-pub(super) struct PairTest {
+pub(super) struct SizeTest {
     /// The size in bytes.
     pub(super) bytes: usize,
     certainty: Certainty,
@@ -87,7 +87,7 @@ pub(super) struct PairTest {
     has_carried: bool,
 }
 
-impl PairTest {
+impl SizeTest {
     /// Returns a test of a size. Its first probe has the number `first`.
     pub(super) fn new(bytes: usize, certainty: Certainty, first: u16, now: Duration) -> Self {
         Self {
@@ -181,7 +181,7 @@ mod tests {
     /// Runs a test without delays. `arrives` says whether the probe with this number and size is answered.
     /// Returns the verdict, and how long it took.
     fn run(mut arrives: impl FnMut(u16, usize) -> bool) -> (Verdict, Duration) {
-        let (mut test, mut now) = (PairTest::new(1_200, SURE, 65_530, Duration::ZERO), Duration::ZERO);
+        let (mut test, mut now) = (SizeTest::new(1_200, SURE, 65_530, Duration::ZERO), Duration::ZERO);
         loop {
             for probe in test.due(7, Duration::ZERO, now) {
                 if arrives(probe.number, probe.bytes) {
