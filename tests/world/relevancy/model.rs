@@ -66,7 +66,7 @@ pub(crate) struct Model {
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
     /// The pairs that were shown at any time since the last tick, which decided what the viewers see.
-    expected: BTreeSet<(usize, usize)>,
+    pub(crate) expected: BTreeSet<(usize, usize)>,
     /// Whether viewers do not see everything of what is far.
     pub(crate) has_far: bool,
 }
