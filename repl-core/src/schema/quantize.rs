@@ -516,14 +516,17 @@ mod tests {
             let (low, high) = (low.min(high) as f64, low.max(high) as f64 + 1.0);
             let quantizer = Quantizer::new(low * step, high * step, step, saturate);
             for part in [part, 0.0, 1.0] {
-                let noisy = |noise: f64| {
-                    let at = part * quantizer.steps as f64 + noise;
+                let middle = part * quantizer.steps as f64;
+                let noisy = |noise: &f64| {
+                    let at = middle + noise;
                     let at = if saturate { at } else { at.clamp(0.0, quantizer.steps as f64) };
                     f64::from(position(quantizer, at) as f32)
                 };
+                // The rounding of `f32` is noise, too. In all, a value moves by half a step from peak to peak.
+                let is_little = |value: &f64| ((value - quantizer.min) / quantizer.step - middle).abs() < 0.249;
                 let far = if part > 0.5 { 0 } else { quantizer.steps };
                 let mut property = kept_number(quantizer, position(quantizer, far as f64));
-                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
+                noise.iter().map(noisy).filter(is_little).for_each(|value| _ = property.set(value));
                 prop_assert!(property.updates <= 1, "{} updates", property.updates);
             }
         }
