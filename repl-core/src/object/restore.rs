@@ -76,25 +76,37 @@ impl Restore<'_> {
         match (base.element(id).filter(|_| is_shown), live.as_elements().element(id)) {
             (None, None) => {}
             (None, Some(_)) => live.collection.receive(id, ReceivedChange::Removed, self.calls_back),
-            (Some(from), None) => {
-                let Some(mut to) = live.insert(id) else { return };
-                BecomeReplica.visit(&mut to);
-                self.level(from, &mut to);
-                self.label(base, live, id);
-                live.collection.receive(id, ReceivedChange::Added, self.calls_back);
-            }
-            (Some(from), Some(to)) => {
-                if !same_level(from, to, Answer::Base) {
-                    let all = HandleSet::up_to(base.handles());
-                    live.change(id, &all, self.calls_back, |to| self.level(from, to));
-                }
-                self.label(base, live, id);
-            }
+            (Some(from), Some(to)) if same_level(from, to, Answer::Base) => self.label(base, live, id),
+            (Some(from), _) => _ = self.change(base, live, id, |to| self.level(from, to)),
         }
     }
 
+    /// Changes the element `id` of a collection with `change`, which restores all its properties first. Inserts
+    /// the element if the user has removed it. Returns what `change` returned, or `None` if the id is not
+    /// valid.
+    pub(crate) fn change<I: Identity, R>(
+        &self,
+        base: Elements<'_, I>,
+        live: &mut ElementsMut<'_, I>,
+        id: &I,
+        change: impl FnOnce(&mut LevelMut<'_>) -> R,
+    ) -> Option<R> {
+        if live.as_elements().has(id) {
+            let all = HandleSet::up_to(base.handles());
+            let result = live.change(id, &all, self.calls_back, change);
+            self.label(base, live, id);
+            return result;
+        }
+        let mut element = live.insert(id)?;
+        BecomeReplica.visit(&mut element);
+        let result = change(&mut element);
+        self.label(base, live, id);
+        live.collection.receive(id, ReceivedChange::Added, self.calls_back);
+        Some(result)
+    }
+
     /// Restores the label of an element, if it has one.
-    pub(crate) fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
+    fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
         if let Some(label) = base.collection.label(id)
             && live.collection.label(id) != Some(label)
         {
