@@ -164,7 +164,7 @@ fn run(seed: u64, clients: usize, link: LinkConditions, bytes: Option<usize>, ti
     if bytes.is_some() {
         assert_eq!(world.linked.server.send_to_all(&level), Ok(Vec::new()));
     }
-    let (start, mut got) = (world.linked.clock.now(), vec![false; clients]);
+    let mut got = vec![false; clients];
     for tick in 0..ticks {
         if tick % 10 == 0 {
             world.chat();
