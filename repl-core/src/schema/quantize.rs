@@ -522,7 +522,7 @@ mod tests {
                     let at = if saturate { at } else { at.clamp(0.0, quantizer.steps as f64) };
                     f64::from(position(quantizer, at) as f32)
                 };
-                // The rounding of `f32` is noise, too. In all, a value moves by half a step from peak to peak.
+                // The rounding of `f32` is noise, too. In all, it is half a step from peak to peak.
                 let is_little = |value: &f64| ((value - quantizer.min) / quantizer.step - middle).abs() < 0.249;
                 let far = if part > 0.5 { 0 } else { quantizer.steps };
                 let mut property = kept_number(quantizer, position(quantizer, far as f64));
