@@ -176,7 +176,7 @@ impl Client {
     /// is read again, because its object has come or gone, this counts as an update of the property.
     ///
     /// **Only items that the client adds to a fast array stay** (S183): those of `push`, `insert` or `extend`,
-    /// with [local](crate::ItemId::is_local) ids. They stay until the client removes them, or until the
+    /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, or until the
     /// array goes as a whole: if it is assigned over, or if its element is removed.
     ///
     /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of elements
