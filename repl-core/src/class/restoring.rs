@@ -30,7 +30,7 @@ impl<T: Replicated> Class<T> {
     /// items that the user has added are removed. Map entries whose keys refer to objects that do not exist
     /// stay hidden. No callback runs. Costs O(size of the properties).
     pub fn restore(&self, (object, base): (&mut T, &mut T), handles: &HandleSet, objects: &dyn Objects) {
-        let restore = Restore { objects, calls_back: false, removes_local: true };
+        let restore = Restore { objects, calls_back: false, is_thorough: true };
         self.restore_by(restore, (object, base), handles);
         self.conclude(object, false);
     }
@@ -43,7 +43,7 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         references: &ReferenceMap<'_>,
     ) {
-        let restore = Restore { objects: references.objects(), calls_back: true, removes_local: false };
+        let restore = Restore { objects: references.objects(), calls_back: true, is_thorough: false };
         self.restore_by(restore, (object, base), handles);
     }
 

@@ -1,8 +1,8 @@
 //! Puts parts of a client's object back to what the server sent, which the base of the object has: a copy with
 //! exactly these values.
 //!
-//! *Invariant:* nothing is written that equals what the server sent, so nothing is reported as changed. Fields
-//! that are not replicated keep their values.
+//! *Invariant:* elements that equal what the server sent are not reported as changed. Fields that are not
+//! replicated keep their values.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeSet;
@@ -23,8 +23,9 @@ pub(crate) struct Restore<'o> {
     pub(crate) objects: &'o dyn Objects,
     /// Whether the callbacks of values in maps run.
     pub(crate) calls_back: bool,
-    /// Whether items that the user of the client has added are removed.
-    pub(crate) removes_local: bool,
+    /// Whether everything is restored: items that the user of the client has added are removed, and what the
+    /// log of an array does not have is undone too.
+    pub(crate) is_thorough: bool,
 }
 
 impl Restore<'_> {
@@ -64,10 +65,13 @@ impl Restore<'_> {
     fn elements_at<I: Collected>(&self, base: Elements<'_, I>, live: &mut LevelMut<'_>, handle: u32) {
         let Some(mut live) = live.elements::<I>(handle) else { return };
         live.collection.own();
-        if self.removes_local {
+        let edits = if self.is_thorough {
             live.collection.remove_local();
-        }
-        edits(base, live.as_elements()).iter().for_each(|id| self.element(base, &mut live, id));
+            differing(base, live.as_elements())
+        } else {
+            edits(base, live.as_elements())
+        };
+        edits.iter().for_each(|id| self.element(base, &mut live, id));
     }
 
     /// Restores the element `id` of a collection, or removes it if the server has not sent such an element.
@@ -118,9 +122,14 @@ impl Restore<'_> {
 /// Returns the elements of `live` that its user may have edited. Costs O(edits) if the collection records
 /// them, and otherwise O(elements), or O(elements × log elements) if there are any edits.
 pub(crate) fn edits<I: Identity>(base: Elements<'_, I>, live: Elements<'_, I>) -> BTreeSet<I> {
-    if let Some(edits) = base.collection.edits(live.collection) {
-        return edits.into_iter().collect();
+    match base.collection.edits(live.collection) {
+        Some(edits) => edits.into_iter().collect(),
+        None => differing(base, live),
     }
+}
+
+/// Returns all elements of both collections, or none if the collections are equal.
+fn differing<I: Identity>(base: Elements<'_, I>, live: Elements<'_, I>) -> BTreeSet<I> {
     if same_elements(base, live, Answer::Base) {
         return BTreeSet::new();
     }

@@ -2,8 +2,8 @@
 //! that the server sent. Updates are deltas to these values, and `restore` puts the object back to them.
 //!
 //! *Invariant:* each property in which an object differs from its base is in `unchecked`, except for map
-//! entries that are hidden and items that are local. An object without a base has the values that the server
-//! sent, except those that its callbacks have written.
+//! entries that are hidden, items that are local, and what callbacks of elements have written. An object
+//! without a base has the values that the server sent, except those that its callbacks have written.
 
 use repl_core::{Class, HandleSet, Replicated};
 

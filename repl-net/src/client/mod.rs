@@ -197,7 +197,8 @@ impl Client {
     /// copy from their first notify or callback on.
     ///
     /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
-    /// property), but only O(edits) for a fast array that is a field of the object.
+    /// property), but only O(edits) for a fast array that is a field of the object: it knows them by its marks,
+    /// so not what was written through `unmarked_mut`.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }

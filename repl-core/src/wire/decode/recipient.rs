@@ -69,7 +69,7 @@ impl<'a> Recipient<'a> {
         };
         let has_len = |slot| matches!(slot, Some(Slot::Array(array)) if array.len() == sent.len());
         if self.is_edited(handle) || !has_len(self.live.as_level().slot(handle)) {
-            let restore = Restore { objects, calls_back: false, removes_local: false };
+            let restore = Restore { objects, calls_back: false, is_thorough: false };
             restore.property(base, &mut self.live, handle);
         }
     }
@@ -263,7 +263,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
             (Some(live), Some(base), Some(sent), Some(objects))
                 if is_edited || !live.as_elements().has(id) =>
             {
-                let restore = Restore { objects, calls_back, removes_local: false };
+                let restore = Restore { objects, calls_back, is_thorough: false };
                 restore.change(base, live, id, |element| {
                     restore.level(sent, element);
                     read_into(element)
@@ -288,7 +288,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     fn finish(&mut self, calls_back: bool) {
         let Some(edited) = self.edited.take() else { return };
         let (Some(live), Some(base), Some(objects)) = (&mut self.live, self.base, self.seen) else { return };
-        let restore = Restore { objects, calls_back, removes_local: false };
+        let restore = Restore { objects, calls_back, is_thorough: false };
         edited.waiting.iter().for_each(|id| restore.element(base, live, id));
     }
 
