@@ -14,6 +14,9 @@ pub(crate) const STEP: f32 = 0.02;
 /// How many ticks there are between the updates of far objects.
 pub(crate) const FAR_TICKS: u16 = 3;
 
+/// How many teams share the connections.
+pub(crate) const TEAMS: u32 = 8;
+
 /// What the example does with every class.
 pub(crate) trait Thing: Replicated {
     /// How far objects of the class are seen, in metres, if distance decides who sees them.

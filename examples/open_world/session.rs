@@ -223,6 +223,9 @@ impl Session {
 fn may_see(world: &World, number: usize, canary: Canary) -> bool {
     let at = canary.object as usize;
     let Some(entry) = world.entries.get(at) else { return false };
+    if let Some(had_seen) = world.had_seen(number, canary) {
+        return had_seen;
+    }
     let is_of_creature = matches!(entry.object, crate::entry::Object::Creature(_));
     if canary.property == SECRET && is_of_creature {
         return entry.owner == Some(number);

@@ -7,8 +7,7 @@
 //! *Invariant:* the model reads only the positions and owners of the objects, and none of the server's cells.
 
 use crate::entry::{Entry, Rule};
-use crate::model::Point;
-use crate::world::TEAMS;
+use crate::model::{Point, TEAMS};
 
 /// Half the diagonal of a cell and a quarter of its side, as a part of the radius.
 const BLUR: f32 = (std::f32::consts::FRAC_1_SQRT_2 + 0.25) / 4.0;

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* every change of an object passes through [`World::change`], which records it.
 
+use std::collections::BTreeMap;
+
 use repl::Audience;
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -9,15 +11,13 @@ use repl::sim::Rng;
 use crate::canary::Canary;
 use crate::entry::{Entry, Object, Rule};
 use crate::model::*;
+use crate::sight::{Verdict, verdict};
 
 /// How many ticks a second has.
 pub(crate) const TICKS_PER_SECOND: u32 = 30;
 
 /// The world has one object for each square with sides of this length, in metres.
 const SPACING: f32 = 20.0;
-
-/// How many teams share the connections.
-pub(crate) const TEAMS: u32 = 8;
 
 /// How many objects each connection has in addition to its avatar and its creatures: a lantern, a journal and
 /// a pack.
@@ -60,6 +60,8 @@ pub(crate) struct World {
     extent: f32,
     rng: Rng,
     pub(crate) tick: u32,
+    /// The connections that could see a fire when it was removed, by the index of its entry and the tick.
+    burnt_out: BTreeMap<(usize, u32), Vec<usize>>,
 }
 
 impl World {
@@ -77,6 +79,7 @@ impl World {
             extent: (objects as f32).sqrt() * SPACING / 2.0,
             rng: Rng::new(seed),
             tick: 0,
+            burnt_out: BTreeMap::new(),
         };
         for _ in 0..connections {
             world.spawn_avatar(server);
@@ -226,6 +229,14 @@ impl World {
         self.entries[number].position
     }
 
+    /// Returns whether a canary belongs to a fire that was removed, and then whether a connection could see it
+    /// at that time. The last state of the fire goes to those that could.
+    pub(crate) fn had_seen(&self, number: usize, canary: Canary) -> Option<bool> {
+        let at = canary.object as usize;
+        let (_, seers) = self.burnt_out.range((at, canary.version + 1)..=(at, u32::MAX)).next()?;
+        Some(seers.contains(&number))
+    }
+
     /// Moves and changes the objects by one tick.
     pub(crate) fn step(&mut self, server: &mut Server) {
         self.tick += 1;
@@ -262,6 +273,9 @@ impl World {
             // The fires do not burn in step.
             let age = tick + 7 * at as u32;
             if age.is_multiple_of(FIRE_TICKS) {
+                let may_see = |number: &usize| verdict(&self.entries, *number, at) != Verdict::Blind;
+                let seers = (0..self.connections as usize).filter(may_see).collect();
+                self.burnt_out.insert((at, tick), seers);
                 server.despawn(self.entries[at].object.erase());
                 self.light_fire(server, Some(at));
             } else if age.is_multiple_of(HEAT_TICKS) {

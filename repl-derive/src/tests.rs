@@ -124,8 +124,6 @@ snapshot!(
         range: i16,
         #[replicated(quantize(step = 0.01, range = -1.5..=LIMIT))]
         steps: [f32; 3],
-        #[replicated(quantize(step = 0.5, range = 0.0..=8.0, exact), saturate)]
-        exact: f32,
         #[replicated(quantize(smallest_three = 10))]
         rotation: [f32; 4],
         #[replicated(quantize(unit_vector = 12))]

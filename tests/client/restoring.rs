@@ -256,6 +256,7 @@ fn elements_keep_what_is_not_replicated() {
     client[shed].tools.remove(0);
     client[shed].shelf[1] = Tool { uses: 99, mesh: 8 };
     client[shed].shelf.rotate_left(2);
+    client[shed].tools.unmarked_slice_mut()[0].uses = 55;
     client[shed].boxes.get_mut(&1).unwrap()[1] = Tool { uses: 99, mesh: 9 };
     assert!(client.object(shed).restore());
     let (held, there) = (&room.client()[shed], &room.server[shed]);

@@ -127,7 +127,7 @@ const SESSIONS: [Row; 22] = [
     ("and at most every {}, under", "repl-link/src/session/limits", "LEAST_STEP", Time),
 ];
 
-const MESSAGES: [Row; 9] = [
+const MESSAGES: [Row; 10] = [
     ("a number {} or more above the first one", "repl-link/src/messages/channel", "MAX_MESSAGES", Plain),
     ("than its type may be, {} if", "repl-link/src/messages/channel", "USUAL_MESSAGE_BYTES", Bytes),
     ("otherwise, and never more than {},", "repl-link/src/messages/channel", "LARGEST_MESSAGE_BYTES", Bytes),

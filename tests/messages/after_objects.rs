@@ -30,8 +30,7 @@ fn register(side: &mut impl Register) {
 }
 
 fn room() -> (Room, ConnectionId) {
-    let (room, ()) =
-        Room::furnished(ServerConfig::default(), |client| register(client), 1, |server| register(server));
+    let (room, ()) = Room::furnished(ServerConfig::default(), register, 1, register);
     let id = room.guests[0].id;
     (room, id)
 }

@@ -32,7 +32,7 @@ fn room(guests: usize) -> Room {
 /// Returns a room in which a tick sends so many bytes.
 fn limited(guests: usize, max_bytes_per_tick: usize) -> Room {
     let config = ServerConfig { max_bytes_per_tick, ..ServerConfig::default() };
-    Room::furnished(config, |client| register(client), guests, |server| register(server)).0
+    Room::furnished(config, register, guests, register).0
 }
 
 fn level(number: u32, bytes: usize) -> Level {

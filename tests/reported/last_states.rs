@@ -307,7 +307,7 @@ fn the_last_state_arrives_in_each_of_1000_runs_that_lose_half() {
                     let number = lossy.rng.below(1_000) as u16;
                     let player = &mut lossy.room.server[player];
                     player.health = number;
-                    if number % 3 == 0 {
+                    if number.is_multiple_of(3) {
                         player.items.push(Item { number });
                     } else if number % 3 == 1 && !player.items.is_empty() {
                         player.items[0].number = number;

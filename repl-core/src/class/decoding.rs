@@ -187,6 +187,22 @@ impl<T: Replicated> Class<T> {
         self.follow_edits(object, base, handles);
     }
 
+    /// Makes the base record that its fast arrays among `handles` have the items of those of the object, so
+    /// that only what the user writes from now on counts as edited.
+    pub(super) fn follow_edits(&self, object: &T, base: &mut T, handles: &HandleSet) {
+        if self.keyed().is_empty() {
+            return;
+        }
+        let (live, mut base) = (self.level(object), self.level_mut(base));
+        for handle in handles.iter().filter(|&handle| self.keyed().contains(handle)) {
+            if let (Some(live), Some(base)) =
+                (live.elements::<ItemId>(handle), base.elements::<ItemId>(handle))
+            {
+                base.collection.follow_edits(live.collection);
+            }
+        }
+    }
+
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
     /// disappeared (S118). `path` is the path of the leaf, which `apply` passed to the observer. Does nothing
     /// if the element that contains the leaf no longer exists (S119).

@@ -5,7 +5,6 @@
 
 use super::Class;
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
 use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::equality::{Answer, same_level};
 use crate::object::restore::Restore;
@@ -31,7 +30,7 @@ impl<T: Replicated> Class<T> {
     /// items that the user has added are removed. Map entries whose keys refer to objects that do not exist
     /// stay hidden. No callback runs. Costs O(size of the properties).
     pub fn restore(&self, (object, base): (&mut T, &mut T), handles: &HandleSet, objects: &dyn Objects) {
-        let restore = Restore { objects, calls_back: false, removes_local: true };
+        let restore = Restore { objects, calls_back: false, is_thorough: true };
         self.restore_by(restore, (object, base), handles);
         self.conclude(object, false);
     }
@@ -44,7 +43,7 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         references: &ReferenceMap<'_>,
     ) {
-        let restore = Restore { objects: references.objects(), calls_back: true, removes_local: false };
+        let restore = Restore { objects: references.objects(), calls_back: true, is_thorough: false };
         self.restore_by(restore, (object, base), handles);
     }
 
@@ -52,21 +51,5 @@ impl<T: Replicated> Class<T> {
         let (from, mut to) = (self.level(base), self.level_mut(object));
         handles.iter().for_each(|handle| restore.property(from, &mut to, handle));
         self.follow_edits(object, base, handles);
-    }
-
-    /// Makes the base record that its fast arrays among `handles` have the items of those of the object, so
-    /// that only what the user writes from now on counts as edited.
-    pub(super) fn follow_edits(&self, object: &T, base: &mut T, handles: &HandleSet) {
-        if self.keyed().is_empty() {
-            return;
-        }
-        let (live, mut base) = (self.level(object), self.level_mut(base));
-        for handle in handles.iter().filter(|&handle| self.keyed().contains(handle)) {
-            if let (Some(live), Some(base)) =
-                (live.elements::<ItemId>(handle), base.elements::<ItemId>(handle))
-            {
-                base.collection.follow_edits(live.collection);
-            }
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! Puts parts of a client's object back to what the server sent, which the base of the object has: a copy with
 //! exactly these values.
 //!
-//! *Invariant:* nothing is written that equals what the server sent, so nothing is reported as changed. Fields
-//! that are not replicated keep their values.
+//! *Invariant:* elements that equal what the server sent are not reported as changed. Fields that are not
+//! replicated keep their values.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeSet;
@@ -23,8 +23,9 @@ pub(crate) struct Restore<'o> {
     pub(crate) objects: &'o dyn Objects,
     /// Whether the callbacks of values in maps run.
     pub(crate) calls_back: bool,
-    /// Whether items that the user of the client has added are removed.
-    pub(crate) removes_local: bool,
+    /// Whether everything is restored: items that the user of the client has added are removed, and what the
+    /// log of an array does not have is undone too.
+    pub(crate) is_thorough: bool,
 }
 
 impl Restore<'_> {
@@ -64,10 +65,13 @@ impl Restore<'_> {
     fn elements_at<I: Collected>(&self, base: Elements<'_, I>, live: &mut LevelMut<'_>, handle: u32) {
         let Some(mut live) = live.elements::<I>(handle) else { return };
         live.collection.own();
-        if self.removes_local {
+        let edits = if self.is_thorough {
             live.collection.remove_local();
-        }
-        edits(base, live.as_elements()).iter().for_each(|id| self.element(base, &mut live, id));
+            differing(base, live.as_elements())
+        } else {
+            edits(base, live.as_elements())
+        };
+        edits.iter().for_each(|id| self.element(base, &mut live, id));
     }
 
     /// Restores the element `id` of a collection, or removes it if the server has not sent such an element.
@@ -76,25 +80,37 @@ impl Restore<'_> {
         match (base.element(id).filter(|_| is_shown), live.as_elements().element(id)) {
             (None, None) => {}
             (None, Some(_)) => live.collection.receive(id, ReceivedChange::Removed, self.calls_back),
-            (Some(from), None) => {
-                let Some(mut to) = live.insert(id) else { return };
-                BecomeReplica.visit(&mut to);
-                self.level(from, &mut to);
-                self.label(base, live, id);
-                live.collection.receive(id, ReceivedChange::Added, self.calls_back);
-            }
-            (Some(from), Some(to)) => {
-                if !same_level(from, to, Answer::Base) {
-                    let all = HandleSet::up_to(base.handles());
-                    live.change(id, &all, self.calls_back, |to| self.level(from, to));
-                }
-                self.label(base, live, id);
-            }
+            (Some(from), Some(to)) if same_level(from, to, Answer::Base) => self.label(base, live, id),
+            (Some(from), _) => _ = self.change(base, live, id, |to| self.level(from, to)),
         }
     }
 
+    /// Changes the element `id` of a collection with `change`, which restores all its properties first. Inserts
+    /// the element if the user has removed it. Returns what `change` returned, or `None` if the id is not
+    /// valid.
+    pub(crate) fn change<I: Identity, R>(
+        &self,
+        base: Elements<'_, I>,
+        live: &mut ElementsMut<'_, I>,
+        id: &I,
+        change: impl FnOnce(&mut LevelMut<'_>) -> R,
+    ) -> Option<R> {
+        if live.as_elements().has(id) {
+            let all = HandleSet::up_to(base.handles());
+            let result = live.change(id, &all, self.calls_back, change);
+            self.label(base, live, id);
+            return result;
+        }
+        let mut element = live.insert(id)?;
+        BecomeReplica.visit(&mut element);
+        let result = change(&mut element);
+        self.label(base, live, id);
+        live.collection.receive(id, ReceivedChange::Added, self.calls_back);
+        Some(result)
+    }
+
     /// Restores the label of an element, if it has one.
-    pub(crate) fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
+    fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
         if let Some(label) = base.collection.label(id)
             && live.collection.label(id) != Some(label)
         {
@@ -106,9 +122,14 @@ impl Restore<'_> {
 /// Returns the elements of `live` that its user may have edited. Costs O(edits) if the collection records
 /// them, and otherwise O(elements), or O(elements × log elements) if there are any edits.
 pub(crate) fn edits<I: Identity>(base: Elements<'_, I>, live: Elements<'_, I>) -> BTreeSet<I> {
-    if let Some(edits) = base.collection.edits(live.collection) {
-        return edits.into_iter().collect();
+    match base.collection.edits(live.collection) {
+        Some(edits) => edits.into_iter().collect(),
+        None => differing(base, live),
     }
+}
+
+/// Returns all elements of both collections, or none if the collections are equal.
+fn differing<I: Identity>(base: Elements<'_, I>, live: Elements<'_, I>) -> BTreeSet<I> {
     if same_elements(base, live, Answer::Base) {
         return BTreeSet::new();
     }

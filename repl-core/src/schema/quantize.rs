@@ -505,7 +505,7 @@ mod tests {
         }
 
         #[test]
-        fn noise_anywhere_changes_a_number_at_most_once_even_where_f32_ends(
+        fn noise_around_a_number_at_rest_sends_nothing_even_where_f32_ends(
             low in -(1 << 22)..1_i64 << 22,
             high in -(1 << 22)..1_i64 << 22,
             step in 1e-6..1e3_f64,
@@ -516,15 +516,18 @@ mod tests {
             let (low, high) = (low.min(high) as f64, low.max(high) as f64 + 1.0);
             let quantizer = Quantizer::new(low * step, high * step, step, saturate);
             for part in [part, 0.0, 1.0] {
-                let noisy = |noise: f64| {
-                    let at = part * quantizer.steps as f64 + noise;
-                    let at = if saturate { at } else { at.clamp(0.0, quantizer.steps as f64) };
-                    f64::from(position(quantizer, at) as f32)
+                let middle = part * quantizer.steps as f64;
+                let at = |steps: f64| {
+                    let steps = if saturate { steps } else { steps.clamp(0.0, quantizer.steps as f64) };
+                    f64::from(position(quantizer, steps) as f32)
                 };
-                let far = if part > 0.5 { 0 } else { quantizer.steps };
-                let mut property = kept_number(quantizer, position(quantizer, far as f64));
-                noise.iter().for_each(|noise| _ = property.set(noisy(*noise)));
-                prop_assert!(property.updates <= 1, "{} updates", property.updates);
+                // The rounding of `f32` is noise, too. In all, a value moves by a quarter of a step to each side.
+                let rest = at(middle);
+                let is_little = |value: &f64| ((value - rest) / quantizer.step).abs() < 0.249;
+                let mut property = kept_number(quantizer, rest);
+                let noisy = noise.iter().map(|noise| at(middle + noise)).filter(is_little);
+                noisy.for_each(|value| _ = property.set(value));
+                prop_assert_eq!(property.updates, 0);
             }
         }
 

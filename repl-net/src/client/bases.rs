@@ -2,8 +2,8 @@
 //! that the server sent. Updates are deltas to these values, and `restore` puts the object back to them.
 //!
 //! *Invariant:* each property in which an object differs from its base is in `unchecked`, except for map
-//! entries that are hidden and items that are local. An object without a base has the values that the server
-//! sent, except those that its callbacks have written.
+//! entries that are hidden, items that are local, and what callbacks of elements have written. An object
+//! without a base has the values that the server sent, except those that its callbacks have written.
 
 use repl_core::{Class, HandleSet, Replicated};
 
@@ -36,19 +36,24 @@ impl<T: Replicated> Bases<T> {
         self.bases.is_empty()
     }
 
-    pub(super) fn get(&self, slot: u32) -> Option<&Base<T>> {
-        if self.slots.contains(slot) { self.bases.get(&slot) } else { None }
+    /// Returns whether the object in a slot has a base.
+    #[inline]
+    pub(super) fn has(&self, slot: u32) -> bool {
+        self.slots.contains(slot)
     }
 
-    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Base<T>> {
+        if self.has(slot) { self.bases.get(&slot) } else { None }
+    }
+
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Base<T>> {
-        if self.slots.contains(slot) { self.bases.get_mut(&slot) } else { None }
+        if self.has(slot) { self.bases.get_mut(&slot) } else { None }
     }
 
     /// Returns the base of the object in a slot. Creates it if the object has none, from the values that the
     /// object has now.
     pub(super) fn create(&mut self, class: &Class<T>, slot: u32, object: &T) -> Option<&mut Base<T>> {
-        if !self.slots.contains(slot) {
+        if !self.has(slot) {
             self.insert(slot, class.base_of(object));
         }
         self.get_mut(slot)

@@ -176,7 +176,7 @@ impl Client {
     /// is read again, because its object has come or gone, this counts as an update of the property.
     ///
     /// **Only items that the client adds to a fast array stay** (S183): those of `push`, `insert` or `extend`,
-    /// with [local](crate::ItemId::is_local) ids. They stay until the client removes them, or until the
+    /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, or until the
     /// array goes as a whole: if it is assigned over, or if its element is removed.
     ///
     /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of elements
@@ -197,7 +197,8 @@ impl Client {
     /// copy from their first notify or callback on.
     ///
     /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
-    /// property), but only O(edits) for a fast array that is a field of the object.
+    /// property), but only O(edits) for a fast array that is a field of the object: it knows them by its marks,
+    /// so not what was written through `unmarked_mut`.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }

@@ -51,7 +51,7 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// or other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
     /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
     ///
-    /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut#cost)
+    /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut)
     /// of the object then. Otherwise it counts as received.
     ///
     /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn

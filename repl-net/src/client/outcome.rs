@@ -98,6 +98,11 @@ impl Outcome {
         !self.closed.is_empty() && self.closing.contains(slot)
     }
 
+    /// Returns the slots of the objects that the packet removes.
+    pub(crate) fn closed(&self) -> &[u32] {
+        &self.closed
+    }
+
     /// Returns whether the packet removes any object.
     pub(crate) fn closes_any(&self) -> bool {
         !self.closed.is_empty()

@@ -266,23 +266,29 @@ impl<T: Replicated> TypedReplica<T> {
         if !self.notifies.is_empty() {
             self.remember(row, handles);
         }
-        let Some(live) = self.live.get_mut(row) else { return at };
-        let end = self.class.apply_by(live, recipe, body, at);
-        if !self.bases.is_empty() {
-            self.read_base_by(row, at, prepared);
+        if !self.bases.is_empty() && self.has_base(row) {
+            return self.read_both_by(row, at, prepared);
         }
-        end
+        let Some(live) = self.live.get_mut(row) else { return at };
+        self.class.apply_by(live, recipe, body, at)
     }
 
-    /// Does the same as [`read_by`](Self::read_by) for the base of the object, if it has one. Drops the base
-    /// if it is no longer needed.
+    #[inline]
+    fn has_base(&self, row: usize) -> bool {
+        self.slots.get(row).is_some_and(|&slot| self.bases.has(slot))
+    }
+
+    /// Applies an update to an object and to its base. Drops the base if it is no longer needed. Returns the
+    /// position after the values of the update.
     #[inline(never)]
-    fn read_base_by(&mut self, row: usize, at: usize, prepared: Prepared<'_>) {
+    fn read_both_by(&mut self, row: usize, at: usize, prepared: Prepared<'_>) -> usize {
         let Self { class, live, bases, slots, .. } = self;
-        let (Some(live), Some(&slot)) = (live.get(row), slots.get(row)) else { return };
-        let Some(base) = bases.get_mut(slot) else { return };
+        let (Some(live), Some(&slot)) = (live.get_mut(row), slots.get(row)) else { return at };
+        let Some(base) = bases.get_mut(slot) else { return at };
         class.apply_by(&mut base.sent, prepared.recipe, prepared.body, at);
+        let end = class.apply_by(live, prepared.recipe, prepared.body, at);
         bases.remove_if_equal(class, slot, live);
+        end
     }
 
     /// Stores the old values of the properties in `handles` that have a notify.

@@ -469,7 +469,8 @@ fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
         while writer.bit_len() + 4 + 2 <= content_bits {
             writer.write_flag(true);
             writer.write_exp_golomb(0, 0);
-            writer.write_bits(0, 2);
+            // The object is destroyed, and has no last state.
+            writer.write_bits(0, 3);
         }
         crate::forge::end(writer);
     });

@@ -130,6 +130,8 @@ fn s210_an_object_that_was_torn_off_does_not_open_again() {
         segment(2, writer);
         writer.write_exp_golomb(5, 0);
         writer.write_bits(reason, 2);
+        // There is no last state.
+        writer.write_flag(false);
         end(writer);
     };
     let reopen = |generation: u64, writer: &mut BitWriter| {

@@ -113,7 +113,8 @@ fn a_packet_may_not_contain_an_object_and_complete_a_blob_of_it() {
         segment(2, writer);
         writer.write_exp_golomb(3, 0);
         writer.write_bits(0, 2);
-        writer.write_flag(false);
+        // There is no last state, and the segment ends.
+        writer.write_bits(0, 2);
         segment(3, writer);
         fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
         writer.append(repl::tools::BitSlice::new(&blob, 0, bit_len).unwrap());

@@ -202,6 +202,14 @@ impl Body<'_> {
         segment(2, &mut self.writer);
         self.slots(first, end, |body, slot| {
             body.writer.write_bits(body.numbers.below(3) as u64, 2);
+            // Few closings have a last state, because most of these are malformed.
+            let has_last_state = body.is_one_in(30);
+            body.writer.write_flag(has_last_state);
+            if has_last_state {
+                let bits = body.numbers.below(40);
+                body.writer.write_exp_golomb(bits as u64, 6);
+                (0..bits).for_each(|_| body.writer.write_flag(body.numbers.below(2) == 1));
+            }
             slot + 1
         });
     }

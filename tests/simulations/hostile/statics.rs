@@ -41,7 +41,8 @@ fn close(slot: u64, length: usize, bytes: &[u8], writer: &mut BitWriter) {
     writer.write_exp_golomb(slot, 0);
     writer.write_bits(3, 2);
     path(length, bytes, writer);
-    writer.write_flag(false);
+    // There is no last state, and the segment ends.
+    writer.write_bits(0, 2);
 }
 
 fn receive(

@@ -176,6 +176,9 @@ pub(crate) struct View {
     pub(crate) chosen: BTreeSet<u32>,
     /// The objects that the connection sees.
     pub(crate) seen: BTreeSet<u32>,
+    /// The removed objects that the connection saw when they were removed, each with the properties that it
+    /// could see then. They may be in the last states of these objects.
+    pub(crate) last_seen: BTreeMap<u32, Vec<bool>>,
     pub(crate) flipped: Flipped,
     /// Objects whose opening the client acknowledged. The server may have ignored a late ack.
     pub(crate) acknowledged: BTreeSet<u32>,
@@ -435,8 +438,18 @@ impl World {
         self.server.despawn(self.object(uid));
         for uid in self.with_subobjects(uid) {
             let owner = self.things[uid as usize].owner;
-            for (connection, view) in self.views.iter_mut().filter(|(_, view)| view.seen.contains(&uid)) {
-                view.rights.despawned(uid, owner == Some(*connection));
+            let viewers: Vec<ConnectionId> =
+                self.views.iter().filter(|(_, view)| view.seen.contains(&uid)).map(|(id, _)| *id).collect();
+            for connection in viewers {
+                let view = &self.views[&connection];
+                let initial = !view.opened.contains(&uid);
+                let properties = 0..self.things[uid as usize].versions.len();
+                let last = properties
+                    .map(|property| self.is_active(connection, view, uid, property, initial))
+                    .collect();
+                let view = self.views.get_mut(&connection).expect("a viewer");
+                view.last_seen.insert(uid, last);
+                view.rights.despawned(uid, owner == Some(connection));
             }
             self.things[uid as usize].alive = false;
             self.alive.retain(|&known| known != uid);
@@ -626,10 +639,11 @@ impl World {
         if Whisper::of(canary).is_some() {
             return self.may_hear((connection, view), canary);
         }
-        if !view.seen.contains(&canary.object) {
-            return false;
-        }
         let property = canary.property as usize;
+        if !view.seen.contains(&canary.object) {
+            let last = view.last_seen.get(&canary.object);
+            return last.is_some_and(|last| last.get(property).copied().unwrap_or(false));
+        }
         let initial = !view.opened.contains(&canary.object);
         let is_compared = canary.version <= thing.versions[property].1;
         is_compared && self.is_active(connection, view, canary.object, property, initial)

@@ -65,8 +65,6 @@ pub(crate) struct Model {
     pub(crate) viewers: Vec<Viewer>,
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
-    /// The pairs that were shown at any time since the last tick, which decided what the viewers see.
-    expected: BTreeSet<(usize, usize)>,
     /// Whether viewers do not see everything of what is far.
     pub(crate) has_far: bool,
 }
@@ -78,17 +76,15 @@ impl Model {
 
     /// Computes who sees what, after one change.
     pub(crate) fn refresh(&mut self) {
-        self.shown.clear();
+        let before = std::mem::take(&mut self.shown);
         for viewer in 0..self.viewers.len() {
             for &object in self.objects.keys() {
-                let is_visible =
-                    self.is_owned(viewer, object) || self.is_near(viewer, object, &self.expected);
+                let is_visible = self.is_owned(viewer, object) || self.is_near(viewer, object, &before);
                 if is_visible && !self.is_hidden(viewer, object) {
                     self.shown.insert((viewer, object));
                 }
             }
         }
-        self.expected.extend(&self.shown);
     }
 
     /// Whether a viewer does not see the `NearOnly` properties of an object that it sees.
@@ -146,7 +142,7 @@ impl Model {
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
     }
 
-    /// Whether an object is in the sight of a viewer, who was to see the objects in `before` until now.
+    /// Whether an object is in the sight of a viewer, who saw the objects in `before` until now.
     fn is_near(&self, viewer: usize, object: usize, before: &BTreeSet<(usize, usize)>) -> bool {
         let entry = &self.objects[&object];
         match entry.relevancy {
@@ -188,8 +184,6 @@ impl Model {
             let [_, compared, current] = object.positions;
             object.positions = [compared, current, current];
         }
-        self.refresh();
-        self.expected.clone_from(&self.shown);
     }
 
     /// Removes an object and its subobjects.

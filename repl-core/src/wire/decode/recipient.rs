@@ -69,7 +69,7 @@ impl<'a> Recipient<'a> {
         };
         let has_len = |slot| matches!(slot, Some(Slot::Array(array)) if array.len() == sent.len());
         if self.is_edited(handle) || !has_len(self.live.as_level().slot(handle)) {
-            let restore = Restore { objects, calls_back: false, removes_local: false };
+            let restore = Restore { objects, calls_back: false, is_thorough: false };
             restore.property(base, &mut self.live, handle);
         }
     }
@@ -139,8 +139,7 @@ impl Target for Recipient<'_> {
     fn elements<I: Collected>(&mut self, handle: u32) -> ElementRecipient<'_, I> {
         let base = self.base.and_then(|base| base.elements(handle));
         let is_edited = self.is_edited(handle);
-        let (edited, swept) = (BTreeSet::new(), BTreeSet::new());
-        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen, is_edited, edited, swept }
+        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen, is_edited, edited: None }
     }
 }
 
@@ -152,10 +151,37 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
     seen: Option<&'a dyn Objects>,
     /// Whether the user may have edited the collection.
     is_edited: bool,
-    /// The elements that the user may have edited, and that the update has not mentioned yet.
-    edited: BTreeSet<I>,
-    /// Those of the elements in `edited` that a sweep removes, unless the update mentions them.
+    /// The elements that the user may have edited, if there are any.
+    edited: Option<Box<Edited<I>>>,
+}
+
+/// The elements of a collection that the user may have edited, and that the update has not mentioned yet.
+struct Edited<I> {
+    /// They are restored when the update ends.
+    waiting: BTreeSet<I>,
+    /// A sweep removes them.
     swept: BTreeSet<I>,
+}
+
+impl<I: Ord> Edited<I> {
+    /// Returns `None` if there are no elements.
+    fn of(waiting: BTreeSet<I>) -> Option<Box<Self>> {
+        (!waiting.is_empty()).then(|| Box::new(Self { waiting, swept: BTreeSet::new() }))
+    }
+
+    /// Removes an element, which the update mentions now. Returns whether it was there.
+    fn take(&mut self, id: &I) -> bool {
+        self.waiting.remove(id) || self.swept.remove(id)
+    }
+
+    fn sweep(&mut self) {
+        self.swept.append(&mut self.waiting);
+    }
+
+    /// Records that a sweep does not remove an element.
+    fn spare(&mut self, id: &I) {
+        self.waiting.extend(self.swept.take(id));
+    }
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
@@ -174,7 +200,7 @@ impl<'a, I: Identity> ElementRecipient<'a, I> {
 
     /// Returns whether the user may have edited an element, which the update mentions now.
     fn take_edited(&mut self, id: &I) -> bool {
-        self.edited.remove(id) || self.swept.remove(id)
+        self.edited.as_mut().is_some_and(|edited| edited.take(id))
     }
 }
 
@@ -183,12 +209,12 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         let Some(live) = &mut self.live else { return };
         live.collection.own();
         if let (true, Some(base)) = (self.is_edited, self.base) {
-            self.edited = edits(base, live.as_elements());
+            self.edited = Edited::of(edits(base, live.as_elements()));
         }
     }
 
     fn sweep(&mut self) -> Vec<I> {
-        self.swept.append(&mut self.edited);
+        self.edited.iter_mut().for_each(|edited| edited.sweep());
         let mut swept = self.live.as_mut().map(|live| live.collection.sweep()).unwrap_or_default();
         if let (true, Some(_), Some(base)) = (I::IS_KEY, self.seen, self.base) {
             swept.extend(base.collection.ids());
@@ -227,43 +253,31 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         read: &mut R,
     ) -> Option<Result<(), R::Stop>> {
         let is_edited = self.take_edited(id);
-        let (sent, seen) = (self.base, self.seen);
-        let base = sent.and_then(|sent| sent.element(id));
-        let restore = seen.map(|objects| Restore { objects, calls_back, removes_local: false });
-        let mut read_into = |element: &mut LevelMut<'_>, is_edited: bool| {
-            if let (true, Some(restore), Some(base)) = (is_edited, restore, base) {
-                restore.level(base, element);
+        let (base, seen) = (self.base, self.seen);
+        let sent = base.and_then(|base| base.element(id));
+        let mut read_into = |element: &mut LevelMut<'_>| {
+            read.read(&mut Recipient { live: element.reborrow(), base: sent, seen, edited: None })
+        };
+        let result = match (self.place_of(id, calls_back), base, sent, seen) {
+            (None, ..) => None,
+            (Some(live), Some(base), Some(sent), Some(objects))
+                if is_edited || !live.as_elements().has(id) =>
+            {
+                let restore = Restore { objects, calls_back, is_thorough: false };
+                restore.change(base, live, id, |element| {
+                    restore.level(sent, element);
+                    read_into(element)
+                })
             }
-            read.read(&mut Recipient { live: element.reborrow(), base, seen, edited: None })
+            (Some(live), ..) => live.change(id, handles, calls_back, read_into),
         };
-        let Some(live) = self.place_of(id, calls_back) else {
-            return Some(read.read(&mut Validation(None)));
-        };
-        let is_missing = !live.as_elements().has(id);
-        let result = if let (true, Some(_)) = (is_missing, base) {
-            live.insert(id).map(|mut element| {
-                BecomeReplica.visit(&mut element);
-                read_into(&mut element, true)
-            })
-        } else if is_edited {
-            let all = HandleSet::up_to(live.as_elements().handles());
-            live.change(id, &all, calls_back, |element| read_into(element, true))
-        } else {
-            live.change(id, handles, calls_back, |element| read_into(element, false))
-        };
-        if let (true, Some(restore), Some(sent)) = (is_edited || is_missing, restore, sent) {
-            restore.label(sent, live, id);
-        }
-        if is_missing && base.is_some() {
-            live.collection.receive(id, ReceivedChange::Added, calls_back);
-        }
-        result.or_else(|| Some(read.read(&mut Validation(None))))
+        Some(result.unwrap_or_else(|| read.read(&mut Validation(None))))
     }
 
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool) {
         match change {
             ReceivedChange::Removed => _ = self.take_edited(id),
-            ReceivedChange::Spared => self.edited.extend(self.swept.take(id)),
+            ReceivedChange::Spared => self.edited.iter_mut().for_each(|edited| edited.spare(id)),
             _ => {}
         }
         let is_spared = matches!(change, ReceivedChange::Spared);
@@ -272,9 +286,10 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     }
 
     fn finish(&mut self, calls_back: bool) {
+        let Some(edited) = self.edited.take() else { return };
         let (Some(live), Some(base), Some(objects)) = (&mut self.live, self.base, self.seen) else { return };
-        let restore = Restore { objects, calls_back, removes_local: false };
-        self.edited.iter().for_each(|id| restore.element(base, live, id));
+        let restore = Restore { objects, calls_back, is_thorough: false };
+        edited.waiting.iter().for_each(|id| restore.element(base, live, id));
     }
 
     fn marked_for_removal(&self, each: &mut dyn FnMut(I)) {

@@ -103,6 +103,8 @@ fn main() {
         health: 100,
         name: "Ada".to_owned(),
         position: [1.0, 2.0, 3.0],
+        exact_turn: [0.0, 0.0, 0.0, 1.0],
+        exact_up: [0.0, 0.0, 1.0],
         rotation: [0.0, 0.0, 0.0, 1.0],
         aim: [0.0, 0.0, 1.0],
         lean: -99,

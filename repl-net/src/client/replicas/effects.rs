@@ -36,6 +36,10 @@ impl Replicas {
         let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
         mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
+            if slots.outcome.closes(slot) {
+                // What the packet removes keeps its last state.
+                return;
+            }
             if rereading.as_ref().is_none_or(|known| known.slot != slot) {
                 let Some((class, row)) = slots.class_and_row(slot) else { return };
                 let index_touched =

@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 
-use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap};
+use repl_core::{BitReader, BitWriter, Guid, ReadError, ReferenceMap};
 use repl_link::parts::{Sequence, read_end};
 
 use super::Replicas;
@@ -62,16 +62,20 @@ impl Replicas {
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
         if validated.is_ok() {
-            let steps: &[Step] =
-                if self.contents.has_last_state { &[Step::Values, Step::Closings] } else { &[Step::All] };
-            for &step in steps {
-                self.apply(0, (stamp, step), &mut body.clone(), events);
+            let mut apply = |this: &mut Self, step: Step| {
+                this.apply(0, (stamp, step), &mut body.clone(), events);
                 for ((stamp, blob), number) in blobs.iter_mut().zip(1..) {
-                    self.apply(number, (*stamp, step), &mut blob.as_slice().reader(), events);
+                    this.apply(number, (*stamp, step), &mut blob.as_slice().reader(), events);
                 }
-                if step == Step::Values {
-                    self.finish();
-                }
+            };
+            if self.contents.has_last_state {
+                apply(self, Step::Values);
+                self.announce_closings();
+                self.finish();
+                apply(self, Step::Closings);
+                self.created_or_removed.clear();
+            } else {
+                apply(self, Step::All);
             }
         }
         self.slots.outcome.clear();
@@ -79,6 +83,13 @@ impl Replicas {
         self.remove_torn_off_beyond(self.slots.len(), events);
         self.finish();
         Ok(())
+    }
+
+    /// Makes references to the objects that the packet removes be read again, although they are still there.
+    fn announce_closings(&mut self) {
+        let Self { slots, created_or_removed, .. } = self;
+        let guid = |&slot: &u32| Some(Guid::new(slot, slots.generation(slot)?));
+        created_or_removed.extend(slots.outcome.closed().iter().filter_map(guid));
     }
 
     /// Reads references again after objects have appeared or disappeared, and calls the callbacks.

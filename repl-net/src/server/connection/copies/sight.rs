@@ -98,7 +98,7 @@ impl Copies {
     }
 
     /// Lets an object leave that the client may not see now. The next tick closes it, unless the client sees
-    /// it again by then. What was never sent is forgotten at once.
+    /// it again by then.
     fn leave(&mut self, world: &mut World, slot: u32) {
         if self.objects.leave(slot) {
             world.marks.undecided = true;

@@ -1,7 +1,7 @@
 //! What a client sees is decided once in each tick. Until then, objects that it may no longer see only leave,
 //! and owners and roles that have changed are only noted. So what is taken back before the tick costs nothing.
 //!
-//! *Invariant:* an object that leaves counts as seen until the tick.
+//! *Invariant:* what leaves is not seen, so only what brings it into sight anew lets it stay.
 
 use std::collections::BTreeMap;
 

@@ -138,7 +138,7 @@ impl ObjectStates {
             let mut above = std::iter::successors(Some(slot), |&slot| world.subobjects.parent(slot));
             return !above.any(|slot| self.view.hidden.contains(slot));
         }
-        self.view.sees(world, slot, ring, |slot| self.is_expected(slot))
+        self.view.sees(world, slot, ring, |slot| self.is_expected(slot) && !self.is_leaving(slot))
     }
 
     /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
