@@ -96,6 +96,32 @@ fn s202_each_object_ends_once_and_children_end_first() {
 }
 
 #[test]
+fn s210_a_child_that_was_torn_off_is_kept_when_its_family_is_despawned_before_the_client_heard_of_it() {
+    for losses in [0, 1, 3] {
+        let mut family = Family::new();
+        let Family { root, child, leaf, .. } = family;
+        let twin = family.room.server.object(child).spawn_subobject(Node { number: 4, up: child });
+        let twin = twin.expect("the child exists");
+        family.room.settle();
+        events(&mut family.room, 0);
+        family.room.server.object(leaf).tear_off();
+        step_losing(&mut family.room, true, true);
+        family.room.server.despawn(root);
+        (0..losses).for_each(|_| step_losing(&mut family.room, true, false));
+        family.room.settle();
+        let events = events(&mut family.room, 0);
+        let torn_off: Vec<_> =
+            events.iter().filter(|event| matches!(event, ClientEvent::TornOff(_))).collect();
+        assert_eq!(torn_off, [&ClientEvent::TornOff(leaf.erase())]);
+        let is_end = |event: &&ClientEvent| matches!(event, ClientEvent::Despawned(..));
+        let ends: Vec<_> = events.iter().filter(is_end).collect();
+        let destroyed = |object| ClientEvent::Despawned(object, CloseReason::Destroyed);
+        assert_eq!(ends, [&destroyed(twin.erase()), &destroyed(child.erase()), &destroyed(root.erase())]);
+        assert_eq!(family.room.client().get(leaf).map(|node| node.number), Some(3), "it is kept");
+    }
+}
+
+#[test]
 fn children_end_before_their_parents_whatever_is_lost() {
     for seed in 1..=300 {
         let mut family = Family::new();

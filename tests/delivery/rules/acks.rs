@@ -463,7 +463,7 @@ fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
     let packet = crate::forge::state(sequence, session, |writer| {
         crate::forge::segment(2, writer);
         writer.write_exp_golomb(FIRST_SLOT, 0);
-        writer.write_bits(0, 2);
+        writer.write_bits(0, 3);
         // The checksum takes four bytes, and each closing after the first takes half a byte.
         let content_bits = (bytes - 4) * 8;
         while writer.bit_len() + 4 + 2 <= content_bits {

@@ -138,9 +138,9 @@ fn narrow(mtu_bytes: usize, link: LinkConditions) -> LinkConditions {
 
 #[test]
 fn a_path_that_carries_less_than_both_sides_receive_is_found_in_seconds_and_everything_arrives() {
-    for (mtu_bytes, carried) in [(1_200, 1_140), (1_200, 1_100), (1_200, 600), (1_200, 508), (1_450, 1_222)] {
+    for (mtu_bytes, carried) in [(1_200, 1_130), (1_200, 1_100), (1_200, 600), (1_200, 508), (1_450, 1_222)] {
         for (latency, loss, longest) in
-            [(0, 0.0, 5), (20, 0.0, 5), (150, 0.0, 12), (20, 0.05, 8), (20, 0.2, 25)]
+            [(0, 0.0, 5), (20, 0.0, 6), (150, 0.0, 15), (20, 0.05, 8), (20, 0.2, 25)]
         {
             let conditions = narrow(carried, link(latency, loss));
             let mut coast = Coast::new(carried as u64, mtu_bytes, conditions, conditions);

@@ -34,8 +34,9 @@ const LEAST_SEARCH: Duration = Duration::from_millis(125);
 const SLEEP_CHECKS: u64 = 16;
 /// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
 const ACKS_LAST_TICKS: u32 = 17;
-/// The size of a hello, if a packet can be so long.
-const HELLO_BYTES: usize = 1_200;
+/// The first bits of a packet after its checksum: it is a control packet, and a hello.
+const HELLO: u8 = 1;
+const CHECKSUM_BYTES: usize = 4;
 /// Larger than any packet without state: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
@@ -421,10 +422,9 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                // A client that has received nothing for long repeats its hello, which is as long as a packet
-                // can be (R25). It may do so in addition to its keep-alive packets.
-                let packet_bytes = self.plan.mtu_bytes.min(self.plan.client_bytes(peer.0));
-                let is_hello = packet.len() == packet_bytes.min(HELLO_BYTES);
+                // A client that has received nothing for long repeats its hello (R25). It may do so in addition
+                // to its keep-alive packets.
+                let is_hello = packet.get(CHECKSUM_BYTES).is_some_and(|first| first & 0xf == HELLO);
                 if let (true, Some(_)) = (is_hello, self.loud) {
                     let silence = now - seat.last_received;
                     assert!(silence >= self.plan.timeout / 10, "a hello after only {silence:?}");

@@ -48,9 +48,13 @@ impl ObjectStates {
         family
     }
 
-    /// Returns the whole family of an object that is being closed, as far as it is: its parent, the parent of
-    /// its parent and so on, and all that is below them, each object after those below it.
+    /// Returns the whole family of an object that is being closed, as far as the client is to remove it: its
+    /// parent, the parent of its parent and so on, and all that is below them, each object after those below
+    /// it. An object that the client keeps has no family.
     pub(crate) fn closing_family(&self, world: &World, slot: u32) -> Vec<u32> {
+        if !self.is_removed(slot) {
+            return Vec::new();
+        }
         let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_removed(parent));
         let top = std::iter::successors(Some(slot), parent).last().unwrap_or(slot);
         self.closing_below(world, top)
