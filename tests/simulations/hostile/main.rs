@@ -128,12 +128,16 @@ fn placed_actor() -> Actor {
     Actor { score: 7, friends: vec![ObjectRef::NULL; 3], bags, maybe: Some(1), ..Actor::default() }
 }
 
-/// Everything that a client shows.
+/// Everything that a client shows, in the order of the references.
 type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>, Option<Actor>);
 
 fn shown(client: &Client) -> Shown {
-    let actors = client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect();
-    let pebbles = client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone())).collect();
+    let mut actors: Vec<_> =
+        client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect();
+    let mut pebbles: Vec<_> =
+        client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone())).collect();
+    actors.sort_by_key(|(reference, _)| *reference);
+    pebbles.sort_by_key(|(reference, _)| *reference);
     (actors, pebbles, client.placed(PATH).cloned())
 }
 
