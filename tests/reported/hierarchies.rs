@@ -109,15 +109,33 @@ fn s210_a_child_that_was_torn_off_is_kept_when_its_family_is_despawned_before_th
         family.room.server.despawn(root);
         (0..losses).for_each(|_| step_losing(&mut family.room, true, false));
         family.room.settle();
-        let events = events(&mut family.room, 0);
-        let torn_off: Vec<_> =
-            events.iter().filter(|event| matches!(event, ClientEvent::TornOff(_))).collect();
-        assert_eq!(torn_off, [&ClientEvent::TornOff(leaf.erase())]);
-        let is_end = |event: &&ClientEvent| matches!(event, ClientEvent::Despawned(..));
-        let ends: Vec<_> = events.iter().filter(is_end).collect();
-        let destroyed = |object| ClientEvent::Despawned(object, CloseReason::Destroyed);
-        assert_eq!(ends, [&destroyed(twin.erase()), &destroyed(child.erase()), &destroyed(root.erase())]);
+        let ended = |event| match event {
+            ClientEvent::TornOff(object) => Some((object, true)),
+            ClientEvent::Despawned(object, _) => Some((object, false)),
+            _ => None,
+        };
+        let ends: Vec<_> = events(&mut family.room, 0).into_iter().filter_map(ended).collect();
+        assert_eq!(ends.iter().filter(|(object, _)| *object == twin.erase()).count(), 1);
+        let others: Vec<_> = ends.into_iter().filter(|(object, _)| *object != twin.erase()).collect();
+        assert_eq!(others, [(leaf.erase(), true), (child.erase(), false), (root.erase(), false)]);
         assert_eq!(family.room.client().get(leaf).map(|node| node.number), Some(3), "it is kept");
+    }
+}
+
+#[test]
+fn s210_a_family_that_is_torn_off_and_despawned_at_once_is_told_from_its_leaves() {
+    for losses in [0, 1, 3] {
+        let mut family = Family::new();
+        family.room.server.object(family.root).tear_off();
+        family.room.server.despawn(family.root);
+        (0..losses).for_each(|_| step_losing(&mut family.room, true, false));
+        family.room.settle();
+        let torn_off = |event| match event {
+            ClientEvent::TornOff(object) => Some(object),
+            other => panic!("{other:?}"),
+        };
+        let told: Vec<_> = events(&mut family.room, 0).into_iter().filter_map(torn_off).collect();
+        assert_eq!(told, family.all());
     }
 }
 

@@ -10,10 +10,11 @@
 //! because such calls are for whoever owns the object when the packet is made.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, Audience, ClientEvent};
+use repl::{Area, Audience, ClientEvent, UpdateRate};
 
 use crate::support::{Room, leaks, size};
 use crate::{events, step_losing};
@@ -194,6 +195,75 @@ fn a_client_that_leaves_the_group_or_the_audience_meanwhile_gets_a_bare_end() {
         room.settle();
         assert_eq!(departed(&mut room, player).map(|last| last.scars), Some(vec![]));
     }
+}
+
+#[test]
+fn an_owner_keeps_the_last_state_when_it_leaves_a_group_that_others_need() {
+    for (by_audience, expected) in [(false, 0), (true, 100)] {
+        let (mut room, player) = room();
+        let id = room.guests[0].id;
+        room.server.connection(id).join_group(TEAM);
+        let mut object = room.server.object(player);
+        object.set_owner(Some(id)).set_relevancy(Relevancy::Group(TEAM));
+        if by_audience {
+            object.set_audience(Audience::Group(TEAM));
+        }
+        room.settle();
+        room.server[player].health = 0;
+        room.server.despawn(player);
+        room.server.connection(id).leave_group(TEAM);
+        room.settle();
+        assert_eq!(departed(&mut room, player).map(|last| last.health), Some(expected), "{by_audience}");
+    }
+}
+
+#[test]
+fn a_value_that_waits_for_the_update_rate_of_its_object_arrives_with_the_despawn() {
+    let (mut room, player) = room();
+    room.server.object(player).set_update_rate(Some(UpdateRate::per_second(0.5)));
+    room.settle();
+    room.server[player].health = 7;
+    (0..200).for_each(|_| step_losing(&mut room, false, false));
+    room.server[player].health = 0;
+    (0..3).for_each(|_| step_losing(&mut room, false, false));
+    assert_eq!(room.client()[player].health, 7, "it waits");
+    room.server.despawn(player);
+    room.settle();
+    assert_eq!(departed(&mut room, player).map(|last| last.health), Some(0));
+}
+
+#[test]
+fn s43_items_that_an_opening_left_out_arrive_with_a_despawn_before_its_ack() {
+    let (mut room, _) = room();
+    let items = (0..5_000).map(|number| Item { number });
+    let new = Player { items: items.collect(), ..Player::default() };
+    let new = room.server.spawn(new);
+    room.server.object(new).set_relevancy(Relevancy::Always);
+    step_losing(&mut room, false, true);
+    room.server.despawn(new);
+    room.settle();
+    assert_eq!(departed(&mut room, new).map(|last| last.items.len()), Some(5_000));
+}
+
+#[test]
+fn r17_a_last_state_that_takes_longer_than_four_timeouts_arrives_as_long_as_parts_of_it_do() {
+    let register = |client: &mut Client| _ = client.register::<Player>();
+    let config = ServerConfig { timeout: Duration::from_millis(100), ..ServerConfig::default() };
+    let (mut room, player) = Room::furnished(config, register, 1, |server| {
+        server.spawn(Player { health: 100, ..Player::default() })
+    });
+    room.server[player].scars = (0..20_000).map(|index| index as u8).collect();
+    room.server.despawn(player);
+    let id = room.guests[0].id;
+    room.server.connection(id).set_budget(6_000);
+    let started = room.now;
+    let last = std::iter::from_fn(|| {
+        step_losing(&mut room, false, false);
+        (room.now - started < Duration::from_secs(20)).then(|| departed(&mut room, player))
+    });
+    assert_eq!(last.flatten().next().map(|last| last.scars.len()), Some(20_000));
+    assert!(room.now - started > Duration::from_secs(2), "{:?}", room.now - started);
+    assert_eq!(room.closed(0), None);
 }
 
 #[test]

@@ -71,6 +71,12 @@ impl Portions {
         each_queue!(&self.queue, elements => elements.heap_bytes())
     }
 
+    /// Returns the handle of the collection at the object's own level.
+    #[must_use]
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
     /// Returns whether `handles` contains the collection.
     #[must_use]
     pub fn is_in(&self, handles: &HandleSet) -> bool {

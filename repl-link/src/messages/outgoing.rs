@@ -627,6 +627,22 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_message_does_not_wait_for_later_ones_that_have_arrived() {
+        let mut side = Side::with_packets(600, &[Channel::Ordered]);
+        side.add(0, 300).unwrap();
+        (0..MAX_UNFINISHED + 1).for_each(|_| side.add(0, 500).unwrap());
+        side.fit(400);
+        side.fit(200);
+        for _ in 0..10 {
+            let first = side.outbox.sequence().number();
+            side.send();
+            let end = side.outbox.sequence().number();
+            (first..end).for_each(|packet| side.resolve(packet, Delivery::Arrived));
+        }
+        assert_eq!(side.outgoing.held_bytes(), 0);
+    }
+
+    #[test]
     fn large_unreliable_messages_are_sent_once_and_sequenced_ones_in_copies() {
         for (channel, copies) in [(Channel::Unreliable, 1), (Channel::Sequenced { copies: 3 }, 3)] {
             let mut side = Side::new(&[channel]);

@@ -381,9 +381,14 @@ impl SendingChannel {
         true
     }
 
-    /// Returns of how many messages the other side may have some parts and not all.
+    /// Returns of how many messages the other side may have some parts and not all. Costs O(messages).
     pub(super) fn under_way(&self) -> usize {
-        self.stored.large.saturating_sub(self.held.len())
+        let is_reliable = self.is_reliable();
+        let is_partial = |message: &&Message| match &message.content {
+            Content::Parts(parts) => !parts.is_held && !parts.is_done(is_reliable),
+            Content::Whole(..) | Content::Withdrawn { .. } => false,
+        };
+        self.messages.iter().filter(is_partial).count()
     }
 
     /// Frees memory if the channel stores little.

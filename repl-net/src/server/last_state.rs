@@ -19,8 +19,16 @@ pub(crate) struct LastState {
     /// The handles and values, encoded.
     bytes: Box<[u8]>,
     bits: usize,
-    /// The groups of which a client must be a member to see the object.
-    groups: Arc<[Group]>,
+    groups: Arc<Groups>,
+}
+
+/// The groups of which a client must be a member to see an object.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Those of its relevancy, and of that of what it is attached to. Owners see it without them.
+    of_relevancy: Vec<Group>,
+    /// Those of its audience, and of that of what it is attached to.
+    of_audience: Vec<Group>,
 }
 
 impl LastState {
@@ -29,9 +37,10 @@ impl LastState {
         BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
     }
 
-    /// Returns whether only members of a group may see the object.
-    pub(crate) fn is_for_group(&self, group: Group) -> bool {
-        self.groups.contains(&group)
+    /// Returns whether a client must be a member of a group to see the object, if it owns the object or does
+    /// not.
+    pub(crate) fn needs_group(&self, group: Group, is_owner: bool) -> bool {
+        self.groups.of_audience.contains(&group) || !is_owner && self.groups.of_relevancy.contains(&group)
     }
 
     /// Returns about how many bytes the state takes.
@@ -45,7 +54,7 @@ pub(crate) struct LastChanges {
     /// What has changed since the last tick.
     pub(crate) changes: Changelist,
     slot: u32,
-    groups: Arc<[Group]>,
+    groups: Arc<Groups>,
     /// The states that were encoded so far, each with its properties.
     encoded: Vec<(Changelist, Arc<LastState>)>,
 }
@@ -78,19 +87,16 @@ impl LastChanges {
     }
 }
 
-/// Returns the groups of which a client must be a member to see an object, by its relevancy and audience and
-/// those of what it is attached to.
-fn groups_of(world: &World, slot: u32) -> Arc<[Group]> {
-    let of = |carrier: u32| {
-        let relevancy = match world.cells.relevancy(carrier) {
-            Relevancy::Group(group) => Some(group),
-            _ => None,
-        };
-        let audience = match world.audiences.get(&carrier) {
-            Some(Audience::Group(group)) => Some(*group),
-            _ => None,
-        };
-        relevancy.into_iter().chain(audience)
-    };
-    world.cells.carriers(slot).flat_map(of).collect()
+/// Returns the groups of which a client must be a member to see an object.
+fn groups_of(world: &World, slot: u32) -> Arc<Groups> {
+    let mut groups = Groups::default();
+    for carrier in world.cells.carriers(slot) {
+        if let Relevancy::Group(group) = world.cells.relevancy(carrier) {
+            groups.of_relevancy.push(group);
+        }
+        if let Some(Audience::Group(group)) = world.audiences.get(&carrier) {
+            groups.of_audience.push(*group);
+        }
+    }
+    Arc::new(groups)
 }

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* only the reusable memory is kept from one tick to the next.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -50,6 +51,8 @@ pub(crate) struct PassScratch {
     /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the connection
     /// is short.
     pub(super) fresh: SlotSet,
+    /// The tops of the families whose closings are not sent together by the connection in this pass.
+    pub(super) large_families: BTreeSet<u32>,
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,

@@ -17,9 +17,10 @@ impl Connection {
         self.end_calls(world, slot);
         let lacking = self.last_changes(world, slot, &last.changes);
         let state = lacking.and_then(|list| last.encode(world, list));
+        let is_owner = state.is_some() && self.copies.view().is_owner_of_any(world, slot);
         let is_used = self.copies.destroy(world, slot);
         if is_used && let Some(state) = state {
-            self.copies.objects.keep_last_state(slot, state);
+            self.copies.objects.keep_last_state(slot, state, is_owner);
         }
         is_used
     }
@@ -32,8 +33,12 @@ impl Connection {
         let mut list = match self.copies.objects.last_lack(slot, has_changed) {
             LastLack::Nothing => return None,
             LastLack::Everything => {
-                let mut handles = mask();
-                handles.intersect(world.store.objects[slot as usize].history.ever());
+                let mut handles = world.store.objects[slot as usize].history.ever().clone();
+                handles.union(&self.copies.objects.left_out(slot));
+                for list in self.unacknowledged(world, slot) {
+                    handles.union(list.handles());
+                }
+                handles.intersect(&mask());
                 world.store.whole(slot, &handles)
             }
             LastLack::Changes => {

@@ -52,9 +52,9 @@ impl Connection {
     ///
     /// # Errors
     /// Returns an error in three cases. The connection used more memory than its limit for a whole `timeout`.
-    /// Or the closing of an object was unacknowledged for several timeouts, or waited for so long for an ack
-    /// of the calls on the object: the slot of a closed object cannot be used for another object before the
-    /// closing is acknowledged. Or a message of the client makes no progress.
+    /// Or nothing of the closing of an object was acknowledged for several timeouts, or the closing waited for
+    /// so long for an ack of the calls on the object: the slot of a closed object cannot be used for another
+    /// object before the closing is acknowledged. Or a message of the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,
         timeout: Duration,
@@ -67,7 +67,7 @@ impl Connection {
         let close_timeout =
             timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trip.saturating_mul(CLOSE_ROUND_TRIPS));
         let start = now.checked_sub(close_timeout).filter(|&start| self.has_run_since(start));
-        let has_overdue_close = start.is_some_and(|start| self.copies.objects.has_overdue_close(start));
+        let has_overdue_close = start.is_some_and(|start| self.copies.objects.has_overdue_close(start, now));
         if self.link.health.is_over_memory_for(timeout, now) || has_overdue_close {
             return Err(DisconnectReason::Unacknowledged);
         }

@@ -23,6 +23,7 @@ impl Connection {
             return;
         }
         self.link.outbox.swap_draft(&mut context.scratch.draft);
+        context.scratch.large_families.clear();
         self.take_evicted(context);
         self.limit_memory();
         let owes_ack = self.link.begin_pass(context.now);

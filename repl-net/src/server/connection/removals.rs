@@ -20,23 +20,33 @@ impl Connection {
     /// Sends the closing of an object with those of its subobjects, of its parent and of all others of its
     /// family, as far as they are being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let family = self.copies.objects.closing_family(context.world, slot);
+        let top = self.copies.objects.closing_top(context.world, slot);
+        if context.scratch.large_families.contains(&top) {
+            return self.send_close_after_children(slot, context);
+        }
+        let family = self.copies.objects.closing_below(context.world, top);
         if family.len() < 2 {
             return self.send_close_alone(slot, context);
         }
         let bits: usize = family.iter().map(|&slot| ENTRY_BITS + self.removal(slot, context).bits()).sum();
         let is_held = family.iter().any(|&slot| self.holds_close(slot, context.world));
         if is_held || bits > self.link.outbox.capacity() {
-            if self.copies.objects.closing_below(context.world, slot).len() < 2 {
-                self.send_close_alone(slot, context);
-            } else {
-                self.copies.objects.close_waits(slot, context.now);
-            }
+            context.scratch.large_families.insert(top);
+            self.send_close_after_children(slot, context);
         } else if self.link.outbox.make_room(bits, context.now) {
             for slot in family {
                 self.copies.objects.begin_sending(slot);
                 self.write_removal_of(slot, context);
             }
+        } else {
+            self.copies.objects.must_send(slot);
+        }
+    }
+
+    /// Sends the closing of an object whose family is not sent together, when those below it have arrived.
+    fn send_close_after_children(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if self.copies.objects.closing_below(context.world, slot).len() < 2 {
+            self.send_close_alone(slot, context);
         } else {
             self.copies.objects.must_send(slot);
         }
@@ -92,11 +102,14 @@ impl Connection {
         context.scratch.values.append(entry.as_slice());
         let generation = context.world.store.occupant(slot).generation;
         let sent = Sent { slot, generation, content: Content::Close };
-        self.copies.objects.close_begins(slot, context.now);
         self.send_blob(SegmentKind::Close, sent, context, |segment, writer, values| {
             segment.slot(slot, writer);
             writer.append(values);
         });
+        // Others may have to arrive first.
+        if self.copies.has_blob(slot) {
+            self.copies.objects.close_begins(slot, context.now);
+        }
     }
 
     /// Returns the removal of an object that is being closed.

@@ -95,9 +95,10 @@ impl World {
     }
 
     /// Compares an object that is about to be removed with its shadow, and returns what has changed since the
-    /// last tick. Costs as much as one comparison, or O(1) if the object was not written to.
+    /// last comparison. Costs as much as one comparison, or O(1) if the object was not written to.
     pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
-        if !self.is_dirty(slot) || self.marks.newborn.contains(slot) {
+        let may_have_changed = self.is_dirty(slot) || self.schedule.is_waiting(slot);
+        if !may_have_changed || self.marks.newborn.contains(slot) {
             return Changelist::new();
         }
         let class = self.store.occupant(slot).class;

@@ -85,6 +85,9 @@ impl Copies {
         let slot = sent.slot;
         match &sent.content {
             Content::Fragment { blob, index } => {
+                if self.is_current(world, slot, sent.generation) {
+                    self.objects.close_progressed(slot);
+                }
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.objects.blob_arrived(slot, blob.id);
                 // All earlier packets about the object are older than the blob or contain a part of it.

@@ -43,34 +43,33 @@ impl ObjectStates {
     /// Returns an object that is being closed with all subobjects that are, after those below them.
     pub(crate) fn closing_below(&self, world: &World, slot: u32) -> Vec<u32> {
         let mut family = world.subobjects.with_descendants(slot);
-        family.retain(|&slot| self.is_removed(slot));
+        family.retain(|&slot| self.is_closed(slot));
         family.reverse();
         family
     }
 
-    /// Returns the whole family of an object that is being closed, as far as the client is to remove it: its
-    /// parent, the parent of its parent and so on, and all that is below them, each object after those below
-    /// it. An object that the client keeps has no family.
-    pub(crate) fn closing_family(&self, world: &World, slot: u32) -> Vec<u32> {
-        if !self.is_removed(slot) {
-            return Vec::new();
-        }
-        let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_removed(parent));
-        let top = std::iter::successors(Some(slot), parent).last().unwrap_or(slot);
-        self.closing_below(world, top)
+    /// Returns the object at the top of the family of an object that is being closed. Its family is what is
+    /// [below](Self::closing_below) the top, and it is being closed with it.
+    pub(crate) fn closing_top(&self, world: &World, slot: u32) -> u32 {
+        let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_closed(parent));
+        std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
     }
 
-    /// Returns whether the client is to remove an object, and not to keep it.
-    fn is_removed(&self, slot: u32) -> bool {
+    /// Returns whether an object is being closed.
+    fn is_closed(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing())
-            && !self.close_reason(slot).keeps_object()
     }
 
-    /// Returns whether the closing of any object was first sent before `start` and is not acknowledged yet.
-    /// One call examines only some of the objects, so it may take a few hundred calls until an overdue
-    /// closing is found.
-    pub(crate) fn has_overdue_close(&mut self, start: Duration) -> bool {
-        self.tracked.has_overdue_close(start)
+    /// Returns whether the closing of any object was first sent before `start`, has made no progress since and
+    /// is not acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls
+    /// until an overdue closing is found.
+    pub(crate) fn has_overdue_close(&mut self, start: Duration, now: Duration) -> bool {
+        self.tracked.has_overdue_close(start, now)
+    }
+
+    /// Records that a part of the closing of an object, which is larger than a packet, has arrived.
+    pub(crate) fn close_progressed(&mut self, slot: u32) {
+        self.tracked.close_progressed(slot);
     }
 
     /// Records that an object is now hidden from the client. After this call, the caller must let it

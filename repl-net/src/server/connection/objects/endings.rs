@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use repl_core::HandleSet;
+
 use super::{ObjectStates, Phase};
 use crate::server::cells::Group;
 use crate::server::last_state::LastState;
@@ -39,15 +41,30 @@ impl ObjectStates {
         match phase {
             Phase::Closing(_) => LastLack::Nothing,
             // All openings of the object had the same values.
-            Phase::Opening | Phase::Unsent if !has_changed => LastLack::Nothing,
+            Phase::Opening | Phase::Unsent if !has_changed && self.left_out(slot).is_empty() => {
+                LastLack::Nothing
+            }
             Phase::Opening | Phase::Unsent | Phase::Open => LastLack::Everything,
         }
     }
 
-    /// Stores the last state of an object, which is sent with its closing.
-    pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>) {
+    /// Returns the properties that the client has not been sent yet, or that the opening of the object did not
+    /// contain.
+    pub(crate) fn left_out(&self, slot: u32) -> HandleSet {
+        let mut handles = HandleSet::default();
+        if let Some(tracked) = self.tracked.get(slot) {
+            handles.union(tracked.pending.handles());
+            tracked.owed.iter().for_each(|owed| handles.union(owed));
+            tracked.portions.iter().for_each(|portions| handles.insert(portions.handle()));
+        }
+        handles
+    }
+
+    /// Stores the last state of an object, which is sent with its closing. `is_owner` says whether the client
+    /// owned the object or what it was attached to.
+    pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>, is_owner: bool) {
         debug_assert!(self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing()));
-        self.view.change_last_states(|states| states.insert(slot, state));
+        self.view.change_last_states(|states| states.insert(slot, state, is_owner));
     }
 
     /// Drops the last state of an object that the client has removed.

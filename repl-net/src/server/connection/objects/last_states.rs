@@ -10,7 +10,16 @@ use crate::server::last_state::LastState;
 
 /// The last states, by the slots of their objects.
 #[derive(Debug, Default)]
-pub(super) struct LastStates(BTreeMap<u32, Arc<LastState>>);
+pub(super) struct LastStates(BTreeMap<u32, Kept>);
+
+/// A last state, as it is kept for one client.
+#[derive(Debug)]
+struct Kept {
+    state: Arc<LastState>,
+    /// Whether the client owned the object or what it was attached to. An owner sees an object whatever groups
+    /// the relevancy of the object asks for.
+    is_owner: bool,
+}
 
 impl LastStates {
     pub(super) fn is_empty(&self) -> bool {
@@ -18,11 +27,11 @@ impl LastStates {
     }
 
     pub(super) fn get(&self, slot: u32) -> Option<&Arc<LastState>> {
-        self.0.get(&slot)
+        self.0.get(&slot).map(|kept| &kept.state)
     }
 
-    pub(super) fn insert(&mut self, slot: u32, state: Arc<LastState>) {
-        self.0.insert(slot, state);
+    pub(super) fn insert(&mut self, slot: u32, state: Arc<LastState>, is_owner: bool) {
+        self.0.insert(slot, Kept { state, is_owner });
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
@@ -31,10 +40,11 @@ impl LastStates {
 
     /// Returns the slots of the objects that only members of a group may see.
     pub(super) fn of_group(&self, group: Group) -> Vec<u32> {
-        self.0.iter().filter(|(_, state)| state.is_for_group(group)).map(|(slot, _)| *slot).collect()
+        let needs = |kept: &Kept| kept.state.needs_group(group, kept.is_owner);
+        self.0.iter().filter(|(_, kept)| needs(kept)).map(|(slot, _)| *slot).collect()
     }
 
     pub(super) fn held_bytes(&self) -> usize {
-        self.0.values().map(|state| state.held_bytes()).sum()
+        self.0.values().map(|kept| kept.state.held_bytes()).sum()
     }
 }

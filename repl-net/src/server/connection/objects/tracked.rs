@@ -91,7 +91,8 @@ pub(crate) struct Tracked {
     pub(crate) arrived_late: bool,
     /// Whether the object must be sent again after its closing is acknowledged.
     pub(super) reopen: bool,
-    /// When the closing of the object was first sent, or first waited for the calls on the object.
+    /// When the closing of the object was first sent, first waited for the calls on the object, or last made
+    /// progress.
     pub(super) closing_since: Option<Duration>,
 }
 

@@ -3,7 +3,7 @@
 //! *Invariant:* each slot has at most one entry. The memory that an entry takes is measured again after each
 //! change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
@@ -30,6 +30,9 @@ pub(super) struct TrackedObjects {
     held_bytes: usize,
     /// The entry at which the search for overdue closings continues.
     cursor: usize,
+    /// The objects that are being closed and of whose closings a part has arrived since the search has last
+    /// examined them.
+    progressed: BTreeSet<u32>,
 }
 
 #[derive(Debug)]
@@ -102,6 +105,7 @@ impl TrackedObjects {
     }
 
     pub(super) fn remove(&mut self, slot: u32) -> Option<Tracked> {
+        self.progressed.remove(&slot);
         let at = self.at.remove(&slot)?;
         self.free.push(at);
         let removed = self.entries.get_mut(at as usize)?.take()?;
@@ -125,17 +129,31 @@ impl TrackedObjects {
         *held_bytes
     }
 
+    /// Records that a part of the closing of an object has arrived, if it is being closed.
+    pub(super) fn close_progressed(&mut self, slot: u32) {
+        if self.get(slot).is_some_and(Tracked::is_closing) {
+            self.progressed.insert(slot);
+        }
+    }
+
     /// Returns whether the closing of any object was first sent, or first waited for calls, before `start`
-    /// and is not acknowledged yet. Each call examines only some of the entries, and [`SEARCH_CALLS`] calls
-    /// examine all of them.
-    pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
+    /// and is not acknowledged yet. The time of a closing of which a part has arrived begins again. Each call
+    /// examines only some of the entries, and [`SEARCH_CALLS`] calls examine all of them.
+    pub(super) fn has_overdue_close(&mut self, start: Duration, now: Duration) -> bool {
         if self.entries.is_empty() {
             return false;
         }
         let count = self.entries.len().div_ceil(SEARCH_CALLS);
         let begin = self.cursor.min(self.entries.len() - 1);
-        let some = self.entries.iter().skip(begin).take(count).flatten();
-        let is_overdue = some.filter_map(|entry| entry.tracked.closing_since).any(|since| since < start);
+        let some = self.entries.iter_mut().skip(begin).take(count).flatten();
+        let progressed = &mut self.progressed;
+        let mut since = some.filter_map(|MeasuredObject { slot, tracked, .. }| {
+            if progressed.remove(slot) {
+                tracked.closing_since = Some(now);
+            }
+            tracked.closing_since
+        });
+        let is_overdue = since.any(|since| since < start);
         self.cursor = if begin + count < self.entries.len() { begin + count } else { 0 };
         is_overdue
     }
@@ -195,7 +213,7 @@ mod tests {
                 objects.entry(slot, || Tracked { closing_since, ..Tracked::default() });
             }
             let found = |objects: &mut TrackedObjects, start| {
-                (0..SEARCH_CALLS).filter(|_| objects.has_overdue_close(start)).count()
+                (0..SEARCH_CALLS).filter(|_| objects.has_overdue_close(start, times[2])).count()
             };
             assert_eq!(found(&mut objects, times[0]), 0, "no close is older than this");
             assert!(found(&mut objects, times[1]) > 0, "{old} of {count}");

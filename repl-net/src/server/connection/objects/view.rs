@@ -103,6 +103,12 @@ impl View {
         is_owner || ring == Some(Ring::InSight) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
+    /// Returns whether the client owns an object or anything that it is attached to.
+    pub(crate) fn is_owner_of_any(&self, world: &World, slot: u32) -> bool {
+        let mut carriers = world.cells.carriers(slot);
+        carriers.any(|carrier| world.store.objects[carrier as usize].owner() == Some(self.id))
+    }
+
     /// Returns in which ring an object is, if it is in sight.
     pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
         match world.cells.home(slot) {
