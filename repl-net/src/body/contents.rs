@@ -50,6 +50,14 @@ impl Content {
     }
 }
 
+/// Objects that a packet creates on the client, as a mask of a word. All of them have the same generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) word: usize,
+    pub(crate) mask: u64,
+    pub(crate) generation: NonZeroU32,
+}
+
 /// What a packet contains.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
@@ -57,8 +65,8 @@ pub(crate) struct Contents {
     /// The entries that were copied from tables.
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
-    /// The objects that the packet creates on the client and that were pending spawns, as masks of words.
-    pub(crate) opened: Vec<(usize, u64)>,
+    /// The objects that the packet creates on the client and that were pending spawns.
+    pub(crate) opened: Vec<Opened>,
     /// The objects that the packet removes from the client, as masks of words.
     pub(crate) closed: Vec<(usize, u64)>,
 }
@@ -114,9 +122,8 @@ impl Contents {
 pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that the packet creates on the client, as a mask. The values of created objects are not
-    /// recorded.
-    Opened(usize, u64),
+    /// Objects that the packet creates on the client. Their values are not recorded.
+    Opened(Opened),
     /// Objects that the packet removes from the client, as a mask.
     Closed(usize, u64),
 }
@@ -152,7 +159,8 @@ impl Record for Contents {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.copied.buffer_bytes()
             + self.sent.capacity() * size_of::<Sent>()
-            + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
+            + self.opened.capacity() * size_of::<Opened>()
+            + self.closed.capacity() * size_of::<(usize, u64)>()
     }
 
     fn clear(&mut self) {
@@ -165,17 +173,19 @@ impl Record for Contents {
 
     fn late(&self) -> Vec<Late> {
         // Runs of openings in the same word have an entry each.
-        let mut opened: BTreeMap<usize, u64> = BTreeMap::new();
-        self.opened.iter().for_each(|(word, mask)| *opened.entry(*word).or_default() |= mask);
+        let mut opened: BTreeMap<(usize, NonZeroU32), u64> = BTreeMap::new();
+        let mut add = |word, generation, mask| *opened.entry((word, generation)).or_default() |= mask;
+        self.opened.iter().for_each(|opened| add(opened.word, opened.generation, opened.mask));
         let mut late = Vec::new();
         for sent in &self.sent {
             match sent.content {
-                Content::Open(_) => *opened.entry(word_of(sent.slot)).or_default() |= bit_of(sent.slot),
+                Content::Open(_) => add(word_of(sent.slot), sent.generation, bit_of(sent.slot)),
                 Content::Proxy | Content::Fragment { .. } => late.push(Late::Sent(sent.clone())),
                 Content::Update(_) | Content::Close => {}
             }
         }
-        late.extend(opened.into_iter().map(|(word, mask)| Late::Opened(word, mask)));
+        let opened = opened.into_iter();
+        late.extend(opened.map(|((word, generation), mask)| Late::Opened(Opened { word, mask, generation })));
         late.extend(self.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask)));
         late
     }
@@ -187,7 +197,8 @@ mod tests {
 
     #[test]
     fn r04_everything_except_updates_is_recorded_for_late_acks() {
-        let sent = |slot, content| Sent { slot, generation: NonZeroU32::MIN, content };
+        let of = |generation| NonZeroU32::new(generation).expect("it is not zero");
+        let sent = |slot, content| Sent { slot, generation: of(1), content };
         let contents = Contents {
             sent: vec![
                 sent(3, Content::Update(Changelist::new())),
@@ -195,7 +206,10 @@ mod tests {
                 sent(65, Content::Open(Changelist::new())),
                 sent(6, Content::Fragment { blob: 7, index: 8 }),
             ],
-            opened: vec![(0, 0b1), (1, 0b1), (0, 0b1000)],
+            opened: [(0, 0b1, 1), (1, 0b1, 1), (0, 0b1000, 1), (0, 0b100, 2)]
+                .into_iter()
+                .map(|(word, mask, generation)| Opened { word, mask, generation: of(generation) })
+                .collect(),
             closed: vec![(2, 0b101)],
             ..Contents::default()
         };
@@ -205,14 +219,17 @@ mod tests {
                 format!("part {index} of blob {blob} of {slot}")
             }
             Late::Sent(sent) => format!("{:?}", sent.content),
-            Late::Opened(word, mask) => format!("opened {mask:#b} in {word}"),
+            Late::Opened(Opened { word, mask, generation }) => {
+                format!("opened {mask:#b} of generation {generation} in {word}")
+            }
             Late::Closed(word, mask) => format!("closed {mask:#b} in {word}"),
         };
         let expected = [
             "proxy 4",
             "part 8 of blob 7 of 6",
-            "opened 0b1001 in 0",
-            "opened 0b11 in 1",
+            "opened 0b1001 of generation 1 in 0",
+            "opened 0b100 of generation 2 in 0",
+            "opened 0b11 of generation 1 in 1",
             "closed 0b101 in 2",
         ];
         assert_eq!(contents.late().iter().map(text).collect::<Vec<_>>(), expected);

@@ -10,7 +10,7 @@ use repl_core::{BitSlice, BitWriter};
 use repl_link::parts::{Body, Outbox, SEGMENT_BITS};
 
 use super::State;
-use super::contents::Sent;
+use super::contents::{Opened, Sent};
 use super::entry_writer::EntryWriter;
 use super::segment::{RunHeader, Segment, SegmentKind, SegmentWriter};
 use super::slot_set::masks_between;
@@ -149,7 +149,9 @@ impl WriteState for Outbox<State> {
         };
         let count = sizes.take_while(fits).count() as u32;
         let Body { record, body, writer } = self.body();
-        record.opened.extend(masks_between(first, first + count));
+        let generation = run_header.origin.generation;
+        let masks = masks_between(first, first + count);
+        record.opened.extend(masks.map(|(word, mask)| Opened { word, mask, generation }));
         if !body.segment.accepts(SegmentKind::Open, first) {
             body.segment.begin_openings(first, writer);
         }

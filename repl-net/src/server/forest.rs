@@ -24,6 +24,11 @@ impl Forest {
         self.parents.range(first..=first | 63).fold(0, |mask, (slot, _)| mask | 1 << (slot % 64))
     }
 
+    /// Returns whether an object is below none, and none is below it.
+    pub(crate) fn is_alone(&self, slot: u32) -> bool {
+        self.parents.is_empty() || self.parent(slot).is_none() && self.children(slot).next().is_none()
+    }
+
     /// Returns the objects directly below an object, in ascending order of their slots.
     pub(crate) fn children(&self, slot: u32) -> impl Iterator<Item = u32> {
         self.children.range((slot, 0)..=(slot, u32::MAX)).map(|(_, child)| *child)

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* a reference that a test keeps refers to the same object forever, or to no object.
 
+use std::time::Duration;
+
 use repl::prelude::*;
 use repl::{CloseReason, Guid};
 
@@ -86,6 +88,30 @@ fn r17_what_an_object_lost_is_not_sent_of_the_next_one_in_its_slot() {
     let updates = room.updates::<Thing>(0, "name");
     room.settle();
     assert_eq!(room.updates::<Thing>(0, "name"), updates);
+}
+
+#[test]
+fn r17_a_late_ack_of_an_object_does_not_count_for_the_next_one_in_its_slot() {
+    for counts_as_lost in [false, true] {
+        let (mut room, _) = one_thing();
+        let first = room.server.spawn(thing(1));
+        let late = room.tick_one();
+        room.server.despawn(first);
+        let closing = room.tick_one();
+        room.deliver(0, &closing);
+        room.now -= if counts_as_lost { TICK } else { TICK * 2 };
+        room.acknowledge();
+        let next = room.server.spawn(thing(2));
+        assert_eq!(guid(next).slot(), guid(first).slot());
+        let lost = room.tick_one();
+        assert!(!lost.is_empty());
+        room.deliver(0, &late);
+        room.now -= if counts_as_lost { Duration::ZERO } else { TICK };
+        room.acknowledge();
+        room.settle();
+        assert_eq!(room.client().get(next).map(|object| object.a), Some(2), "{counts_as_lost}");
+        assert!(!room.client().contains(first));
+    }
 }
 
 #[test]

@@ -30,7 +30,9 @@ impl Connection {
     fn last_changes(&self, world: &World, slot: u32, changes: &Changelist) -> Option<Changelist> {
         let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
         let mask = || self.copies.objects.mask(world, slot);
-        let mut list = match self.copies.objects.last_lack(slot, has_changed) {
+        // Values that a condition has hidden can come to the client later without a change.
+        let is_conditional = world.store.conditions(slot).is_conditional();
+        let mut list = match self.copies.objects.last_lack(slot, has_changed, is_conditional) {
             LastLack::Nothing => return None,
             LastLack::Everything => {
                 let mut handles = world.store.objects[slot as usize].history.ever().clone();

@@ -9,6 +9,7 @@ use repl_core::BitWriter;
 
 use super::Connection;
 use super::context::PassContext;
+use super::copies::Copies;
 use super::lists::PRIVATE_GAP_ORDER;
 use crate::body::contents::{Content, Sent};
 use crate::body::removal::{CloseReason, Removal};
@@ -20,6 +21,9 @@ impl Connection {
     /// Sends the closing of an object with those of its subobjects, of its parent and of all others of its
     /// family, as far as they are being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if context.world.subobjects.is_alone(slot) {
+            return self.send_close_alone(slot, context);
+        }
         let top = self.copies.objects.closing_top(context.world, slot);
         if context.scratch.large_families.contains(&top) {
             return self.send_close_after_children(slot, context);
@@ -28,7 +32,8 @@ impl Connection {
         if family.len() < 2 {
             return self.send_close_alone(slot, context);
         }
-        let bits: usize = family.iter().map(|&slot| ENTRY_BITS + self.removal(slot, context).bits()).sum();
+        let bits: usize =
+            family.iter().map(|&slot| ENTRY_BITS + removal(&self.copies, slot, context).bits()).sum();
         let is_held = family.iter().any(|&slot| self.holds_close(slot, context.world));
         if is_held || bits > self.link.outbox.capacity() {
             context.scratch.large_families.insert(top);
@@ -61,7 +66,7 @@ impl Connection {
 
     /// Sends the closing of one object. If its last state is too large for a packet, sends it as a blob.
     fn send_close_alone(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let bits = ENTRY_BITS + self.removal(slot, context).bits();
+        let bits = ENTRY_BITS + removal(&self.copies, slot, context).bits();
         if bits > self.link.outbox.capacity() {
             self.send_close_as_blob(slot, context);
         } else if self.link.outbox.make_room(bits, context.now) {
@@ -86,18 +91,17 @@ impl Connection {
     }
 
     fn write_removal_of(&mut self, slot: u32, context: &PassContext<'_>) {
-        let mut entry = BitWriter::new();
-        self.removal(slot, context).write(&mut entry);
+        let removal = removal(&self.copies, slot, context);
         self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
             segment.slot(slot, writer);
-            writer.append(entry.as_slice());
+            removal.write(writer);
         });
         self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
     }
 
     fn send_close_as_blob(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut entry = BitWriter::new();
-        self.removal(slot, context).write(&mut entry);
+        removal(&self.copies, slot, context).write(&mut entry);
         context.scratch.values.clear();
         context.scratch.values.append(entry.as_slice());
         let generation = context.world.store.occupant(slot).generation;
@@ -111,12 +115,12 @@ impl Connection {
             self.copies.objects.close_begins(slot, context.now);
         }
     }
+}
 
-    /// Returns the removal of an object that is being closed.
-    fn removal<'a>(&'a self, slot: u32, context: &'a PassContext<'_>) -> Removal<'a> {
-        let reason = self.copies.objects.close_reason(slot);
-        let path = self.copies.path_to_close(slot, context).filter(|_| reason.is_destruction());
-        let last_state = self.copies.objects.last_state(slot).map(|state| state.as_slice());
-        Removal { reason, path: path.map(|path| &**path), last_state }
-    }
+/// Returns the removal of an object that is being closed.
+fn removal<'a>(copies: &'a Copies, slot: u32, context: &'a PassContext<'_>) -> Removal<'a> {
+    let reason = copies.objects.close_reason(slot);
+    let path = copies.path_to_close(slot, context).filter(|_| reason.is_destruction());
+    let last_state = copies.objects.last_state(slot).map(|state| state.as_slice());
+    Removal { reason, path: path.map(|path| &**path), last_state }
 }

@@ -101,6 +101,11 @@ impl World {
         }
     }
 
+    /// Returns whether an object was spawned so recently that no packet has had anything of it.
+    pub(crate) fn is_newborn(&self, slot: u32) -> bool {
+        self.marks.newborn.contains(slot) || self.changes.newborn.contains(slot)
+    }
+
     /// Returns the slot of the object that has a path.
     pub(crate) fn slot_with_path(&self, path: &str) -> Option<u32> {
         self.paths.slot_of(path).filter(|&slot| self.store.occupant(slot).alive)

@@ -8,7 +8,7 @@ use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
 use crate::body::State;
-use crate::body::contents::{Content, Contents, Late, Sent};
+use crate::body::contents::{Content, Contents, Late, Opened, Sent};
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
@@ -32,8 +32,8 @@ impl Copies {
                 self.objects.list_arrived(slot, sequence, list);
             }
         }
-        for (word, mask) in &contents.opened {
-            self.objects.openings_arrived(sequence, *word, *mask);
+        for opened in &contents.opened {
+            self.objects.openings_arrived(sequence, opened.word, self.still_there(world, *opened));
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
         contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));
@@ -44,7 +44,8 @@ impl Copies {
     fn arrived_late(&mut self, world: &mut World, sequence: Sequence, late: Late) {
         match late {
             Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
-            Late::Opened(word, mask) => {
+            Late::Opened(opened) => {
+                let (word, mask) = (opened.word, self.still_there(world, opened));
                 self.objects.openings_arrived(sequence, word, mask);
                 let statics = mask & world.paths.in_word(word);
                 slots_of(word, statics).for_each(|slot| self.path_arrived_late(world, slot, sequence));
@@ -60,6 +61,15 @@ impl Copies {
                 self.forget(world, slot);
             }
         }
+    }
+
+    /// Returns which objects of `opened` are not former objects of their slots. Costs O(1) if no slot has had
+    /// another object recently.
+    pub(super) fn still_there(&self, world: &World, opened: Opened) -> u64 {
+        let Opened { word, mask, generation } = opened;
+        let in_doubt = slots_of(word, mask & self.objects.reused_in(word));
+        let former = in_doubt.filter(|slot| !self.is_current(world, *slot, generation));
+        former.fold(mask, |mask, slot| mask & !bit_of(slot))
     }
 
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {

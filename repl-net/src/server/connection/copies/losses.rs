@@ -11,7 +11,7 @@ use repl_link::parts::{InFlight, Sequence};
 
 use super::super::objects::LostOpening;
 use super::Copies;
-use crate::body::contents::{Content, Contents, Sent};
+use crate::body::contents::{Content, Contents, Opened, Sent};
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::losses::{LostObject, subtract_later};
 use crate::body::slot_set::slots_of;
@@ -56,7 +56,7 @@ impl Copies {
         for EncodedEntry { slot, generation, list } in shared.chain(contents.copied.entries()) {
             self.list_lost(losses, slot, generation, list.clone());
         }
-        contents.opened.iter().for_each(|(word, mask)| self.spawns_lost(losses, *word, *mask));
+        contents.opened.iter().for_each(|opened| self.spawns_lost(losses, *opened));
         for (word, mask) in &contents.closed {
             self.objects.closes_lost(losses.sequence, *word, *mask);
         }
@@ -76,7 +76,8 @@ impl Copies {
 
     /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
     /// lost openings are tracked objects.
-    fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
+    fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Opened) {
+        let (word, mask) = (opened.word, self.still_there(losses.world, opened));
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {

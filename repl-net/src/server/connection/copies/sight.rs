@@ -162,7 +162,7 @@ impl Copies {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);
         let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
-        if self.objects.show(slot, self.next, is_alone) {
+        if self.objects.show(slot, self.next, is_alone, world.is_newborn(slot)) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }

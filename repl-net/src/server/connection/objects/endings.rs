@@ -24,13 +24,16 @@ pub(crate) enum LastLack {
 
 impl ObjectStates {
     /// Returns what the client may lack of an object that is about to be removed. `has_changed` says whether
-    /// the object has changed since it was spawned.
-    pub(crate) fn last_lack(&self, slot: u32, has_changed: bool) -> LastLack {
+    /// the object has changed since it was spawned, and `is_conditional` whether conditions may hide some of its
+    /// properties.
+    pub(crate) fn last_lack(&self, slot: u32, has_changed: bool, is_conditional: bool) -> LastLack {
         if !self.is_known(slot) || self.standings.unsent().contains(slot) || self.is_leaving(slot) {
             return LastLack::Nothing;
         }
         let phase = match self.tracked.get(slot) {
             None if self.is_pending_spawn(slot) => Phase::Opening,
+            // The client has the opening.
+            None if !has_changed && !is_conditional => return LastLack::Nothing,
             None => return LastLack::Changes,
             Some(tracked) if tracked.is_untouched() => return LastLack::Nothing,
             Some(tracked) if tracked.phase == Phase::Open && tracked.has_all_but_elements() => {

@@ -330,9 +330,10 @@ impl ObjectStates {
     }
 
     /// Begins to send an object to the client, in the packet `since` or a later packet. The argument
-    /// `is_alone` says whether the object is never opened together with others. Returns `false` if the client
-    /// has the object already, or must still remove it.
-    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_alone: bool) -> bool {
+    /// `is_alone` says whether the object is never opened together with others, and `is_newborn` whether no
+    /// packet has had anything of it. Returns `false` if the client has the object already, or must still
+    /// remove it.
+    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_alone: bool, is_newborn: bool) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
         {
@@ -343,7 +344,8 @@ impl ObjectStates {
             return false;
         }
         self.unknown_in_sight.remove(slot);
-        if !self.standings.show(slot, !is_alone && self.view.is_default_opening(slot)) {
+        let may_be_pending = !is_alone && self.view.is_default_opening(slot);
+        if !self.standings.show(slot, may_be_pending, is_newborn) {
             self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
         }
         self.check(slot);

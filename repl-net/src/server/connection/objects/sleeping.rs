@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
-        [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true));
+        [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let mut dormancies = Dormancies::default();
         // An object that the client does not have, and one that may not sleep for this client.
         dormancies.set(70, Dormancy::All);

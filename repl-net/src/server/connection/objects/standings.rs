@@ -30,8 +30,11 @@ pub(super) struct Words {
     pub unsent: u64,
     /// A pending spawn whose opening is in flight.
     pub opening: u64,
-    /// The client has had another object in the slot before, of which a packet may be in flight.
+    /// The client has had the object or a former one in the slot before, of which a packet may be in flight.
     pub used: u64,
+    /// The object was newborn when it came into a used slot. So the generation of a packet's content says
+    /// whether it is of this object or of a former one.
+    pub reused: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
 }
@@ -44,13 +47,14 @@ impl Words {
 
     /// Asserts how the words depend on each other.
     fn check(self) {
-        let Self { known, out_of_step, to_send, unsent, opening, used, with_new_elements } = self;
+        let Self { known, out_of_step, to_send, unsent, opening, used, reused, with_new_elements } = self;
         let alone = out_of_step | to_send | with_new_elements;
         assert_eq!((alone | self.pending()) & !known, 0, "only what is known is sent: {self:x?}");
         assert_eq!(self.pending() & !out_of_step, 0, "what has not arrived is out of step: {self:x?}");
         assert_eq!(to_send & unsent, 0, "the openings of pending spawns are not sent alone: {self:x?}");
         assert_eq!(unsent & opening, 0, "a pending spawn is sent once: {self:x?}");
-        assert_eq!(unsent & used, 0, "a pending spawn is the first object in its slot: {self:x?}");
+        assert_eq!(unsent & used, 0, "a pending spawn is new to the client: {self:x?}");
+        assert_eq!(used & reused, 0, "a slot is in doubt in one way: {self:x?}");
     }
 }
 
@@ -63,8 +67,16 @@ pub(super) struct Standings {
     to_send: SparseSlots,
     unsent: SparseSlots,
     opening: SparseSlots,
-    used: SparseSlots,
+    /// `None` if no packet in flight is about a former object of a slot.
+    former: Option<Box<FormerSlots>>,
     with_new_elements: SparseSlots,
+}
+
+/// The slots in which the client has had an object before.
+#[derive(Debug, Default)]
+struct FormerSlots {
+    used: SparseSlots,
+    reused: SparseSlots,
 }
 
 /// What is known.
@@ -77,7 +89,8 @@ impl Standings {
             to_send: self.to_send.word(word),
             unsent: self.unsent.word(word),
             opening: self.opening.word(word),
-            used: self.used.word(word),
+            used: self.former.as_ref().map_or(0, |former| former.used.word(word)),
+            reused: self.reused_in(word),
             with_new_elements: self.with_new_elements.word(word),
         }
     }
@@ -118,6 +131,12 @@ impl Standings {
         self.unsent.word(word) | self.opening.word(word)
     }
 
+    /// Returns the slots of a word that were used before their objects were born.
+    #[inline]
+    pub(super) fn reused_in(&self, word: usize) -> u64 {
+        self.former.as_ref().map_or(0, |former| former.reused.word(word))
+    }
+
     pub(super) fn is_pending(&self, slot: u32) -> bool {
         self.unsent.contains(slot) || self.opening.contains(slot)
     }
@@ -154,11 +173,18 @@ impl Standings {
         self.check(word);
     }
 
-    /// An object becomes known. It is a pending spawn if it `may_be_pending` and its slot was not used
-    /// before. Otherwise its opening must be sent to this client alone. Returns whether it is a pending
-    /// spawn.
-    pub(super) fn show(&mut self, slot: u32, may_be_pending: bool) -> bool {
-        let is_pending = may_be_pending && !self.used.contains(slot);
+    /// An object becomes known. It is a pending spawn if it `may_be_pending` and is new to the client: its
+    /// slot was not used before, or the object `is_newborn`. Otherwise its opening must be sent to this client
+    /// alone. Returns whether it is a pending spawn.
+    pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
+        let mut is_pending = may_be_pending;
+        if let Some(former) = self.former.as_mut().filter(|former| former.used.contains(slot)) {
+            is_pending &= is_newborn;
+            if is_pending {
+                former.used.remove(slot);
+                former.reused.insert(slot);
+            }
+        }
         self.known.insert(slot);
         self.out_of_step.insert(slot);
         if is_pending {
@@ -254,14 +280,16 @@ impl Standings {
         [out_of_step, to_send, unsent, opening, with_new_elements]
             .into_iter()
             .for_each(|set| set.remove(slot));
-        self.used.insert(slot);
+        let former = self.former.get_or_insert_default();
+        former.used.insert(slot);
+        former.reused.remove(slot);
         self.check(word_of(slot));
     }
 
     /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
     /// object.
     pub(super) fn forget_used(&mut self) {
-        self.used = SparseSlots::default();
+        self.former = None;
     }
 
     /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
@@ -272,9 +300,10 @@ impl Standings {
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.known.shrink();
-        let Self { out_of_step, to_send, unsent, opening, used, with_new_elements, .. } = self;
-        let sets = [out_of_step, to_send, unsent, opening, used, with_new_elements];
-        sets.into_iter().for_each(SparseSlots::shrink);
+        let Self { out_of_step, to_send, unsent, opening, former, with_new_elements, .. } = self;
+        let former = former.iter_mut().flat_map(|former| [&mut former.used, &mut former.reused]);
+        let sets = [out_of_step, to_send, unsent, opening, with_new_elements];
+        sets.into_iter().chain(former).for_each(SparseSlots::shrink);
     }
 }
 
@@ -284,21 +313,25 @@ mod tests {
     use crate::body::slot_set::bit_of;
 
     #[test]
-    fn r17_slots_of_earlier_objects_are_used_by_pending_spawns_only_when_nothing_is_in_flight() {
+    fn r17_what_the_client_may_have_had_is_no_pending_spawn_while_something_is_in_flight() {
         let mut standings = Standings::default();
-        assert!(standings.show(3, true));
+        assert!(standings.show(3, true, false));
         standings.forget(3);
-        assert!(!standings.show(3, true) && !standings.is_pending(3));
+        assert!(!standings.show(3, true, false) && !standings.is_pending(3));
         standings.forget(3);
+        assert!(standings.show(3, true, true) && standings.is_pending(3));
+        assert_eq!((standings.words(0).used, standings.words(0).reused), (0, bit_of(3)));
+        standings.forget(3);
+        assert_eq!((standings.words(0).used, standings.words(0).reused), (bit_of(3), 0));
         standings.forget_used();
-        assert!(standings.show(3, true) && standings.is_pending(3));
+        assert!(standings.show(3, true, false) && standings.is_pending(3));
     }
 
     #[test]
-    #[should_panic = "a pending spawn is the first object in its slot"]
+    #[should_panic = "a pending spawn is new to the client"]
     fn a_pending_spawn_in_a_slot_that_was_in_use_is_a_mistake() {
         let mut standings = Standings::default();
-        standings.show(3, false);
+        standings.show(3, false, false);
         standings.forget(3);
         standings.begin(word_of(3), bit_of(3));
     }

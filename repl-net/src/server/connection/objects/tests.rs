@@ -90,14 +90,14 @@ impl Pair {
             for slot in slots {
                 let plain = pair.plain(slot);
                 if plain.is_alive && !plain.is_hidden {
-                    plain.show(1);
+                    plain.show(1, false);
                     let is_spawn = plain.spawn.is_some();
                     assert_eq!(
                         (spawns >> (slot % 64) & 1 == 1, others >> (slot % 64) & 1 == 1),
                         (is_spawn, !is_spawn)
                     );
                     if !is_spawn {
-                        assert!(pair.states.show(slot, Sequence::new(1), false));
+                        assert!(pair.states.show(slot, Sequence::new(1), false, false));
                     }
                 }
             }
@@ -133,19 +133,19 @@ impl Pair {
         assert_eq!(self.states.conceal(slot, Sequence::new(next)), expected);
     }
 
-    fn show(&mut self, slot: u32) {
+    fn show(&mut self, slot: u32, is_newborn: bool) {
         let next = self.next;
         self.plain(slot).is_hidden = false;
-        self.plain(slot).show(next);
+        self.plain(slot).show(next, is_newborn);
         self.states.unhide(slot);
-        self.states.show(slot, Sequence::new(next), false);
+        self.states.show(slot, Sequence::new(next), false, is_newborn);
     }
 
     fn spawn(&mut self, slot: u32) {
         // A slot is used again when the client has removed the object that used it before.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
-            if self.rng.chance(0.2) { self.hide(slot) } else { self.show(slot) }
+            if self.rng.chance(0.2) { self.hide(slot) } else { self.show(slot, true) }
         }
     }
 
@@ -164,7 +164,7 @@ impl Pair {
         let (expected, is_alive) = (self.plain(slot).forget(), self.plain(slot).is_alive);
         assert_eq!(self.states.forget(slot), expected);
         if expected && is_alive {
-            self.show(slot);
+            self.show(slot, false);
         }
     }
 
@@ -477,7 +477,10 @@ impl Pair {
                     plain.opening_arrived(sequence);
                 }
                 // The slot may have another object by now.
-                self.states.openings_arrived(sequence, slot as usize / 64, 1 << (slot % 64));
+                let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+                if is_current || self.states.reused_in(word) & bit == 0 {
+                    self.states.openings_arrived(sequence, word, bit);
+                }
             }
             Carried::Close => {
                 let is_closed =
@@ -579,7 +582,7 @@ impl Pair {
             1 => self.destroy(slot),
             2 => self.evict(slot),
             3 if self.plain(slot).is_alive => self.hide(slot),
-            4 if self.plain(slot).is_alive => self.show(slot),
+            4 if self.plain(slot).is_alive => self.show(slot, false),
             5 if self.plain(slot).is_alive => self.set_owned(slot),
             6..=8 if self.plain(slot).is_alive => self.set_view(slot),
             9..=10 => self.lose(),

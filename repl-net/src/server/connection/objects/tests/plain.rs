@@ -69,16 +69,16 @@ impl Plain {
         self.tracked.get_or_insert_with(|| PlainTracked::new(phase.unwrap_or(Phase::Open), 0))
     }
 
-    pub(super) fn show(&mut self, next: u64) {
+    pub(super) fn show(&mut self, next: u64, is_newborn: bool) {
         if let Some(tracked) = self.tracked.as_mut().filter(|tracked| tracked.is_closing()) {
             tracked.reopen = true;
         } else if !self.is_known {
             self.is_known = true;
-            if self.was_used || self.has_own_view || self.is_owned {
+            if self.was_used && !is_newborn || self.has_own_view || self.is_owned {
                 self.must_send = true;
                 self.tracked = Some(PlainTracked::new(Phase::Unsent, next));
             } else {
-                self.spawn = Some(Phase::Unsent);
+                (self.spawn, self.was_used) = (Some(Phase::Unsent), false);
             }
         }
     }
