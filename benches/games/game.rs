@@ -162,6 +162,7 @@ impl<G: Game> Running<G> {
         TICK * self.step
     }
 
+    #[inline(never)]
     fn tick_server(&mut self) -> Duration {
         let now = self.now();
         let answers = if self.answers.len() >= DELAY { self.answers.pop_front() } else { None };
@@ -198,6 +199,7 @@ impl<G: Game> Running<G> {
         self.answers.push_back(answers);
     }
 
+    #[inline(never)]
     fn tick_rival(&mut self) -> Duration {
         let Self { rival, peers, sent, game, step, .. } = self;
         sent[1].clear();

@@ -22,6 +22,7 @@ use crate::packet_size::allowed::AllowedSize;
 use crate::packet_size::probing::{PathFinding, Probing, Sizes};
 use crate::rate::ack_pace::AckPace;
 use crate::rate::health::LinkHealth;
+use crate::rate::keep_alive;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
@@ -347,22 +348,16 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Returns whether there is nothing to do for [`begin_losses`](Self::begin_losses), because no packet
-    /// waits for an ack, and the link answers.
-    #[must_use]
-    pub fn is_quiet(&self) -> bool {
-        self.outbox.in_flight.unresolved() == 0 && !self.health.is_silent()
-    }
-
     /// Finds the packets that should have been acked by now. These are packets that are older than the
     /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
     /// explain the missing ack (R9). The caller takes them with [`next_lost`](Self::next_lost), and then
-    /// calls [`end_losses`](Self::end_losses).
+    /// calls [`end_losses`](Self::end_losses). Returns `None` if there are none and the link answers.
     #[must_use]
-    pub fn begin_losses(&self, now: Duration) -> Losses {
+    pub fn begin_losses(&self, now: Duration) -> Option<Losses> {
         let (overdue, has_timed_out) =
             self.health.overdue(self.outbox.in_flight.unknown(), self.outbox.binding, now);
-        Losses { overdue: overdue.into_iter(), has_timed_out }
+        let is_quiet = overdue.is_empty() && !self.health.is_silent();
+        (!is_quiet).then(|| Losses { overdue: overdue.into_iter(), has_timed_out })
     }
 
     /// Declares the next packet lost, and returns the record of its body. The records of later packets, lost
@@ -427,6 +422,15 @@ impl<P: Payload> Link<P> {
         self.outbox.signal(if has_acks { &self.received } else { &none }, now);
     }
 
+    /// Returns when this side must send its next packet, if it sends none before (R9). `timeout` is the
+    /// shorter one of both sides.
+    #[must_use]
+    pub fn silent_until(&self, timeout: Duration) -> Duration {
+        let next = self.outbox.sequence().number();
+        let longest = keep_alive::longest_silence(timeout, self.outbox.binding, next);
+        self.health.last_sent.saturating_add(longest)
+    }
+
     /// Returns whether acks must be sent in a later tick.
     #[must_use]
     pub fn owes_acks(&self) -> bool {
@@ -455,13 +459,14 @@ impl<P: Payload> Link<P> {
     }
 
     /// Does all that a link without bodies does in a tick: declares packets lost, sends messages and acks,
-    /// and keeps the session alive. `longest_silence` is the longest time that this side may be silent (R9).
-    /// `must_signal` says whether a packet must be sent even if it is empty.
-    pub fn tick(&mut self, longest_silence: Duration, must_signal: bool, now: Duration) {
-        let mut losses = self.begin_losses(now);
-        while self.next_lost(&mut losses).is_some() {}
-        self.end_losses(losses, now);
-        let is_silent = now.saturating_sub(self.health.last_sent) >= longest_silence;
+    /// and keeps the session alive. `timeout` is the shorter one of both sides. `must_signal` says whether a
+    /// packet must be sent even if it is empty.
+    pub fn tick(&mut self, timeout: Duration, must_signal: bool, now: Duration) {
+        if let Some(mut losses) = self.begin_losses(now) {
+            while self.next_lost(&mut losses).is_some() {}
+            self.end_losses(losses, now);
+        }
+        let is_silent = now >= self.silent_until(timeout);
         let packets_before = self.outbox.queue.packets_sent;
         let owes_ack = self.begin_pass(now);
         self.send_bulk_share(now);

@@ -176,10 +176,9 @@ impl MessageServer {
                 Some(PathFinding::TooNarrow) => ends.push((id, DisconnectReason::PathTooNarrow)),
                 None => {}
             }
-            let longest_silence = peer.keep_alive(timeout);
             let link = &mut peer.connection;
             if peer.handshake.is_connected() {
-                link.tick(longest_silence, false, now);
+                link.tick(peer.handshake.shorter_timeout(timeout), false, now);
             }
             peer.handshake.repeat_welcome(&terms, now, &mut link.outbox.queue);
             let round_trip = link.health.round_trip.smoothed();

@@ -384,10 +384,9 @@ impl<P: Payload> ClientSession<P> {
         if let Some(reason) = self.probe() {
             return Some(reason);
         }
-        let next = self.link.outbox.sequence();
-        let longest_silence = self.handshake.longest_silence(terms.timeout, next);
+        let timeout = self.handshake.shorter_timeout(terms.timeout);
         let must_send_token = self.handshake.must_send_token(now);
-        self.link.tick(longest_silence, must_send_token, now);
+        self.link.tick(timeout, must_send_token, now);
         None
     }
 

@@ -126,8 +126,11 @@ impl LinkHealth {
     /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The
     /// times between two tries are irregular, because the link may lose packets at regular times.
     pub fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
+        if !self.is_silent() {
+            return None;
+        }
         let interval = jitter::around(RETRY_INTERVAL, binding, self.last_retry.as_nanos() as u64);
-        let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= interval;
+        let is_due = now.saturating_sub(self.last_retry) >= interval;
         is_due.then(|| {
             self.last_retry = now;
             now.saturating_sub(interval)

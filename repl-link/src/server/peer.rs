@@ -8,7 +8,6 @@ use repl_core::__private::preload_all;
 
 use crate::link::Link;
 use crate::packet_size::probing::PathFinding;
-use crate::rate::keep_alive;
 use crate::sent::payload::Payload;
 use crate::session::server_handshake::ServerHandshake;
 
@@ -48,13 +47,6 @@ pub struct Peer<C> {
 }
 
 impl<C: HasLink> Peer<C> {
-    /// Returns the longest time that the server may be silent after the last packet (R9). `timeout` is the
-    /// server's.
-    pub fn keep_alive(&self, timeout: Duration) -> Duration {
-        let next = self.connection.link().outbox.sequence().number();
-        keep_alive::longest_silence(self.handshake.shorter_timeout(timeout), self.handshake.binding(), next)
-    }
-
     /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns what was
     /// found out. Called in each tick.
     #[inline]

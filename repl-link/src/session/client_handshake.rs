@@ -416,12 +416,11 @@ impl ClientHandshake {
         None
     }
 
-    /// Returns the longest time that the client may be silent (R9) before it sends the packet with this
-    /// number.
-    pub(crate) fn longest_silence(&self, timeout: Duration, next: Sequence) -> Duration {
+    /// Returns the shorter of both sides' timeouts, but at most the one after which the client need not be
+    /// silent for less time.
+    pub(crate) fn shorter_timeout(&self, timeout: Duration) -> Duration {
         let longest = LONGEST_SILENCE.saturating_mul(keep_alive::LEAST_IN_TIMEOUT);
-        let timeout = timeout.min(self.server_timeout).min(longest);
-        keep_alive::longest_silence(timeout, self.binding(), next.number())
+        timeout.min(self.server_timeout).min(longest)
     }
 
     /// Returns whether this tick must send a packet of state to show the server that the client knows the
@@ -542,7 +541,8 @@ mod tests {
         let mut pair = HandshakePair::alike();
         (pair.client_terms.timeout, pair.server_terms.timeout) = (timeout, timeout);
         (0..10).for_each(|_| pair.step());
-        let silences = (0..1_000).map(|next| pair.client.longest_silence(timeout, Sequence::new(next)));
+        let shorter = pair.client.shorter_timeout(timeout);
+        let silences = (0..1_000).map(|next| keep_alive::longest_silence(shorter, 5, next));
         assert!(silences.max().is_some_and(|longest| longest <= Duration::from_millis(250)));
     }
 

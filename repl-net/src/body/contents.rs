@@ -50,9 +50,9 @@ impl Content {
     }
 }
 
-/// Objects that a packet creates on the client, as a mask of a word. All of them have the same generation.
+/// Objects of one generation, as a mask of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub(crate) struct Cohort {
     pub(crate) word: usize,
     pub(crate) mask: u64,
     pub(crate) generation: NonZeroU32,
@@ -66,18 +66,19 @@ pub(crate) struct Contents {
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
     /// The objects that the packet creates on the client and that were pending spawns.
-    pub(crate) opened: Vec<Opened>,
-    /// The objects that the packet removes from the client, as masks of words.
-    pub(crate) closed: Vec<(usize, u64)>,
+    pub(crate) opened: Vec<Cohort>,
+    /// The objects that the packet removes from the client.
+    pub(crate) closed: Vec<Cohort>,
 }
 
 impl Contents {
-    /// Records that the packet removes the object in `slot` from the client.
-    pub(crate) fn close(&mut self, slot: u32) {
-        let (word, bit) = (word_of(slot), bit_of(slot));
+    /// Records that the packet removes objects from the client.
+    pub(crate) fn close(&mut self, closed: Cohort) {
         match self.closed.last_mut() {
-            Some((last, mask)) if *last == word => *mask |= bit,
-            _ => self.closed.push((word, bit)),
+            Some(last) if (last.word, last.generation) == (closed.word, closed.generation) => {
+                last.mask |= closed.mask;
+            }
+            _ => self.closed.push(closed),
         }
     }
 
@@ -123,9 +124,9 @@ pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
     Sent(Sent),
     /// Objects that the packet creates on the client. Their values are not recorded.
-    Opened(Opened),
-    /// Objects that the packet removes from the client, as a mask.
-    Closed(usize, u64),
+    Opened(Cohort),
+    /// Objects that the packet removes from the client.
+    Closed(Cohort),
 }
 
 impl Record for Contents {
@@ -159,8 +160,8 @@ impl Record for Contents {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.copied.buffer_bytes()
             + self.sent.capacity() * size_of::<Sent>()
-            + self.opened.capacity() * size_of::<Opened>()
-            + self.closed.capacity() * size_of::<(usize, u64)>()
+            + self.opened.capacity() * size_of::<Cohort>()
+            + self.closed.capacity() * size_of::<Cohort>()
     }
 
     fn clear(&mut self) {
@@ -185,8 +186,8 @@ impl Record for Contents {
             }
         }
         let opened = opened.into_iter();
-        late.extend(opened.map(|((word, generation), mask)| Late::Opened(Opened { word, mask, generation })));
-        late.extend(self.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask)));
+        late.extend(opened.map(|((word, generation), mask)| Late::Opened(Cohort { word, mask, generation })));
+        late.extend(self.closed.iter().copied().map(Late::Closed));
         late
     }
 }
@@ -208,9 +209,9 @@ mod tests {
             ],
             opened: [(0, 0b1, 1), (1, 0b1, 1), (0, 0b1000, 1), (0, 0b100, 2)]
                 .into_iter()
-                .map(|(word, mask, generation)| Opened { word, mask, generation: of(generation) })
+                .map(|(word, mask, generation)| Cohort { word, mask, generation: of(generation) })
                 .collect(),
-            closed: vec![(2, 0b101)],
+            closed: vec![Cohort { word: 2, mask: 0b101, generation: of(3) }],
             ..Contents::default()
         };
         let text = |late: &Late| match late {
@@ -219,10 +220,12 @@ mod tests {
                 format!("part {index} of blob {blob} of {slot}")
             }
             Late::Sent(sent) => format!("{:?}", sent.content),
-            Late::Opened(Opened { word, mask, generation }) => {
+            Late::Opened(Cohort { word, mask, generation }) => {
                 format!("opened {mask:#b} of generation {generation} in {word}")
             }
-            Late::Closed(word, mask) => format!("closed {mask:#b} in {word}"),
+            Late::Closed(Cohort { word, mask, generation }) => {
+                format!("closed {mask:#b} of generation {generation} in {word}")
+            }
         };
         let expected = [
             "proxy 4",
@@ -230,7 +233,7 @@ mod tests {
             "opened 0b1001 of generation 1 in 0",
             "opened 0b100 of generation 2 in 0",
             "opened 0b11 of generation 1 in 1",
-            "closed 0b101 in 2",
+            "closed 0b101 of generation 3 in 2",
         ];
         assert_eq!(contents.late().iter().map(text).collect::<Vec<_>>(), expected);
     }

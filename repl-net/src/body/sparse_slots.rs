@@ -53,6 +53,14 @@ impl Block {
         Self { at, first, stored, before }
     }
 
+    /// Records that a word, which was not stored, is stored from now on.
+    const fn store(&mut self, bit: u32) {
+        self.stored |= 1 << bit;
+        // Adds one to each eighth after that of the word.
+        let later = if bit < 56 { (u64::MAX / 255) << ((bit / 8 + 1) * 8) } else { 0 };
+        self.before = (u64::from_le_bytes(self.before) + later).to_le_bytes();
+    }
+
     /// Returns the place of a stored word, or the place at which the word must be inserted.
     #[inline]
     const fn place(&self, bit: u32) -> usize {
@@ -93,7 +101,7 @@ impl SparseSlots {
         };
         let block = &mut self.blocks[index];
         let place = block.place(bit);
-        *block = Block::new(at, block.first, block.stored | 1 << bit);
+        block.store(bit);
         self.words.insert(place, mask);
         self.blocks[index + 1..].iter_mut().for_each(|block| block.first += 1);
     }
@@ -117,9 +125,12 @@ impl SparseSlots {
             self.zeros += 1;
         }
         *bits &= !mask;
+        if self.zeros <= SPARE_WORDS {
+            return;
+        }
         if self.is_empty() {
             self.clear();
-        } else if self.zeros > SPARE_WORDS && self.zeros > self.words.len() / 2 {
+        } else if self.zeros > self.words.len() / 2 {
             self.drop_zeros();
         }
     }
@@ -206,8 +217,8 @@ impl SparseSlots {
     /// Returns the words that have members, in ascending order. Each word is returned as its index and its
     /// bit mask. Costs O(words with members).
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let indices = self
-            .blocks
+        let blocks: &[Block] = if self.is_empty() { &[] } else { &self.blocks };
+        let indices = blocks
             .iter()
             .flat_map(|block| bits(block.stored).map(|bit| block.at as usize * 64 + bit as usize));
         indices.zip(self.words.iter().copied()).filter(|(_, mask)| *mask != 0)
@@ -239,6 +250,7 @@ impl SparseSlots {
         // If the set has members in all blocks, the index of the block is its number.
         match self.blocks.get(at as usize) {
             Some(block) if block.at == at => Ok(at as usize),
+            _ if self.blocks.is_empty() => Err(0),
             _ => self.search(at),
         }
     }
@@ -296,6 +308,7 @@ mod tests {
         let mut first = 0;
         for block in &set.blocks {
             assert!(block.stored != 0 && block.first == first, "{set:?}");
+            assert_eq!(block.before, Block::new(block.at, first, block.stored).before);
             first += block.stored.count_ones();
         }
         assert_eq!(first as usize, set.words.len());

@@ -10,7 +10,7 @@ use repl_core::{BitSlice, BitWriter};
 use repl_link::parts::{Body, Outbox, SEGMENT_BITS};
 
 use super::State;
-use super::contents::{Opened, Sent};
+use super::contents::{Cohort, Sent};
 use super::entry_writer::EntryWriter;
 use super::segment::{RunHeader, Segment, SegmentKind, SegmentWriter};
 use super::slot_set::masks_between;
@@ -38,8 +38,14 @@ pub(crate) trait WriteState {
     );
 
     /// Writes that the client must remove an object. The caller has [made room](Outbox::make_room) for the
-    /// entry.
-    fn close(&mut self, gap_order: u32, slot: u32, write: impl FnOnce(&mut SegmentWriter, &mut BitWriter));
+    /// entry. `closed` is what the ack of the packet then says.
+    fn close(
+        &mut self,
+        gap_order: u32,
+        slot: u32,
+        closed: Cohort,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    );
 
     /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
     /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
@@ -116,9 +122,15 @@ impl WriteState for Outbox<State> {
         write_entry(body, kind, gap_order, slot, write);
     }
 
-    fn close(&mut self, gap_order: u32, slot: u32, write: impl FnOnce(&mut SegmentWriter, &mut BitWriter)) {
+    fn close(
+        &mut self,
+        gap_order: u32,
+        slot: u32,
+        closed: Cohort,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
         let body = self.body();
-        body.record.close(slot);
+        body.record.close(closed);
         write_entry(body, SegmentKind::Close, gap_order, slot, write);
     }
 
@@ -151,7 +163,7 @@ impl WriteState for Outbox<State> {
         let Body { record, body, writer } = self.body();
         let generation = run_header.origin.generation;
         let masks = masks_between(first, first + count);
-        record.opened.extend(masks.map(|(word, mask)| Opened { word, mask, generation }));
+        record.opened.extend(masks.map(|(word, mask)| Cohort { word, mask, generation }));
         if !body.segment.accepts(SegmentKind::Open, first) {
             body.segment.begin_openings(first, writer);
         }

@@ -4,14 +4,14 @@
 //! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as an event
 //! about its removal is the last event that was polled.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use repl_core::Guid;
 
 /// For each removed object, its class, and the number of waiting events that report its removal.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
-    objects: HashMap<Guid, (u16, u32)>,
+    objects: BTreeMap<Guid, (u16, u32)>,
 }
 
 impl Departed {

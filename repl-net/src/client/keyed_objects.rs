@@ -5,8 +5,7 @@
 //! class.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 /// Objects of the class `T`, each with a key, in an order that depends only on what was inserted and removed.
 pub(crate) struct KeyedObjects<K, T> {
@@ -16,37 +15,37 @@ pub(crate) struct KeyedObjects<K, T> {
 
 /// The positions of keys.
 struct Index<K> {
-    positions: HashMap<K, u32>,
+    positions: BTreeMap<K, u32>,
     keys: Vec<K>,
 }
 
 impl<K, T> Default for KeyedObjects<K, T> {
     fn default() -> Self {
-        Self { index: Index { positions: HashMap::new(), keys: Vec::new() }, objects: Vec::new() }
+        Self { index: Index { positions: BTreeMap::new(), keys: Vec::new() }, objects: Vec::new() }
     }
 }
 
-impl<K: Hash + Eq + Clone, T> KeyedObjects<K, T> {
+impl<K: Ord + Clone, T> KeyedObjects<K, T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
     /// Returns whether an object has this key.
-    pub(crate) fn contains<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    pub(crate) fn contains<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
         self.index.position(key).is_some()
     }
 
-    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&T>
+    pub(crate) fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&T>
     where
         K: Borrow<Q>,
     {
         self.objects.get(self.index.position(key)?)
     }
 
-    pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut T>
+    pub(crate) fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut T>
     where
         K: Borrow<Q>,
     {
@@ -65,7 +64,7 @@ impl<K: Hash + Eq + Clone, T> KeyedObjects<K, T> {
     }
 
     /// Removes the object with a key, and returns it.
-    pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<T>
+    pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<T>
     where
         K: Borrow<Q>,
     {
@@ -88,8 +87,8 @@ impl<K: Hash + Eq + Clone, T> KeyedObjects<K, T> {
     }
 }
 
-impl<K: Hash + Eq + Clone> Index<K> {
-    fn position<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<usize>
+impl<K: Ord + Clone> Index<K> {
+    fn position<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
     {
@@ -103,7 +102,7 @@ impl<K: Hash + Eq + Clone> Index<K> {
     }
 
     /// Removes a key, and moves the last key to its position. Returns the position.
-    fn swap_remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<usize>
+    fn swap_remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
     {

@@ -5,7 +5,7 @@
 //! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
 //! that is one reference, for example in an array of references, takes about 12 bytes of memory in the index.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
@@ -19,8 +19,9 @@ pub(crate) type LeafPath = (u32, Arc<[u32]>);
 /// The index of all leaves that contain references.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// For each slot, the number of leaves of its object that are in the index.
-    objects: HashMap<u32, u32>,
+    /// For each slot, the number of leaves of its object that are in the index. It ends at the greatest slot
+    /// that ever had one.
+    counts: Vec<u32>,
     references: References,
     values: Values,
 }
@@ -36,8 +37,12 @@ impl Mentions {
         bits: BitSlice<'_>,
     ) {
         self.remove_leaf(slot, path);
-        let count = self.objects.entry(slot).or_default();
-        *count = count.saturating_add(1);
+        if self.counts.len() <= slot as usize {
+            self.counts.resize((slot as usize).saturating_add(1), 0);
+        }
+        if let Some(count) = self.counts.get_mut(slot as usize) {
+            *count = count.saturating_add(1);
+        }
         // The bits of another value may begin like those of a reference, so the guid must be the same too.
         let (first, second) = (guids.next(), guids.next());
         let alone = first.filter(|_| second.is_none() && reference_of(bits) == first);
@@ -49,7 +54,7 @@ impl Mentions {
 
     /// Removes a leaf from the index, because it contains no references any more.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
-        if !self.objects.contains_key(&slot) {
+        if !self.has_any_of(slot) {
             return;
         }
         let was_reference = Leaf::of(slot, path).is_some_and(|leaf| self.references.remove(leaf));
@@ -60,7 +65,7 @@ impl Mentions {
     /// Removes from the index all leaves with a path that begins with `path` and continues with a handle in
     /// `steps`. Costs O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
-        if self.objects.contains_key(&slot) {
+        if self.has_any_of(slot) {
             let removed = self.references.cut(slot, path, &steps);
             let removed = removed.saturating_add(self.values.cut(slot, path, &steps));
             self.forget(slot, removed);
@@ -69,20 +74,21 @@ impl Mentions {
 
     /// Removes from the index all leaves of the object in `slot`, because the object was removed.
     pub(crate) fn remove_object(&mut self, slot: u32) {
-        if self.objects.remove(&slot).is_some() {
+        let count = self.counts.get_mut(slot as usize).map_or(0, std::mem::take);
+        if count > 0 {
             self.references.cut_lists(List { slot, first: 0, second: 0 }, List::last(slot), &ALL);
             self.values.cut(slot, &[], &ALL);
         }
     }
 
+    /// Returns whether any leaf of the object in `slot` is in the index.
+    fn has_any_of(&self, slot: u32) -> bool {
+        self.counts.get(slot as usize).is_some_and(|count| *count > 0)
+    }
+
     fn forget(&mut self, slot: u32, leaves: u32) {
-        if leaves > 0
-            && let Some(count) = self.objects.get_mut(&slot)
-        {
+        if let Some(count) = self.counts.get_mut(slot as usize) {
             *count = count.saturating_sub(leaves);
-            if *count == 0 {
-                self.objects.remove(&slot);
-            }
         }
     }
 
@@ -90,7 +96,7 @@ impl Mentions {
     /// bits. Costs nothing if no leaf refers to any object, and otherwise up to 64 steps for each visited
     /// leaf, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
-        if self.objects.is_empty() {
+        if self.references.chunks.is_empty() && self.values.by_path.is_empty() {
             return;
         }
         for &guid in guids {
@@ -448,7 +454,7 @@ mod tests {
         }
         for slot in 0..3 {
             let count = model.keys().filter(|(of, _)| *of == slot).count() as u32;
-            assert_eq!(mentions.objects.get(&slot).copied(), Some(count).filter(|count| *count > 0));
+            assert_eq!(mentions.counts.get(slot as usize).copied().unwrap_or(0), count);
         }
         let Mentions { references, values, .. } = mentions;
         let chunks: BTreeSet<_> = references

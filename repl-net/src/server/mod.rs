@@ -294,13 +294,14 @@ impl Server {
                     None
                 }
             };
+            let is_alike = self.world.is_alike_for_all(slot);
             for peer in self.sessions.peers.values_mut() {
                 if peer.handshake.is_connected() {
                     debug_assert!(
                         !peer.connection.copies.uses(slot),
                         "a slot is used again after all acks (R17)"
                     );
-                    peer.connection.copies.reconsider(&mut self.world, slot);
+                    peer.connection.copies.show_newborn(&mut self.world, slot, is_alike);
                 }
             }
             if let Some(parent) = parent {

@@ -69,9 +69,8 @@ impl Passes {
         let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry, may_skip));
         for ((id, rest), peer) in preloaded(visited, inputs.preload()) {
             rest.take_skipped().into_iter().for_each(|until| peer.connection.link.outbox.has_rested(until));
-            let keep_alive = peer.keep_alive(config.timeout);
-            let mut context =
-                PassContext { world, broadcast, classes, scratch: &mut scratch, now, keep_alive };
+            let timeout = peer.handshake.shorter_timeout(config.timeout);
+            let mut context = PassContext { world, broadcast, classes, scratch: &mut scratch, now, timeout };
             let has_turn = served.contains(id);
             if has_turn {
                 peer.connection.pass(&mut context);

@@ -15,8 +15,7 @@ pub(super) type Peer = AnyPeer<Connection>;
 /// Returns until when the server need not visit the client, unless something happens. `timeout` is the
 /// server's.
 pub(super) fn rests_until(peer: &Peer, timeout: Duration) -> Option<Duration> {
-    let keep_alive = peer.keep_alive(timeout);
-    let connection = peer.connection.rests_until(keep_alive)?;
+    let connection = peer.connection.rests_until(peer.handshake.shorter_timeout(timeout))?;
     Some(connection.min(peer.handshake.rests_until(timeout)?))
 }
 

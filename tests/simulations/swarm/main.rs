@@ -20,6 +20,7 @@ mod patience;
 mod plan;
 mod regular_losses;
 mod run;
+mod short_lives;
 mod sight;
 mod switches;
 mod talk;
@@ -89,6 +90,12 @@ fn odd_seeds_with_lives_converge_and_fall_silent() {
 fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
     let first = regular_losses::FIRST_SEED;
     run_all(seeds(first..first + 150));
+}
+
+#[test]
+fn r17_seeds_with_short_lives_converge_and_fall_silent() {
+    let first = short_lives::FIRST_SEED;
+    run_all(seeds(first..first + 60));
 }
 
 fn seeds_with_lives() -> std::ops::Range<u64> {

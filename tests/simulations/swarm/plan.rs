@@ -10,6 +10,7 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 use crate::extremes::Extremes;
 use crate::lives::Lives;
 use crate::regular_losses;
+use crate::short_lives::{self, ShortLives};
 use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
 use crate::world::BIRD;
@@ -67,6 +68,7 @@ pub(crate) struct Plan {
     pub(crate) whispers: Option<Whispers>,
     pub(crate) extremes: Extremes,
     pub(crate) lives: Lives,
+    pub(crate) short_lives: Option<ShortLives>,
     /// How many connections have a turn in a tick, and in how many ticks each of them has one.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
@@ -155,17 +157,21 @@ impl Plan {
             whispers: Whispers::new(seed),
             extremes: Extremes::default(),
             lives: Lives::default(),
+            short_lives: None,
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
         };
-        let has_lives = seed >= Lives::FIRST_SEED;
-        if seed >= Extremes::FIRST_SEED && (!has_lives || seed.is_multiple_of(4)) {
+        let has_short_lives = seed >= short_lives::FIRST_SEED;
+        let has_lives = seed >= Lives::FIRST_SEED && (!has_short_lives || seed.is_multiple_of(3));
+        if has_short_lives {
+            ShortLives::draw(&mut plan);
+        } else if seed >= Extremes::FIRST_SEED && (!has_lives || seed.is_multiple_of(4)) {
             Extremes::draw(&mut plan);
         }
         if has_lives {
             Lives::draw(&mut plan);
         }
-        if seed >= regular_losses::FIRST_SEED {
+        if seed >= regular_losses::FIRST_SEED && !has_short_lives {
             regular_losses::draw(&mut plan);
         }
         plan.limit_bulk();

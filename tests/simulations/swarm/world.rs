@@ -240,6 +240,8 @@ pub(crate) struct World {
     pub(crate) calls: WhisperedCalls,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
+    /// Objects with short lives, each with the tick in which its life ends.
+    pub(crate) short_lives: BTreeSet<(u64, u32)>,
 }
 
 impl World {
@@ -280,6 +282,7 @@ impl World {
             whispering: Rng::new(plan.seed).fork(24),
             calls: WhisperedCalls::default(),
             growing: Vec::new(),
+            short_lives: BTreeSet::new(),
         };
         for _ in 0..plan.objects {
             world.spawn(plan, None, 0);
@@ -596,6 +599,7 @@ impl World {
             self.flip_vault();
         }
         self.grow();
+        plan.short_lives.into_iter().for_each(|short| self.live_shortly(short, plan, tick));
         if self.wild.chance(plan.extremes.masses) {
             self.crowd(plan, tick);
         }

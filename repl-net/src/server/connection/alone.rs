@@ -44,6 +44,10 @@ impl Connection {
     }
 
     pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        if self.copies.objects.is_removed_plainly(slot) {
+            self.send_plain_removal(slot, context);
+            return;
+        }
         if self.copies.waits_for_blob(slot, context.world) {
             self.copies.postpone(slot, context.world);
             return;

@@ -28,8 +28,8 @@ pub(crate) struct PassContext<'a> {
     pub(crate) classes: &'a ClassList,
     pub(crate) scratch: &'a mut PassScratch,
     pub(crate) now: Duration,
-    /// The time after which a silent connection must send a packet (R9).
-    pub(crate) keep_alive: Duration,
+    /// The timeout of the session, which is the shorter one of both sides.
+    pub(crate) timeout: Duration,
 }
 
 impl PassContext<'_> {

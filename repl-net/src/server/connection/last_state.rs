@@ -15,6 +15,10 @@ impl Connection {
     /// still be told to remove the object.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32, last: &mut LastChanges) -> bool {
         self.end_calls(world, slot);
+        let waits = self.calls.are_left(slot, &self.link.exchange.outgoing);
+        if last.is_plain && !waits && self.copies.objects.remove_plainly(slot) {
+            return true;
+        }
         let lacking = self.last_changes(world, slot, &last.changes);
         let state = lacking.and_then(|list| last.encode(world, list));
         let is_owner = state.is_some() && self.copies.view().is_owner_of_any(world, slot);

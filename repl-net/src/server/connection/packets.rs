@@ -47,10 +47,11 @@ impl Connection {
     /// This function is called before the comparison of a tick, so that an object whose opening was lost is
     /// compared for the next opening (S40).
     pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
-        if !self.copies.is_live || self.link.is_quiet() {
+        if !self.copies.is_live {
             return;
         }
-        let (mut lost, mut losses) = (self.link.begin_losses(now), Losses::new(world));
+        let Some(mut lost) = self.link.begin_losses(now) else { return };
+        let mut losses = Losses::new(world);
         while let Some((sequence, contents)) = self.link.next_lost(&mut lost) {
             losses.sequence = sequence;
             self.copies.lost(&mut losses, contents);
@@ -58,7 +59,7 @@ impl Connection {
         self.copies.fold_lost(losses, &self.link.outbox.in_flight);
         if let Some(sent_by) = self.link.end_losses(lost, now) {
             for (sequence, packet) in self.link.outbox.in_flight.sent_by(sent_by) {
-                self.copies.retry(sequence, &packet.body);
+                self.copies.retry(world, sequence, &packet.body);
             }
         }
     }

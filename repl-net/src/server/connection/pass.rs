@@ -9,7 +9,6 @@ use repl_link::parts::Extension;
 
 use super::Connection;
 use super::context::PassContext;
-use crate::body::removal::CloseReason;
 use crate::body::status::{ConnectionStatus, StatusSource};
 use crate::server::world::World;
 
@@ -74,7 +73,7 @@ impl Connection {
 
     /// Returns whether the connection has been silent for so long that it must send a packet (R9).
     fn is_keep_alive_due(&self, context: &PassContext<'_>) -> bool {
-        context.now.saturating_sub(self.link.health.last_sent) >= context.keep_alive
+        context.now >= self.link.silent_until(context.timeout)
     }
 
     /// Returns whether the client has joined (has all initial objects) and no packet has reported this to the
@@ -137,6 +136,7 @@ impl Connection {
             self.send_shared_changes(context);
             self.send_parts(context.now);
             self.send_spawns(context);
+            self.send_plain_removals(context);
             self.send_private(context);
         }
         self.send_sleep(context);
@@ -202,7 +202,7 @@ impl Connection {
         }
         let slot = self.copies.objects.first_unknown();
         if (slot as usize) < context.world.store.limits.max_objects {
-            self.write_close(slot, CloseReason::Relevancy, context.now);
+            self.write_close_of_none(slot, context.now);
         }
     }
 

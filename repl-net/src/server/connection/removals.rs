@@ -3,17 +3,21 @@
 //! *Invariant:* the client removes no object before its subobjects. So the closings of a family are in one
 //! packet, or that of a parent waits until those of its subobjects are acknowledged.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::BitWriter;
+use repl_link::parts::Outbox;
 
 use super::Connection;
 use super::context::PassContext;
 use super::copies::Copies;
 use super::lists::PRIVATE_GAP_ORDER;
-use crate::body::contents::{Content, Sent};
+use crate::body::State;
+use crate::body::contents::{Cohort, Content, Sent};
 use crate::body::removal::{CloseReason, Removal};
 use crate::body::segment::{ENTRY_BITS, SegmentKind};
+use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::body::writing::WriteState;
 use crate::server::world::World;
 
@@ -76,27 +80,57 @@ impl Connection {
         }
     }
 
-    /// Writes the closing of an object that the client may not have, without a last state. Returns `false` if
-    /// the packets have no room for it.
-    pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
+    /// Writes the closing of an object that is in no client, so that the packet is acked. Does nothing if the
+    /// packets have no room for it.
+    pub(super) fn write_close_of_none(&mut self, slot: u32, now: Duration) {
+        // The ack says nothing about an object.
+        let closed = Cohort { word: word_of(slot), mask: 0, generation: NonZeroU32::MIN };
+        self.write_bare_close(slot, CloseReason::Relevancy, closed, now);
+    }
+
+    /// Writes a closing that has a reason and nothing else. Returns `false` if the packets have no room for it.
+    fn write_bare_close(&mut self, slot: u32, reason: CloseReason, closed: Cohort, now: Duration) -> bool {
         let removal = Removal { reason, path: None, last_state: None };
         let has_room = self.link.outbox.make_room(ENTRY_BITS + removal.bits(), now);
         if has_room {
-            self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
-                segment.slot(slot, writer);
-                removal.write(writer);
-            });
+            write_removal(&mut self.link.outbox, slot, closed, removal);
         }
         has_room
     }
 
     fn write_removal_of(&mut self, slot: u32, context: &PassContext<'_>) {
         let removal = removal(&self.copies, slot, context);
-        self.link.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
-            segment.slot(slot, writer);
-            removal.write(writer);
-        });
+        write_removal(&mut self.link.outbox, slot, cohort_of(slot, context.world), removal);
         self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
+    }
+
+    /// Sends the plain removals that were not sent yet.
+    pub(super) fn send_plain_removals(&mut self, context: &PassContext<'_>) {
+        for (word, mask) in self.copies.objects.waiting_removals() {
+            if !self.send_removals_of(word, mask, context) {
+                return;
+            }
+        }
+    }
+
+    /// Sends one plain removal, if the packets have room for it.
+    pub(super) fn send_plain_removal(&mut self, slot: u32, context: &PassContext<'_>) {
+        self.copies.objects.must_send(slot);
+        self.send_removals_of(word_of(slot), bit_of(slot), context);
+    }
+
+    /// Sends plain removals of a word. Returns `false` if the packets have no room for all of them.
+    fn send_removals_of(&mut self, word: usize, mask: u64, context: &PassContext<'_>) -> bool {
+        let mut sent = 0;
+        for slot in slots_of(word, mask) {
+            let closed = cohort_of(slot, context.world);
+            if !self.write_bare_close(slot, CloseReason::Destroyed, closed, context.now) {
+                break;
+            }
+            sent |= bit_of(slot);
+        }
+        self.copies.objects.removals_sent(word, sent);
+        sent == mask
     }
 
     fn send_close_as_blob(&mut self, slot: u32, context: &mut PassContext<'_>) {
@@ -115,6 +149,18 @@ impl Connection {
             self.copies.objects.close_begins(slot, context.now);
         }
     }
+}
+
+fn cohort_of(slot: u32, world: &World) -> Cohort {
+    Cohort { word: word_of(slot), mask: bit_of(slot), generation: world.store.occupant(slot).generation }
+}
+
+/// Writes the removal of an object, for which the caller has made room.
+fn write_removal(outbox: &mut Outbox<State>, slot: u32, closed: Cohort, removal: Removal<'_>) {
+    outbox.close(PRIVATE_GAP_ORDER, slot, closed, |segment, writer| {
+        segment.slot(slot, writer);
+        removal.write(writer);
+    });
 }
 
 /// Returns the removal of an object that is being closed.

@@ -10,9 +10,8 @@ use super::Connection;
 impl Connection {
     /// Returns the time at which the connection must send its next keep-alive packet (R9), if it has nothing
     /// to do before. Returns `None` if it has something to do. The answer holds as long as the world does not
-    /// change, no packet arrives and the user calls nothing. `keep_alive` is the time after which a silent
-    /// connection must send a packet.
-    pub(crate) fn rests_until(&self, keep_alive: Duration) -> Option<Duration> {
+    /// change, no packet arrives and the user calls nothing. `timeout` is the shorter one of both sides.
+    pub(crate) fn rests_until(&self, timeout: Duration) -> Option<Duration> {
         let has_sent_all = self.link.outbox.in_flight.unresolved() == 0
             && self.copies.objects.is_at_rest()
             && self.copies.blobs.is_empty()
@@ -23,6 +22,6 @@ impl Connection {
             && !self.link.owes_acks()
             && !self.link.is_probing()
             && self.copies.followed.is_none();
-        rests.then(|| self.link.health.last_sent.saturating_add(keep_alive))
+        rests.then(|| self.link.silent_until(timeout))
     }
 }

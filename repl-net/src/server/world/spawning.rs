@@ -9,8 +9,9 @@ use repl_core::{HandleSet, ObjectRef, Replicated};
 
 use super::World;
 use crate::body::growth::push_with;
-use crate::server::cells::Relevancy;
+use crate::body::slot_set::{bit_of, word_of};
 use crate::server::cells::area::Position;
+use crate::server::cells::{Home, Relevancy};
 use crate::server::column::{Column, TypedColumn};
 use crate::server::object::Object;
 use crate::server::occupant::Occupant;
@@ -104,6 +105,15 @@ impl World {
     /// Returns whether an object was spawned so recently that no packet has had anything of it.
     pub(crate) fn is_newborn(&self, slot: u32) -> bool {
         self.marks.newborn.contains(slot) || self.changes.newborn.contains(slot)
+    }
+
+    /// Returns whether all clients see a new object, and its properties, if nothing is set for one of them.
+    pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
+        self.cells.home(slot) == Home::Everyone
+            && self.cells.parent(slot).is_none()
+            && !self.store.conditions(slot).is_conditional()
+            && !self.dormancies.is_used()
+            && self.opened_alone_in(word_of(slot)) & bit_of(slot) == 0
     }
 
     /// Returns the slot of the object that has a path.

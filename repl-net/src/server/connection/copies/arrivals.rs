@@ -8,7 +8,7 @@ use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
 use crate::body::State;
-use crate::body::contents::{Content, Contents, Late, Opened, Sent};
+use crate::body::contents::{Cohort, Content, Contents, Late, Sent};
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
@@ -36,7 +36,7 @@ impl Copies {
             self.objects.openings_arrived(sequence, opened.word, self.still_there(world, *opened));
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
-        contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));
+        contents.closed.iter().for_each(|closed| self.closes_arrived(world, sequence, *closed));
     }
 
     /// Handles the ack of a packet that counted as lost. It still shows which objects the client has created
@@ -50,23 +50,29 @@ impl Copies {
                 let statics = mask & world.paths.in_word(word);
                 slots_of(word, statics).for_each(|slot| self.path_arrived_late(world, slot, sequence));
             }
-            Late::Closed(word, mask) => self.closes_arrived(world, sequence, word, mask),
+            Late::Closed(closed) => self.closes_arrived(world, sequence, closed),
         }
     }
 
-    /// Records that a packet with closings has arrived, so that the client has removed the objects of `mask`.
-    fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
-        for slot in slots_of(word, mask) {
+    /// Records that a packet with closings has arrived, so that the client has removed the objects of `closed`.
+    fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, closed: Cohort) {
+        let Cohort { word, mask, .. } = closed;
+        let removed = self.objects.plain_removals_arrived(word, self.still_there(world, closed));
+        for slot in slots_of(word, removed) {
+            self.last_rights.forget(slot);
+            world.release(slot);
+        }
+        for slot in slots_of(word, mask & !removed) {
             if self.objects.is_closing(slot, sequence) {
                 self.forget(world, slot);
             }
         }
     }
 
-    /// Returns which objects of `opened` are not former objects of their slots. Costs O(1) if no slot has had
+    /// Returns which objects of `cohort` are not former objects of their slots. Costs O(1) if no slot has had
     /// another object recently.
-    pub(super) fn still_there(&self, world: &World, opened: Opened) -> u64 {
-        let Opened { word, mask, generation } = opened;
+    pub(super) fn still_there(&self, world: &World, cohort: Cohort) -> u64 {
+        let Cohort { word, mask, generation } = cohort;
         let in_doubt = slots_of(word, mask & self.objects.reused_in(word));
         let former = in_doubt.filter(|slot| !self.is_current(world, *slot, generation));
         former.fold(mask, |mask, slot| mask & !bit_of(slot))
@@ -104,7 +110,10 @@ impl Copies {
                 self.content_arrived(world, self.next, &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
-            Content::Close => self.closes_arrived(world, sequence, word_of(slot), bit_of(slot)),
+            Content::Close => {
+                let (word, mask, generation) = (word_of(slot), bit_of(slot), sent.generation);
+                self.closes_arrived(world, sequence, Cohort { word, mask, generation });
+            }
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
             Content::Proxy => self.objects.update_step(slot),
             Content::Open(list) => {

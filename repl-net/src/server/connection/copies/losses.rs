@@ -11,7 +11,7 @@ use repl_link::parts::{InFlight, Sequence};
 
 use super::super::objects::LostOpening;
 use super::Copies;
-use crate::body::contents::{Content, Contents, Opened, Sent};
+use crate::body::contents::{Cohort, Content, Contents, Sent};
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::losses::{LostObject, subtract_later};
 use crate::body::slot_set::slots_of;
@@ -37,15 +37,13 @@ impl Copies {
     /// This function is called if the link has not answered for a long time. It repeats only data on which
     /// the next step depends, and for which the ack of any copy is enough. Changes are not repeated, because
     /// each copy would need its own ack.
-    pub(crate) fn retry(&mut self, sequence: Sequence, contents: &Contents) {
+    pub(crate) fn retry(&mut self, world: &World, sequence: Sequence, contents: &Contents) {
         for sent in &contents.sent {
             if let Content::Fragment { blob, index } = sent.content {
                 self.blobs.lost(blob, index, sequence);
             }
         }
-        for (word, mask) in &contents.closed {
-            self.objects.closes_lost(sequence, *word, *mask);
-        }
+        contents.closed.iter().for_each(|closed| self.closes_lost(world, sequence, *closed));
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
@@ -57,9 +55,7 @@ impl Copies {
             self.list_lost(losses, slot, generation, list.clone());
         }
         contents.opened.iter().for_each(|opened| self.spawns_lost(losses, *opened));
-        for (word, mask) in &contents.closed {
-            self.objects.closes_lost(losses.sequence, *word, *mask);
-        }
+        contents.closed.iter().for_each(|closed| self.closes_lost(losses.world, losses.sequence, *closed));
         for Sent { slot, generation, content } in &mut contents.sent {
             match content {
                 Content::Update(list) => self.list_lost(losses, *slot, *generation, std::mem::take(list)),
@@ -74,9 +70,14 @@ impl Copies {
         }
     }
 
+    /// Records that a packet with closings was lost.
+    fn closes_lost(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
+        self.objects.closes_lost(sequence, closed.word, self.still_there(world, closed));
+    }
+
     /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
     /// lost openings are tracked objects.
-    fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Opened) {
+    fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Cohort) {
         let (word, mask) = (opened.word, self.still_there(losses.world, opened));
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);

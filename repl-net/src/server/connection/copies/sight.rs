@@ -81,6 +81,16 @@ impl Copies {
         self.objects.sees(world, slot, self.view().ring_of(world, slot))
     }
 
+    /// Shows an object to the client that was just spawned, if the client may see it. `is_alike` says whether
+    /// it is [alike for all](World::is_alike_for_all) clients for which nothing is set.
+    pub(crate) fn show_newborn(&mut self, world: &mut World, slot: u32, is_alike: bool) {
+        if is_alike && self.is_live && self.objects.show_newborn(slot) {
+            world.compare_for_open(slot);
+        } else {
+            self.reconsider(world, slot);
+        }
+    }
+
     /// Shows an object to the client or removes it from the client. Called after a change that may decide
     /// whether the client sees the object.
     pub(crate) fn reconsider(&mut self, world: &mut World, slot: u32) {

@@ -11,6 +11,7 @@ use super::standings::Standings;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
+use crate::body::slot_set::{bit_of, word_of};
 use crate::server::world::World;
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
@@ -102,10 +103,41 @@ impl ObjectStates {
         closed
     }
 
+    /// Begins to remove an object that is removed from the server, if the client must be told nothing else: it
+    /// has the object or is receiving it, in the default view. Otherwise returns `false` and changes nothing.
+    pub(crate) fn remove_plainly(&mut self, slot: u32) -> bool {
+        let is_removed = self.view.is_plain(slot)
+            && self.sleep.is_none()
+            && self.tracked.get(slot).is_none()
+            && self.standings.remove_plainly(word_of(slot), bit_of(slot)) != 0;
+        if is_removed {
+            self.unknown_in_sight.remove(slot);
+            self.check(slot);
+        }
+        is_removed
+    }
+
+    /// Returns the plain removals that were not sent yet, as words.
+    pub(crate) fn waiting_removals(&self) -> Vec<(usize, u64)> {
+        let waiting = self.standings.plain_removals().masks();
+        waiting.map(|(word, mask)| (word, mask & self.standings.to_send().word(word))).collect()
+    }
+
+    /// Records that plain removals were sent.
+    pub(crate) fn removals_sent(&mut self, word: usize, mask: u64) {
+        self.standings.removals_sent(word, mask);
+    }
+
+    /// Records that the client has removed the objects in `mask`. Deletes the states of the plain removals
+    /// among them, and returns these.
+    pub(crate) fn plain_removals_arrived(&mut self, word: usize, mask: u64) -> u64 {
+        self.standings.plain_removals_arrived(word, mask)
+    }
+
     /// Begins to close an object (to remove it from the client), in the packet `since` or a later packet.
     /// Returns `None` if the client does not have the object or if its closing has already begun.
     pub(super) fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
-        if !self.standings.known().contains(slot) {
+        if !self.standings.known().contains(slot) || self.is_removed_plainly(slot) {
             return None;
         }
         self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
@@ -137,7 +169,7 @@ impl ObjectStates {
     pub(crate) fn forget(&mut self, slot: u32) -> bool {
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
         self.forget_last_state(slot);
-        self.standings.forget(slot);
+        self.standings.forget(word_of(slot), bit_of(slot));
         self.check(slot);
         reopen
     }

@@ -36,8 +36,8 @@ impl KnownObjects {
         self.slots.insert_mask(word, mask);
     }
 
-    pub(super) fn remove(&mut self, slot: u32) {
-        self.slots.remove(slot);
+    pub(super) fn remove_mask(&mut self, word: usize, mask: u64) {
+        self.slots.remove_mask(word, mask);
         self.complete_at = None;
     }
 

@@ -214,23 +214,30 @@ impl ObjectStates {
         self.standings.is_pending(slot)
     }
 
+    /// Returns whether the client must remove an object and be told nothing else.
+    pub(super) fn is_removed_plainly(&self, slot: u32) -> bool {
+        self.standings.plain_removals().contains(slot)
+    }
+
     /// Returns whether the client has an object or is receiving it, so that changes of the object must be
     /// sent.
     pub(super) fn takes_changes(&self, slot: u32) -> bool {
         let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
-        self.standings.known().contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
+        let is_here = self.standings.known().contains(slot) && !self.is_removed_plainly(slot);
+        is_here && matches!(phase, Phase::Open | Phase::Opening)
     }
 
     /// Returns whether the client has acknowledged that it has received an object.
     pub(super) fn has_arrived(&self, slot: u32) -> bool {
         let is_open = self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open);
-        self.standings.known().contains(slot) && is_open && !self.standings.is_pending(slot)
+        let is_partly_here = self.standings.is_pending(slot) || self.is_removed_plainly(slot);
+        self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
     /// Returns whether the client has an object or will receive it.
     pub(super) fn is_expected(&self, slot: u32) -> bool {
         let is_lost = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
-        self.standings.known().contains(slot) && !is_lost
+        self.standings.known().contains(slot) && !is_lost && !self.is_removed_plainly(slot)
     }
 
     /// Returns whether all objects in `slots`, which exist, are in step with this connection. `spawned`
@@ -352,6 +359,18 @@ impl ObjectStates {
         true
     }
 
+    /// Begins to send an object that was just spawned, and that all clients see alike. Returns `false` and
+    /// changes nothing if this client has settings of its own for objects.
+    pub(super) fn show_newborn(&mut self, slot: u32) -> bool {
+        let is_default = self.view.shares_openings() && self.view.is_plain(slot);
+        if is_default {
+            let is_pending = self.standings.show(slot, true, true);
+            debug_assert!(is_pending, "what is newborn is new to the client");
+            self.check(slot);
+        }
+        is_default
+    }
+
     /// Records that an object is no longer hidden from the client. If the session has begun, the caller must
     /// [show](Self::show) the object.
     pub(super) fn unhide(&mut self, slot: u32) {
@@ -411,7 +430,7 @@ impl ObjectStates {
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
             Some(tracked) => tracked.is_up_to_date(),
-            None => self.standings.known().contains(slot) && !self.standings.is_pending(slot),
+            None => self.has_arrived(slot),
         };
         let is_plain = tracked.is_some_and(Tracked::is_plain);
         let has_new_elements = tracked.is_some_and(|tracked| !tracked.new_elements.is_empty());
@@ -450,13 +469,12 @@ impl ObjectStates {
                 let has_more = tracked.lacks_values() || has_blob;
                 assert!(!tracked.is_closing() || !has_more, "only a last state is sent of what is closing");
             }
-            None if known && !pending => {
+            None if known && !pending && !self.is_removed_plainly(slot) => {
                 assert_eq!(in_step, is_shared, "what has arrived is in step, if the view is the default");
             }
             None => assert!(!in_step, "what has not arrived is out of step"),
         }
-        let closes = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
-        let leaves = closes || self.is_leaving(slot);
+        let leaves = !self.is_expected(slot) || self.is_leaving(slot);
         assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden leaves or is closed");
         let has_elements = self.standings.with_new_elements().contains(slot);
         assert!(!has_elements || self.tracked.get(slot).is_some(), "new elements are of tracked objects");

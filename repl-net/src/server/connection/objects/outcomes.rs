@@ -45,7 +45,7 @@ impl ObjectStates {
     /// Returns which objects of `mask` were new to this client when it was first shown them.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         let words = self.standings.words(word);
-        mask & words.known & !words.used
+        mask & words.known & !(words.used | words.plain_removals)
     }
 
     /// Records that the packet `sequence`, which contains the changelist `list` of an object, has arrived.
@@ -100,6 +100,10 @@ impl ObjectStates {
     /// Handles the loss of a packet with closings, which make the client remove objects. The closing of an
     /// object must be sent again, unless a later packet also contains it.
     pub(crate) fn closes_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.standings.plain_removals().word(word)) {
+            let tracked = self.track(slot);
+            (tracked.since, tracked.carried) = (sequence, sequence);
+        }
         for slot in slots_of(word, mask & self.standings.known().word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);
             if self.is_closing(slot, sequence) && !is_carried_later {

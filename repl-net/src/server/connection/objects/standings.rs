@@ -5,14 +5,19 @@
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
 //! acknowledged. If anything else happens to a pending spawn, it is [tracked](super::Tracked).
 //!
+//! A *plain removal* is an object that was removed from the server and of which the client must be told nothing
+//! else, for example a shot that never changed. It takes only bits until its closing is acknowledged. If the
+//! closing is lost, the object is tracked.
+//!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
-//! [`Words::check`] holds. A pending spawn is sent at most once, and a packet in flight about its slot never
-//! belongs to another object.
+//! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight about
+//! their slots belongs to another object only if its generation says so.
 
 use repl_core::__private::preload_all;
 
 use super::known::KnownObjects;
 use super::tracked::Phase;
+use crate::body::removal::CloseReason;
 use crate::body::slot_set::{SlotSet, word_of};
 use crate::body::sparse_slots::SparseSlots;
 
@@ -37,6 +42,9 @@ pub(super) struct Words {
     pub reused: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
+    /// A plain removal: the object was destroyed, and the client must be told nothing else. It waits, or it is
+    /// in flight for the first time.
+    pub plain_removals: u64,
 }
 
 impl Words {
@@ -47,7 +55,8 @@ impl Words {
 
     /// Asserts how the words depend on each other.
     fn check(self) {
-        let Self { known, out_of_step, to_send, unsent, opening, used, reused, with_new_elements } = self;
+        let Self { known, out_of_step, to_send, unsent, opening, .. } = self;
+        let Self { used, reused, with_new_elements, plain_removals, .. } = self;
         let alone = out_of_step | to_send | with_new_elements;
         assert_eq!((alone | self.pending()) & !known, 0, "only what is known is sent: {self:x?}");
         assert_eq!(self.pending() & !out_of_step, 0, "what has not arrived is out of step: {self:x?}");
@@ -55,6 +64,9 @@ impl Words {
         assert_eq!(unsent & opening, 0, "a pending spawn is sent once: {self:x?}");
         assert_eq!(unsent & used, 0, "a pending spawn is new to the client: {self:x?}");
         assert_eq!(used & reused, 0, "a slot is in doubt in one way: {self:x?}");
+        assert_eq!(plain_removals & !(known & out_of_step), 0, "what is removed is not in step: {self:x?}");
+        let more = self.pending() | used | with_new_elements;
+        assert_eq!(plain_removals & more, 0, "a plain removal says nothing else: {self:x?}");
     }
 }
 
@@ -70,6 +82,7 @@ pub(super) struct Standings {
     /// `None` if no packet in flight is about a former object of a slot.
     former: Option<Box<FormerSlots>>,
     with_new_elements: SparseSlots,
+    plain_removals: SparseSlots,
 }
 
 /// The slots in which the client has had an object before.
@@ -89,9 +102,10 @@ impl Standings {
             to_send: self.to_send.word(word),
             unsent: self.unsent.word(word),
             opening: self.opening.word(word),
-            used: self.former.as_ref().map_or(0, |former| former.used.word(word)),
+            used: self.used_in(word),
             reused: self.reused_in(word),
             with_new_elements: self.with_new_elements.word(word),
+            plain_removals: self.plain_removals.word(word),
         }
     }
 
@@ -113,6 +127,14 @@ impl Standings {
 
     pub(super) fn with_new_elements(&self) -> &SparseSlots {
         &self.with_new_elements
+    }
+
+    pub(super) fn plain_removals(&self) -> &SparseSlots {
+        &self.plain_removals
+    }
+
+    fn used_in(&self, word: usize) -> u64 {
+        self.former.as_ref().map_or(0, |former| former.used.word(word))
     }
 
     #[inline]
@@ -141,10 +163,13 @@ impl Standings {
         self.unsent.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Returns the phase of a pending spawn.
+    /// Returns the phase of a pending spawn or a plain removal.
     fn phase(&self, slot: u32) -> Option<Phase> {
         if self.unsent.contains(slot) {
             return Some(Phase::Unsent);
+        }
+        if self.plain_removals.contains(slot) {
+            return Some(Phase::Closing(CloseReason::Destroyed));
         }
         self.opening.contains(slot).then_some(Phase::Opening)
     }
@@ -237,11 +262,40 @@ impl Standings {
         here
     }
 
-    /// An object is tracked from now on. Returns its phase if it was a pending spawn.
+    /// Objects are destroyed. Those of which the client must be told nothing else become plain removals: they
+    /// were in step, or pending spawns that were sent, and are new to the client. Returns these.
+    pub(super) fn remove_plainly(&mut self, word: usize, mask: u64) -> u64 {
+        let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
+        let others = lacking | self.out_of_step.word(word) & !self.opening.word(word);
+        let removed = mask & self.known.word(word) & !(others | self.used_in(word));
+        self.opening.remove_mask(word, removed);
+        for set in [&mut self.out_of_step, &mut self.to_send, &mut self.plain_removals] {
+            set.insert_mask(word, removed);
+        }
+        self.check(word);
+        removed
+    }
+
+    /// The plain removals in `mask` were sent.
+    pub(super) fn removals_sent(&mut self, word: usize, mask: u64) {
+        self.to_send.remove_mask(word, mask);
+    }
+
+    /// The client has removed the objects in `mask`. Forgets the plain removals among them, and returns them.
+    pub(super) fn plain_removals_arrived(&mut self, word: usize, mask: u64) -> u64 {
+        let removed = mask & self.plain_removals.word(word);
+        if removed != 0 {
+            self.forget(word, removed);
+        }
+        removed
+    }
+
+    /// An object is tracked from now on. Returns its phase if it was a pending spawn or a plain removal.
     pub(super) fn track(&mut self, slot: u32) -> Option<Phase> {
         let phase = self.phase(slot)?;
         self.unsent.remove(slot);
         self.opening.remove(slot);
+        self.plain_removals.remove(slot);
         if phase == Phase::Unsent {
             self.to_send.insert(slot);
         }
@@ -273,17 +327,17 @@ impl Standings {
         self.check(word_of(slot));
     }
 
-    /// The client has removed an object.
-    pub(super) fn forget(&mut self, slot: u32) {
-        self.known.remove(slot);
-        let Self { out_of_step, to_send, unsent, opening, with_new_elements, .. } = self;
-        [out_of_step, to_send, unsent, opening, with_new_elements]
+    /// The client has removed the objects in `mask`.
+    pub(super) fn forget(&mut self, word: usize, mask: u64) {
+        self.known.remove_mask(word, mask);
+        let Self { out_of_step, to_send, unsent, opening, with_new_elements, plain_removals, .. } = self;
+        [out_of_step, to_send, unsent, opening, with_new_elements, plain_removals]
             .into_iter()
-            .for_each(|set| set.remove(slot));
+            .for_each(|set| set.remove_mask(word, mask));
         let former = self.former.get_or_insert_default();
-        former.used.insert(slot);
-        former.reused.remove(slot);
-        self.check(word_of(slot));
+        former.used.insert_mask(word, mask);
+        former.reused.remove_mask(word, mask);
+        self.check(word);
     }
 
     /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
@@ -301,6 +355,7 @@ impl Standings {
     pub(super) fn end_round(&mut self) {
         self.known.shrink();
         let Self { out_of_step, to_send, unsent, opening, former, with_new_elements, .. } = self;
+        self.plain_removals.shrink();
         let former = former.iter_mut().flat_map(|former| [&mut former.used, &mut former.reused]);
         let sets = [out_of_step, to_send, unsent, opening, with_new_elements];
         sets.into_iter().chain(former).for_each(SparseSlots::shrink);
@@ -316,12 +371,12 @@ mod tests {
     fn r17_what_the_client_may_have_had_is_no_pending_spawn_while_something_is_in_flight() {
         let mut standings = Standings::default();
         assert!(standings.show(3, true, false));
-        standings.forget(3);
+        standings.forget(0, bit_of(3));
         assert!(!standings.show(3, true, false) && !standings.is_pending(3));
-        standings.forget(3);
+        standings.forget(0, bit_of(3));
         assert!(standings.show(3, true, true) && standings.is_pending(3));
         assert_eq!((standings.words(0).used, standings.words(0).reused), (0, bit_of(3)));
-        standings.forget(3);
+        standings.forget(0, bit_of(3));
         assert_eq!((standings.words(0).used, standings.words(0).reused), (bit_of(3), 0));
         standings.forget_used();
         assert!(standings.show(3, true, false) && standings.is_pending(3));
@@ -332,7 +387,7 @@ mod tests {
     fn a_pending_spawn_in_a_slot_that_was_in_use_is_a_mistake() {
         let mut standings = Standings::default();
         standings.show(3, false, false);
-        standings.forget(3);
+        standings.forget(0, bit_of(3));
         standings.begin(word_of(3), bit_of(3));
     }
 }

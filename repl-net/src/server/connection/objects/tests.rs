@@ -150,10 +150,19 @@ impl Pair {
     }
 
     fn destroy(&mut self, slot: u32) {
-        let next = self.next;
+        let (next, tries_plainly) = (self.next, self.rng.chance(0.5));
         let plain = self.plain(slot);
         if plain.is_alive {
             plain.is_alive = false;
+            let is_plain = plain.is_removable_plainly();
+            if tries_plainly {
+                assert_eq!(self.states.remove_plainly(slot), is_plain);
+            }
+            let plain = self.plain(slot);
+            if tries_plainly && is_plain {
+                (plain.is_removed_plainly, plain.must_send, plain.spawn) = (true, true, None);
+                return;
+            }
             let expected = plain.close(CloseReason::Destroyed, next);
             (plain.is_hidden, plain.has_own_view, plain.is_owned) = (false, false, false);
             assert_eq!(self.states.destroy(slot, Sequence::new(next)), expected);
@@ -320,6 +329,12 @@ impl Pair {
 
     fn send(&mut self, slot: u32, changed: Option<&BTreeSet<u32>>) -> Option<(u32, u32, Carried)> {
         let generation = self.plain(slot).generation;
+        if self.plain(slot).is_removed_plainly {
+            let is_sent = self.rng.chance(0.7);
+            self.plain(slot).must_send = !is_sent;
+            self.states.removals_sent(slot as usize / 64, u64::from(is_sent) << (slot % 64));
+            return is_sent.then_some((slot, generation, Carried::Close));
+        }
         if self.plain(slot).spawn.is_some() {
             self.states.leave_spawns(slot);
             self.plain(slot).track();
@@ -489,6 +504,16 @@ impl Pair {
                 if is_closed {
                     self.forget(slot);
                 }
+                let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+                let plain = self.plain(slot);
+                let is_removed = is_current && plain.is_removed_plainly;
+                if is_removed {
+                    plain.forget();
+                }
+                if is_current || self.states.reused_in(word) & bit == 0 {
+                    let expected = if is_removed { bit } else { 0 };
+                    assert_eq!(self.states.plain_removals_arrived(word, bit), expected);
+                }
             }
             Carried::Blob(blob) => {
                 if let Some(tracked) = tracked.filter(|tracked| tracked.blob == Some(blob)) {
@@ -547,7 +572,8 @@ impl Pair {
             }
             Carried::Update(lost) => {
                 let phase = plain.tracked.as_ref().map_or(Phase::Open, |tracked| tracked.phase);
-                let takes_changes = matches!(phase, Phase::Open | Phase::Opening);
+                let is_there = matches!(phase, Phase::Open | Phase::Opening);
+                let takes_changes = is_there && !plain.is_removed_plainly;
                 assert_eq!(self.states.takes_changes(slot), takes_changes);
                 if takes_changes {
                     self.return_to_pending(slot, lost);
@@ -558,6 +584,10 @@ impl Pair {
                 self.states.proxy_lost(slot, sequence);
             }
             Carried::Close => {
+                if plain.is_removed_plainly {
+                    let tracked = plain.track();
+                    (tracked.since, tracked.carried) = (sequence.number(), sequence.number());
+                }
                 if let Some(tracked) = &plain.tracked {
                     let is_closing = tracked.is_closing() && tracked.since <= sequence.number();
                     plain.must_send |= is_closing && tracked.carried <= sequence.number();
@@ -599,7 +629,9 @@ impl Pair {
             assert_eq!(states.standings.to_send().contains(slot), plain.must_send, "slot {slot}: {plain:?}");
             assert_eq!(states.is_pending_spawn(slot), plain.spawn.is_some(), "slot {slot}: {plain:?}");
             let is_first = states.spawns_in(slot as usize / 64, 1 << (slot % 64)) != 0;
-            assert_eq!(is_first, plain.is_known && !plain.was_used, "slot {slot}: {plain:?}");
+            let is_here = plain.is_known && !plain.is_removed_plainly;
+            assert_eq!(is_first, is_here && !plain.was_used, "slot {slot}: {plain:?}");
+            assert_eq!(states.is_removed_plainly(slot), plain.is_removed_plainly, "slot {slot}: {plain:?}");
             let is_in_step = states.in_step_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
             assert_eq!(is_in_step, plain.is_in_step(), "slot {slot}: {plain:?}");
             let found = states.get(slot);

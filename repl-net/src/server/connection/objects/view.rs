@@ -367,6 +367,12 @@ impl View {
         }
     }
 
+    /// Returns whether nothing is set for an object that the client may see.
+    pub(super) fn is_plain(&self, slot: u32) -> bool {
+        let sets = [&self.own, &self.owned, &self.hidden];
+        self.rare.is_none() && !sets.into_iter().any(|set| set.contains(slot))
+    }
+
     /// Frees the memory of rare state if there is none.
     fn free_rare(&mut self) {
         let is_empty = |rare: &Rare| {

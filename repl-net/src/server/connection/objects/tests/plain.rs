@@ -20,6 +20,7 @@ pub(super) struct Plain {
     /// The phase of the object if it is a pending spawn.
     pub(super) spawn: Option<Phase>,
     pub(super) must_send: bool,
+    pub(super) is_removed_plainly: bool,
     pub(super) tracked: Option<PlainTracked>,
 }
 
@@ -60,11 +61,21 @@ impl PlainTracked {
 impl Plain {
     pub(super) fn is_in_step(&self) -> bool {
         let is_up_to_date = self.tracked.as_ref().is_none_or(PlainTracked::is_up_to_date);
-        self.is_known && self.spawn.is_none() && !self.has_own_view && is_up_to_date
+        let is_whole = self.spawn.is_none() && !self.is_removed_plainly;
+        self.is_known && is_whole && !self.has_own_view && is_up_to_date
+    }
+
+    /// Returns whether the client must be told nothing but that the object is gone, if it is destroyed now.
+    pub(super) fn is_removable_plainly(&self) -> bool {
+        let is_seen_plainly = !(self.is_hidden || self.has_own_view || self.is_owned);
+        let is_here = self.is_known && !self.was_used && self.spawn != Some(Phase::Unsent);
+        is_here && is_seen_plainly && !self.must_send && self.tracked.is_none()
     }
 
     pub(super) fn track(&mut self) -> &mut PlainTracked {
-        let phase = self.spawn.take();
+        let removal = Phase::Closing(CloseReason::Destroyed);
+        let is_removed = std::mem::take(&mut self.is_removed_plainly);
+        let phase = if is_removed { Some(removal) } else { self.spawn.take() };
         self.must_send |= phase == Some(Phase::Unsent);
         self.tracked.get_or_insert_with(|| PlainTracked::new(phase.unwrap_or(Phase::Open), 0))
     }
@@ -109,6 +120,7 @@ impl Plain {
     pub(super) fn forget(&mut self) -> bool {
         let reopen = self.tracked.take().is_some_and(|tracked| tracked.reopen);
         (self.is_known, self.was_used, self.must_send, self.spawn) = (false, true, false, None);
+        self.is_removed_plainly = false;
         reopen
     }
 

@@ -1,0 +1,69 @@
+//! Objects that live for a few ticks, as shots do: hundreds of them are spawned and despawned in a tick, so slots
+//! are used again as soon as all clients have acknowledged the removal of their objects (R17). Only the seeds
+//! from [`FIRST_SEED`] on draw them.
+//!
+//! *Invariant:* smaller seeds draw no short lives, so their runs never change.
+
+use repl::sim::Rng;
+
+use crate::plan::Plan;
+use crate::world::{DOT, World};
+
+/// The first seed that draws short lives.
+pub(crate) const FIRST_SEED: u64 = 50_000;
+
+/// The short lives of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortLives {
+    /// At most so many objects are spawned in a tick.
+    births: u64,
+    /// At most so many ticks later they are despawned.
+    ticks: u64,
+    /// Objects are spawned in the first of so many ticks.
+    pause: u64,
+    /// The chance that an object changes in the tick in which it is spawned, and in that in which it ends.
+    changes: f64,
+}
+
+impl ShortLives {
+    pub(crate) fn draw(plan: &mut Plan) {
+        let mut rng = Rng::new(plan.seed).fork(50);
+        let births = *rng.pick(&[3, 20, 100, 400]).expect("numbers of births");
+        plan.short_lives = Some(Self {
+            births,
+            ticks: *rng.pick(&[0, 2, 9, 40]).expect("lengths of lives"),
+            pause: births.div_ceil(20),
+            changes: if rng.chance(0.5) { 0.0 } else { 0.1 },
+        });
+        plan.objects = plan.objects.min(24);
+        // Over a bad link, no removal may be acknowledged before the run ends.
+        plan.max_objects = 65_536;
+    }
+}
+
+impl World {
+    /// Despawns the objects whose lives end in this tick, and spawns others.
+    pub(crate) fn live_shortly(&mut self, short: ShortLives, plan: &Plan, tick: u64) {
+        let rest = self.short_lives.split_off(&(tick + 1, 0));
+        for (_, uid) in std::mem::replace(&mut self.short_lives, rest) {
+            if self.is_alive(uid) {
+                self.change_shortly(uid, short);
+                self.despawn(uid, tick);
+            }
+        }
+        let births = if tick.is_multiple_of(short.pause) { self.wild.below(short.births + 1) } else { 0 };
+        for _ in 0..births {
+            let uid = self.things.len() as u32;
+            self.spawn_kind(DOT, None, plan, tick);
+            self.change_shortly(uid, short);
+            let end = tick + self.wild.below(short.ticks + 1);
+            self.short_lives.insert((end, uid));
+        }
+    }
+
+    fn change_shortly(&mut self, uid: u32, short: ShortLives) {
+        if self.wild.chance(short.changes) {
+            self.change_one(uid);
+        }
+    }
+}
