@@ -1,4 +1,4 @@
-//! How values are written by hand, and a list of fields that writes what a hand-written object repeats for each.
+//! How values are written by hand, and a list of fields from which the code for each is made.
 //!
 //! *Invariant:* what is read equals what was written, but for less than a step.
 

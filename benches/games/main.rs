@@ -2,8 +2,9 @@
 //! servers, and many connections that see a part of the world.
 //!
 //! Each game is played without loss, with a loss of 5 %, and with a budget of half the bytes that it needs.
-//! An argument chooses the games whose names contain it. Profilers can collect `tick_server`, and begin anew
-//! at each `slice`.
+//! An argument chooses the games whose names contain it. Without `--bench`, a game is played for a few ticks
+//! more after it was checked, with `--ticks=100` for a hundred. So a profiler that collects `tick_server` can
+//! subtract two runs.
 //!
 //! *Invariant:* the clients of both sides are checked before anything is measured.
 
@@ -38,6 +39,12 @@ fn is_chosen(name: &str) -> bool {
     chosen.peek().is_none() || chosen.any(|part| name.contains(&part))
 }
 
+/// Returns how many ticks are played if they are not measured.
+fn ticks_of_trial() -> u64 {
+    let ticks = std::env::args().find_map(|argument| argument.strip_prefix("--ticks=")?.parse().ok());
+    ticks.unwrap_or(10)
+}
+
 fn play<G: Game>() {
     for link in [Link::Perfect, Link::Lossy, Link::Narrow] {
         let name = format!("{}/{}", G::NAME, link.name());
@@ -46,7 +53,7 @@ fn play<G: Game>() {
             if are_times_wanted() {
                 slices::report(&name, &mut running);
             } else {
-                running.slice(32);
+                running.slice(ticks_of_trial());
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The hand-written server of games in which everyone sees everything, as a good engineer would write it.
 //!
-//! Each tick compares its objects with shadows and writes the changes once, into packets that are the same for
-//! all clients. A client that has received everything gets copies of them. What a lost packet had is put into
-//! a mask for each object, and is written for this client alone, as is everything for a client whose budget
-//! is too small. A slot is used again when all clients have acknowledged that its object is gone.
+//! Each tick compares its objects with shadows and writes the changes once, into packets that are the same
+//! for all clients. A client that has received everything gets copies of them. What a lost packet had is put
+//! into a mask for each object, and is written for this client alone, as is everything for a client whose
+//! budget is too small. A slot is used again when all clients have acknowledged that its object is gone.
 //!
 //! *Invariant:* if a client differs from the server, the difference is pending or in flight.
 
@@ -56,8 +56,8 @@ fn write_entry<W: World>(world: &W, entry: Entry, bits: &mut BitWriter) {
     }
 }
 
-/// Writes entries into packets with empty headers, until they take `budget` bytes. Calls `sent` with each packet
-/// and the entries in it.
+/// Writes entries into packets with empty headers, until they take `budget` bytes. Calls `sent` with each
+/// packet and the entries in it.
 fn write_packets<W: World>(
     world: &W,
     entries: &[Entry],

@@ -1,8 +1,8 @@
 //! The hand-written server of games in which everyone sees a part of the world.
 //!
-//! Each tick encodes the entry of each changed object once. A client gets copies of the entries of the objects
-//! in its set that changed. What it lacks besides, because something was lost, came into sight or went out of
-//! it, or did not fit into the budget, is a mask for each object in a queue, and is written for this client
+//! Each tick encodes the entry of each changed object once. A client gets copies of the entries of the
+//! changed objects that it sees. Other things that it lacks were lost, came into sight or went out of it, or
+//! did not fit into the budget. They are a mask for each object in a queue, and are written for this client
 //! alone. A grid says who sees what. Objects live for ever.
 //!
 //! *Invariant:* if a client differs from what it should see, the difference is pending or in flight.
@@ -290,7 +290,7 @@ fn send_pending<T: Row>(to: &mut Connection, packets: &mut Packets<'_, impl FnMu
     }
 }
 
-/// Finds the changes that a client sees, and adds those to what is pending whose objects have something pending.
+/// Finds the changes that a client sees. If something of an object is pending, its changes are pending too.
 fn merge_changes(to: &mut Connection, encoded: &[Encoded], changed: &Set, fresh: &mut Set) {
     for (word, (fresh, changed)) in fresh.iter_mut().zip(changed).enumerate() {
         let (seen, pending) = (to.seen[word] & changed, to.is_pending[word]);
