@@ -7,7 +7,7 @@ use repl::Area;
 use repl::prelude::*;
 use repl::sim::Rng;
 
-use crate::fields::{Steps, row};
+use crate::fields::{Numbers, Steps, row};
 use crate::game::Game;
 use crate::grid::Grid;
 use crate::sighted::{self, Placed, Sighted};
@@ -31,7 +31,7 @@ pub(crate) struct Creature {
     #[replicated(quantize(step = 0.01, range = -1000.0..=1000.0))]
     position: [f32; 2],
     #[replicated(quantize(step = 1.5, range = 0.0..=360.0))]
-    turn: [f32; 1],
+    turn: f32,
     health: u16,
     kind: u8,
     mood: u8,
@@ -93,7 +93,7 @@ struct Motion {
 impl Motion {
     fn apply(self, creature: &mut Creature) {
         creature.position = self.position;
-        creature.turn = [self.turn];
+        creature.turn = self.turn;
         if self.is_hurt {
             creature.health = creature.health.wrapping_sub(1);
         }
@@ -192,14 +192,14 @@ impl Default for Shown {
 
 fn creature(walker: &Walker, number: u32) -> Creature {
     let (kind, mood) = ((number % 9) as u8, (number % 5) as u8);
-    Creature { position: walker.at, turn: [walker.turn], health: 1_000, kind, mood }
+    Creature { position: walker.at, turn: walker.turn, health: 1_000, kind, mood }
 }
 
 /// Checks that a creature is the one that is shown, but for the steps of quantised numbers.
 fn check_creature(shown: &Creature, creature: &Creature) {
     let mut pairs = shown.position.into_iter().zip(creature.position);
     assert!(pairs.all(|(one, other)| (one - other).abs() < 0.011), "{shown:?} {creature:?}");
-    assert!((shown.turn[0] - creature.turn[0]).abs() < 1.5, "{shown:?} {creature:?}");
+    assert!((shown.turn - creature.turn).abs() < 1.5, "{shown:?} {creature:?}");
     let rest = |creature: &Creature| (creature.health, creature.kind, creature.mood);
     assert_eq!(rest(shown), rest(creature));
 }

@@ -22,6 +22,32 @@ impl Steps {
     }
 }
 
+/// A number, or several.
+pub(crate) trait Numbers {
+    fn numbers(&self) -> &[f32];
+    fn numbers_mut(&mut self) -> &mut [f32];
+}
+
+impl Numbers for f32 {
+    fn numbers(&self) -> &[f32] {
+        std::slice::from_ref(self)
+    }
+
+    fn numbers_mut(&mut self) -> &mut [f32] {
+        std::slice::from_mut(self)
+    }
+}
+
+impl<const LEN: usize> Numbers for [f32; LEN] {
+    fn numbers(&self) -> &[f32] {
+        self
+    }
+
+    fn numbers_mut(&mut self) -> &mut [f32] {
+        self
+    }
+}
+
 /// A value that is written as it is.
 pub(crate) trait Whole: Copy {
     fn write(self, bits: &mut BitWriter);
@@ -56,8 +82,8 @@ impl Whole for bool {
     }
 }
 
-/// Implements [`Row`](crate::rival::Row) for a struct: first the fields that are quantised, each an array of
-/// numbers with its [`Steps`], then those that are written whole. The bits of the fields are in this order.
+/// Implements [`Row`](crate::rival::Row) for a struct: first the fields that are quantised, each with its
+/// [`Steps`], then those that are written whole. The bits of the fields are in this order.
 macro_rules! row {
     ($type:ty { $($steps_bit:literal $quantised:ident: $steps:expr,)* } { $($bit:literal $field:ident,)* }) => {
         impl crate::rival::Row for $type {
@@ -72,7 +98,7 @@ macro_rules! row {
             #[inline]
             fn write(&self, fields: crate::rival::Mask, bits: &mut crate::bits::BitWriter) {
                 $(if fields & 1 << $steps_bit != 0 {
-                    self.$quantised.iter().for_each(|value| $steps.write(*value, bits));
+                    self.$quantised.numbers().iter().for_each(|value| $steps.write(*value, bits));
                 })*
                 $(if fields & 1 << $bit != 0 {
                     crate::fields::Whole::write(self.$field, bits);
@@ -81,7 +107,7 @@ macro_rules! row {
 
             fn read(&mut self, fields: crate::rival::Mask, bits: &mut crate::bits::BitReader<'_>) {
                 $(if fields & 1 << $steps_bit != 0 {
-                    self.$quantised.iter_mut().for_each(|value| *value = $steps.read(bits));
+                    self.$quantised.numbers_mut().iter_mut().for_each(|value| *value = $steps.read(bits));
                 })*
                 $(if fields & 1 << $bit != 0 {
                     self.$field = crate::fields::Whole::read(bits);

@@ -6,7 +6,7 @@
 use repl::prelude::*;
 
 use crate::bits::BitWriter;
-use crate::fields::{Steps, row};
+use crate::fields::{Numbers, Steps, row};
 use crate::game::Game;
 use crate::rival::{Compared, Entry, Row, Table};
 use crate::shared::{self, Shared, World};
@@ -26,9 +26,9 @@ pub(crate) struct Actor {
     #[replicated(quantize(step = 0.1, range = -51.0..=51.0))]
     velocity: [f32; 3],
     #[replicated(quantize(step = 1.5, range = 0.0..=360.0))]
-    turn: [f32; 1],
+    turn: f32,
     #[replicated(quantize(step = 1.5, range = 0.0..=360.0))]
-    pitch: [f32; 1],
+    pitch: f32,
     stamina: u8,
     ammo: u8,
     health: u8,
@@ -120,8 +120,8 @@ impl Motion {
     fn apply(self, actor: &mut Actor) {
         actor.position = self.position;
         actor.velocity = self.velocity;
-        actor.turn = [self.turn];
-        actor.pitch = [self.pitch];
+        actor.turn = self.turn;
+        actor.pitch = self.pitch;
         actor.stamina = self.stamina;
         actor.ammo = self.ammo;
     }
@@ -232,12 +232,12 @@ impl Game for ListenServer {
 
 /// Checks that an actor is the one that is shown, but for the steps of quantised numbers.
 fn check_actor(shown: &Actor, actor: &Actor) {
-    let is_near = |one: &[f32], other: &[f32], step: f32| {
+    let is_near = |(one, other): (&[f32], &[f32]), step: f32| {
         one.iter().zip(other).all(|(one, other)| (one - other).abs() < step)
     };
-    assert!(is_near(&shown.position, &actor.position, 0.01), "{shown:?} {actor:?}");
-    assert!(is_near(&shown.velocity, &actor.velocity, 0.1), "{shown:?} {actor:?}");
-    assert!(is_near(&shown.turn, &actor.turn, 1.5) && is_near(&shown.pitch, &actor.pitch, 1.5));
+    assert!(is_near((&shown.position, &actor.position), 0.01), "{shown:?} {actor:?}");
+    assert!(is_near((&shown.velocity, &actor.velocity), 0.1), "{shown:?} {actor:?}");
+    assert!((shown.turn - actor.turn).abs() < 1.5 && (shown.pitch - actor.pitch).abs() < 1.5);
     let Actor { position, velocity, turn, pitch, .. } = actor.clone();
     assert_eq!(&Actor { position, velocity, turn, pitch, ..shown.clone() }, actor);
 }
