@@ -1,6 +1,7 @@
 //! A server with many objects of 112 bytes that all clients see, and the memory that it holds for each object.
 //!
 //! *Invariant:* the memory of a server without objects, which has as many clients, is not counted.
+#![allow(dead_code, reason = "each binary uses a part")]
 
 use std::time::Duration;
 
@@ -31,12 +32,12 @@ pub(crate) enum Moment {
 
 #[derive(Clone, Default, Replicated)]
 #[replicated(all)]
-struct Resident {
+pub(crate) struct Resident {
     position: [f32; 3],
     rotation: [f32; 4],
     velocity: [f32; 3],
     spin: [f32; 3],
-    stock: [u32; 12],
+    pub(crate) stock: [u32; 12],
     health: u32,
     score: u32,
     kind: u32,
@@ -45,15 +46,16 @@ struct Resident {
 const _: () = assert!(size_of::<Resident>() == 112);
 
 /// A server and its clients.
-struct Town {
+pub(crate) struct Town {
     server: Server,
-    clients: Vec<(ConnectionId, Client)>,
+    pub(crate) clients: Vec<(ConnectionId, Client)>,
     residents: Vec<ObjectRef<Resident>>,
     now: Duration,
 }
 
 impl Town {
-    fn new(objects: usize, clients: usize) -> Self {
+    /// Returns a server with objects, and clients that are joining.
+    pub(crate) fn new(objects: usize, clients: usize) -> Self {
         let mut server = Server::new(ServerConfig {
             timeout: FOREVER,
             congestion_control: repl::CongestionControl::Off,
@@ -68,17 +70,22 @@ impl Town {
             ..Resident::default()
         };
         let residents = (0..objects).map(|at| server.spawn(resident(at))).collect();
-        let clients = (0..clients).map(|number| {
-            let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
-            let mut client = Client::new(config, Session::for_tests(number as u64 + 1));
-            client.register::<Resident>();
-            (server.connect(Duration::ZERO), client)
-        });
-        let clients = clients.collect();
-        Self { server, clients, residents, now: TICK }
+        let mut town = Self { server, clients: Vec::new(), residents, now: TICK };
+        (0..clients).for_each(|_| town.connect());
+        town
     }
 
-    fn tick(&mut self) {
+    /// Lets one more client join.
+    pub(crate) fn connect(&mut self) {
+        let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
+        let number = self.clients.len() as u64 + 1;
+        let mut client = Client::new(config, Session::for_tests(number));
+        client.register::<Resident>();
+        self.clients.push((self.server.connect(self.now), client));
+    }
+
+    /// Runs a tick in which all packets arrive.
+    pub(crate) fn tick(&mut self) {
         self.now += TICK;
         self.server.tick(self.now);
         for (connection, client) in &mut self.clients {
@@ -102,7 +109,8 @@ impl Town {
         }
     }
 
-    fn play_until(&mut self, moment: Moment) {
+    /// Plays from the first tick until a moment.
+    pub(crate) fn play_until(&mut self, moment: Moment) {
         self.tick();
         if moment == Moment::Spawned {
             return;
