@@ -7,12 +7,15 @@
 mod allocator;
 #[path = "../tests/support/crowd.rs"]
 mod crowd;
+#[path = "../tests/support/residents.rs"]
+mod residents;
 #[path = "../tests/support/wanderers.rs"]
 mod wanderers;
 
 use std::io::{self, Write};
 
 use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send_off};
+use residents::{Moment, per_object};
 use wanderers::{Seen, State};
 
 #[global_allocator]
@@ -93,9 +96,25 @@ fn report_large_worlds() {
     }
 }
 
+fn report_objects() {
+    for (moment, when) in [
+        (Moment::Spawned, "spawned"),
+        (Moment::Joined, "joined"),
+        (Moment::Busy, "1,100 busy ticks later"),
+        (Moment::AtRest, "1,100 ticks later, at rest"),
+    ] {
+        for objects in [1_000, 10_000] {
+            let [none, one, many] = [0, 1, 32].map(|clients| per_object(objects, clients, moment));
+            let cases = [("no client", none), ("1", one), ("32", many)];
+            report(&format!("for each of {objects} objects of 112 B, {when}"), &cases);
+        }
+    }
+}
+
 fn main() {
     // Without the argument, the program was started only to check that it runs.
     if std::env::args().any(|argument| argument == "--bench") {
+        report_objects();
         report_acknowledged();
         report_under_way();
         report_behind();

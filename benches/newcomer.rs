@@ -5,6 +5,7 @@
 //! *Invariant:* both candidates begin each turn with new servers and clients, so both pay for new memory.
 //! After each turn, the client has exactly the values of the server.
 
+#[allow(dead_code, reason = "each bench uses a part")]
 #[path = "support/bits.rs"]
 mod bits;
 #[path = "support/config.rs"]

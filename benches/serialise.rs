@@ -4,6 +4,7 @@
 //! *Invariant:* shared and unshared output are the same bits. Every value is decoded, and the decoded value
 //! encodes to the same bits.
 
+#[allow(dead_code, reason = "each bench uses a part")]
 #[path = "support/bits.rs"]
 mod bits;
 #[path = "support/player.rs"]

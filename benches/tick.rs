@@ -3,6 +3,7 @@
 //! *Invariant:* every candidate writes the same values, sends to the same number of clients and receives an
 //! acknowledgement of every packet.
 
+#[allow(dead_code, reason = "each bench uses a part")]
 #[path = "support/bits.rs"]
 mod bits;
 #[path = "support/check.rs"]

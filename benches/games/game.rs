@@ -1,4 +1,4 @@
-//! Plays a game on both servers, tick after tick, with the same losses.
+//! Plays a game on both servers, tick after tick, with the same share of losses.
 //!
 //! *Invariant:* only the work of the servers is measured: writes of the game, the tick, the packets, and the
 //! acks that arrive. Clients work in between, and both sides alternate, so the caches are in the same state
@@ -11,7 +11,8 @@ use repl::prelude::*;
 use repl::sim::Rng;
 
 use crate::config::at_once;
-use crate::rival::{Rival, World};
+use crate::cpu::thread_time;
+use crate::rival::Rival;
 
 const TICK: Duration = Duration::from_millis(16);
 /// The timeout is longer than any measurement.
@@ -21,23 +22,68 @@ const DELAY: usize = 3;
 
 /// A game, which both servers play.
 pub(crate) trait Game: Sized {
-    type World: World;
+    type Rival: Rival;
+    /// What a client of the rival has.
+    type Mirror: Default;
     const NAME: &'static str;
     const CONNECTIONS: usize;
 
     fn register(client: &mut Client);
-    /// Makes the objects of both servers.
-    fn begin(server: &mut Server) -> (Self, Self::World);
+    /// Makes both servers' objects.
+    fn begin(server: &mut Server) -> (Self, Self::Rival);
+    /// Is told of each connection of the server, in the order of the rival's clients.
+    fn connect(&mut self, _connection: ConnectionId) {}
     /// Computes what happens in tick `step`. It is not measured.
     fn prepare(&mut self, step: u32);
     /// Lets it happen.
     fn step(&mut self, server: &mut Server);
     /// Lets the same happen on the rival's server.
-    fn step_rival(&mut self, world: &mut Self::World);
-    /// Checks that a client has what the server has.
-    fn check(server: &Server, client: &Client);
-    /// Checks that the packets to a client of the rival show what the rival's server has.
-    fn check_rival(world: &Self::World, packets: &[Vec<u8>]);
+    fn step_rival(&mut self, rival: &mut Self::Rival);
+    /// Applies a packet of the rival's server to what a client has.
+    fn receive(mirror: &mut Self::Mirror, packet: &[u8]);
+    /// Checks that a client has what it should have of the server's objects. Returns how many it has.
+    fn check(server: &Server, connection: ConnectionId, client: &Client) -> usize;
+    /// Checks the same of a client of the rival.
+    fn check_rival(rival: &Self::Rival, client: usize, mirror: &Self::Mirror) -> usize;
+}
+
+/// What the packets meet on their way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Perfect,
+    /// A twentieth of the packets is lost.
+    Lossy,
+    /// In each tick, a client gets half the bytes that it would need.
+    Narrow,
+}
+
+impl Link {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Perfect => "perfect",
+            Self::Lossy => "loss_5_percent",
+            Self::Narrow => "half_budget",
+        }
+    }
+}
+
+/// How long a server worked.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) wall: Duration,
+    /// The time on the processor.
+    pub(crate) cpu: Duration,
+}
+
+impl Times {
+    /// Adds the time of some work.
+    fn add(&mut self, work: impl FnOnce()) {
+        let cpu = thread_time();
+        let start = Instant::now();
+        work();
+        self.wall += start.elapsed();
+        self.cpu += thread_time() - cpu;
+    }
 }
 
 /// The packets of a tick to all clients. They keep their memory.
@@ -68,13 +114,12 @@ impl Sent {
     }
 }
 
-/// A client of the rival, as far as the measurement needs one.
+/// A client of the rival.
 #[derive(Default)]
-struct Peer {
+struct Peer<M> {
     /// The sequences of the packets under way, and whether each is lost.
     under_way: VecDeque<(u32, u64, bool)>,
-    /// All packets that arrived, if they are checked.
-    arrived: Vec<Vec<u8>>,
+    mirror: M,
 }
 
 /// Both sides of a game.
@@ -82,77 +127,112 @@ pub(crate) struct Running<G: Game> {
     game: G,
     server: Server,
     clients: Vec<(ConnectionId, Client)>,
-    rival: Rival<G::World>,
-    peers: Vec<Peer>,
+    rival: G::Rival,
+    peers: Vec<Peer<G::Mirror>>,
     sent: [Sent; 2],
     answers: VecDeque<Vec<(ConnectionId, Vec<u8>)>>,
     loss: f64,
     rng: Rng,
     step: u32,
-    is_checked: bool,
+    /// Whether nothing happens in the game.
+    is_at_rest: bool,
 }
 
 impl<G: Game> Running<G> {
-    pub(crate) fn new(loss: f64) -> Self {
+    pub(crate) fn new(link: Link) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
-        let (game, world) = G::begin(&mut server);
+        let (mut game, rival) = G::begin(&mut server);
         let clients = (0..G::CONNECTIONS).map(|number| {
             let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
             let mut client = Client::new(config, Session::for_tests(number as u64 + 1));
             G::register(&mut client);
-            (server.connect(Duration::ZERO), client)
+            let connection = server.connect(Duration::ZERO);
+            game.connect(connection);
+            (connection, client)
         });
         let clients = clients.collect();
         let mut running = Self {
             game,
             server,
             clients,
-            rival: Rival::new(world, G::CONNECTIONS),
+            rival,
             peers: (0..G::CONNECTIONS).map(|_| Peer::default()).collect(),
             sent: Default::default(),
             answers: VecDeque::new(),
             loss: 0.0,
             rng: Rng::new(1),
             step: 0,
-            is_checked: true,
+            is_at_rest: false,
         };
-        running.ticks(100);
-        running.check();
-        running.is_checked = false;
-        running.peers.iter_mut().for_each(|peer| peer.arrived = Vec::new());
-        running.loss = loss;
-        running.ticks(400);
+        running.settle(link);
         running
     }
 
-    /// Checks that the clients of both sides have what the servers have.
+    /// Plays until all clients have joined, and checks them before and after the game has met its link.
+    fn settle(&mut self, link: Link) {
+        self.slice(100);
+        self.check();
+        match link {
+            Link::Perfect => {}
+            Link::Lossy => self.loss = 0.05,
+            Link::Narrow => self.narrow(),
+        }
+        self.slice(200);
+        let loss = std::mem::take(&mut self.loss);
+        self.is_at_rest = true;
+        self.slice(100);
+        self.check();
+        self.is_at_rest = false;
+        self.loss = loss;
+        self.slice(200);
+    }
+
+    /// Lets each client get half the bytes that the side needs that needs less.
+    fn narrow(&mut self) {
+        let [bytes, rival_bytes] = self.bytes(64);
+        let budget = (bytes.min(rival_bytes) / 2) as usize;
+        self.rival.set_budget(budget);
+        let per_second = budget * 1_000 / TICK.as_millis() as usize;
+        for (connection, _) in &self.clients {
+            self.server.connection(*connection).set_budget(per_second);
+        }
+    }
+
+    /// Checks that the clients of both sides have what the servers have, and about equally many objects.
     fn check(&self) {
-        self.clients.iter().for_each(|(_, client)| G::check(&self.server, client));
-        self.peers.iter().for_each(|peer| G::check_rival(&self.rival.world, &peer.arrived));
+        let clients =
+            self.clients.iter().map(|(connection, client)| G::check(&self.server, *connection, client));
+        let peers = self.peers.iter().enumerate();
+        let peers = peers.map(|(at, peer)| G::check_rival(&self.rival, at, &peer.mirror));
+        let (objects, rival_objects) = (clients.sum::<usize>(), peers.sum::<usize>());
+        assert!(objects.abs_diff(rival_objects) * 50 <= objects, "{objects} and {rival_objects}");
     }
 
     /// Returns the bytes of a tick to one client, of each side.
-    pub(crate) fn bytes(&mut self) -> [u64; 2] {
-        const TICKS: u64 = 64;
+    pub(crate) fn bytes(&mut self, ticks: u64) -> [u64; 2] {
         let mut bytes = [0; 2];
-        for _ in 0..TICKS {
-            self.ticks(1);
+        for _ in 0..ticks {
+            self.slice(1);
             for (sum, sent) in bytes.iter_mut().zip(&self.sent) {
                 *sum += sent.bytes.len() as u64;
             }
         }
-        bytes.map(|sum| sum / TICKS / G::CONNECTIONS as u64)
+        bytes.map(|sum| sum / ticks / G::CONNECTIONS as u64)
     }
 
-    /// Runs ticks. Returns the time that each server took.
-    pub(crate) fn ticks(&mut self, ticks: u64) -> [Duration; 2] {
-        let mut times = [Duration::ZERO; 2];
+    /// Runs ticks. Returns how long each server worked.
+    #[inline(never)]
+    pub(crate) fn slice(&mut self, ticks: u64) -> [Times; 2] {
+        let mut times = [Times::default(); 2];
         for _ in 0..ticks {
             self.step += 1;
-            self.game.prepare(self.step);
-            times[0] += self.tick_server();
+            if !self.is_at_rest {
+                self.game.prepare(self.step);
+            }
+            let answers = if self.answers.len() >= DELAY { self.answers.pop_front() } else { None };
+            times[0].add(|| self.tick_server(answers.as_deref().unwrap_or_default()));
             self.deliver();
-            times[1] += self.tick_rival();
+            times[1].add(|| self.tick_rival());
             self.deliver_rival();
         }
         times
@@ -163,22 +243,21 @@ impl<G: Game> Running<G> {
     }
 
     #[inline(never)]
-    fn tick_server(&mut self) -> Duration {
+    fn tick_server(&mut self, answers: &[(ConnectionId, Vec<u8>)]) {
         let now = self.now();
-        let answers = if self.answers.len() >= DELAY { self.answers.pop_front() } else { None };
         self.sent[0].clear();
-        let start = Instant::now();
-        for (connection, packet) in answers.iter().flatten() {
+        for (connection, packet) in answers {
             self.server.receive(*connection, now, packet);
         }
-        self.game.step(&mut self.server);
+        if !self.is_at_rest {
+            self.game.step(&mut self.server);
+        }
         self.server.tick(now);
         for (at, (connection, _)) in self.clients.iter().enumerate() {
             while let Some(packet) = self.server.poll_transmit(*connection) {
                 self.sent[0].push(at, packet);
             }
         }
-        start.elapsed()
     }
 
     fn deliver(&mut self) {
@@ -200,10 +279,9 @@ impl<G: Game> Running<G> {
     }
 
     #[inline(never)]
-    fn tick_rival(&mut self) -> Duration {
+    fn tick_rival(&mut self) {
         let Self { rival, peers, sent, game, step, .. } = self;
         sent[1].clear();
-        let start = Instant::now();
         for (at, peer) in peers.iter_mut().enumerate() {
             while let Some(&(sent_in, sequence, is_lost)) = peer.under_way.front()
                 && sent_in + DELAY as u32 <= *step
@@ -212,18 +290,20 @@ impl<G: Game> Running<G> {
                 peer.under_way.pop_front();
             }
         }
-        game.step_rival(&mut rival.world);
+        if !self.is_at_rest {
+            game.step_rival(rival);
+        }
         rival.tick(|at, packet| sent[1].push(at, packet));
-        start.elapsed()
     }
 
     fn deliver_rival(&mut self) {
         for (at, packet) in self.sent[1].iter() {
             let sequence = u64::from_le_bytes(*packet.first_chunk().expect("a header"));
             let is_lost = self.rng.chance(self.loss);
-            self.peers[at].under_way.push_back((self.step, sequence, is_lost));
-            if self.is_checked {
-                self.peers[at].arrived.push(packet.to_vec());
+            let peer = &mut self.peers[at];
+            peer.under_way.push_back((self.step, sequence, is_lost));
+            if !is_lost {
+                G::receive(&mut peer.mirror, packet);
             }
         }
     }

@@ -1,5 +1,10 @@
-//! What games are made of, beside a server that was written by hand for each: objects that live for a second,
-//! and small servers.
+//! Whole games, each beside a server that was written by hand for it: objects that live for a second, small
+//! servers, and many connections that see a part of the world.
+//!
+//! Each game is played without loss, with a loss of 5 %, and with a budget of half the bytes that it needs.
+//! An argument chooses the games whose names contain it. Without `--bench`, a game is played for a few ticks
+//! more after it was checked, with `--ticks=100` for a hundred. So a profiler that collects `tick_server` can
+//! subtract two runs.
 //!
 //! *Invariant:* the clients of both sides are checked before anything is measured.
 
@@ -8,44 +13,57 @@
 mod bits;
 #[path = "../support/config.rs"]
 mod config;
+#[path = "../support/cpu.rs"]
+mod cpu;
+mod eyes;
+mod fields;
 mod game;
-#[path = "../support/ratios.rs"]
-mod ratios;
+mod grid;
+mod listen;
 mod rival;
+mod shared;
 mod shooter;
+mod sighted;
+mod slices;
 
-use std::cell::RefCell;
+use game::{Game, Link, Running};
 
-use criterion::Criterion;
+/// Returns whether the program was started to measure, and not only to check that it runs.
+fn are_times_wanted() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
 
-use game::{Game, Running};
-use ratios::Side;
+/// Returns whether a game was chosen by the arguments of the program.
+fn is_chosen(name: &str) -> bool {
+    let mut chosen = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    chosen.peek().is_none() || chosen.any(|part| name.contains(&part))
+}
 
-fn measure<G: Game>(criterion: &mut Criterion, loss: f64) {
-    let mut running = Running::<G>::new(loss);
-    let name = format!("{}_loss_{loss}", G::NAME);
-    let mut group = criterion.benchmark_group(format!("games/{name}"));
-    group.sample_size(10);
-    group.bench_function("repl", |bencher| bencher.iter_custom(|ticks| running.ticks(ticks)[0]));
-    group.bench_function("hand", |bencher| bencher.iter_custom(|ticks| running.ticks(ticks)[1]));
-    group.finish();
-    if ratios::are_wanted() {
-        let [bytes, rival_bytes] = running.bytes();
-        let running = RefCell::new(running);
-        ratios::report(
-            &name,
-            &mut [
-                Side::new("repl", Some(bytes), &mut |ticks| running.borrow_mut().ticks(ticks)[0]),
-                Side::new("hand", Some(rival_bytes), &mut |ticks| running.borrow_mut().ticks(ticks)[1]),
-            ],
-        );
+/// Returns how many ticks are played if they are not measured.
+fn ticks_of_trial() -> u64 {
+    let ticks = std::env::args().find_map(|argument| argument.strip_prefix("--ticks=")?.parse().ok());
+    ticks.unwrap_or(10)
+}
+
+fn play<G: Game>() {
+    for link in [Link::Perfect, Link::Lossy, Link::Narrow] {
+        let name = format!("{}/{}", G::NAME, link.name());
+        if is_chosen(&name) {
+            let mut running = Running::<G>::new(link);
+            if are_times_wanted() {
+                slices::report(&name, &mut running);
+            } else {
+                running.slice(ticks_of_trial());
+            }
+        }
     }
 }
 
 fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    for loss in [0.0, 0.05] {
-        measure::<shooter::Shooter>(&mut criterion, loss);
+    play::<shooter::Shooter>();
+    play::<listen::ListenServer>();
+    play::<eyes::ManyEyes<200>>();
+    if are_times_wanted() {
+        play::<eyes::ManyEyes<1_000>>();
     }
-    criterion.final_summary();
 }

@@ -8,7 +8,8 @@ use repl::prelude::*;
 
 use crate::bits::{BitReader, BitWriter};
 use crate::game::Game;
-use crate::rival::{self, Entry, Mask, Row, Table};
+use crate::rival::{Compared, DESPAWN, Entry, Mask, Row, Table};
+use crate::shared::{self, Shared, World};
 
 const PLAYERS: u32 = 64;
 const SHOTS: usize = 500;
@@ -143,10 +144,10 @@ pub(crate) struct Arena {
     shots: Table<Shot>,
 }
 
-impl rival::World for Arena {
+impl World for Arena {
     fn compare(&mut self, entries: &mut Vec<Entry>) {
-        self.fighters.compare(0, false, entries);
-        self.shots.compare(1, true, entries);
+        self.fighters.compare(0, Compared::All, entries);
+        self.shots.compare(1, Compared::Nothing, entries);
     }
 
     fn write(&self, entry: Entry, bits: &mut BitWriter) {
@@ -163,6 +164,18 @@ impl rival::World for Arena {
 
     fn free(&mut self, table: u8, slot: u32) {
         if table == 0 { self.fighters.free(slot) } else { self.shots.free(slot) }
+    }
+}
+
+/// What a client of the rival has.
+pub(crate) struct Shown {
+    fighters: Vec<Fighter>,
+    shots: Vec<Option<Shot>>,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self { fighters: vec![Fighter::default(); PLAYERS as usize], shots: Vec::new() }
     }
 }
 
@@ -193,7 +206,8 @@ fn shot(number: u32, step: u32) -> Shot {
 }
 
 impl Game for Shooter {
-    type World = Arena;
+    type Rival = Shared<Arena>;
+    type Mirror = Shown;
     const NAME: &'static str = "shooter";
     const CONNECTIONS: usize = 64;
 
@@ -201,7 +215,7 @@ impl Game for Shooter {
         client.register::<Fighter>().register::<Shot>();
     }
 
-    fn begin(server: &mut Server) -> (Self, Arena) {
+    fn begin(server: &mut Server) -> (Self, Shared<Arena>) {
         server.register::<Fighter>().register::<Shot>();
         let mut arena = Arena { fighters: Table::new(), shots: Table::new() };
         let fighters = (0..PLAYERS).map(|number| {
@@ -210,7 +224,8 @@ impl Game for Shooter {
         });
         let fighters = fighters.collect();
         let (shots, rival_shots) = (VecDeque::new(), VecDeque::new());
-        (Self { next: (Vec::new(), Vec::new()), fighters, shots, rival_shots }, arena)
+        let game = Self { next: (Vec::new(), Vec::new()), fighters, shots, rival_shots };
+        (game, Shared::new(arena, Self::CONNECTIONS))
     }
 
     fn prepare(&mut self, step: u32) {
@@ -230,7 +245,8 @@ impl Game for Shooter {
         }
     }
 
-    fn step_rival(&mut self, world: &mut Arena) {
+    fn step_rival(&mut self, rival: &mut Shared<Arena>) {
+        let world = &mut rival.world;
         world.fighters.rows.clone_from_slice(&self.next.0);
         for shot in &self.next.1 {
             self.rival_shots.push_back(world.shots.spawn(shot.clone()));
@@ -240,7 +256,24 @@ impl Game for Shooter {
         }
     }
 
-    fn check(server: &Server, client: &Client) {
+    fn receive(mirror: &mut Shown, packet: &[u8]) {
+        shared::read_packet::<Arena>(packet, |entry, bits| {
+            let slot = entry.slot as usize;
+            if entry.table == 0 {
+                return Row::read(&mut mirror.fighters[slot], entry.fields, bits);
+            }
+            if mirror.shots.len() <= slot {
+                mirror.shots.resize(slot + 1, None);
+            }
+            mirror.shots[slot] = (entry.fields & DESPAWN == 0).then(|| {
+                let mut shot = Shot::default();
+                Row::read(&mut shot, entry.fields, bits);
+                shot
+            });
+        });
+    }
+
+    fn check(server: &Server, _: ConnectionId, client: &Client) -> usize {
         assert_eq!(client.objects::<Fighter>().count(), PLAYERS as usize);
         for (object, fighter) in client.objects::<Fighter>() {
             let of_server = &server[object];
@@ -251,33 +284,18 @@ impl Game for Shooter {
         let shots: Vec<u32> = client.objects::<Shot>().map(|(_, shot)| shot.number).collect();
         assert_eq!(shots.len(), SHOTS);
         assert!(client.objects::<Shot>().all(|(object, shot)| shot.number == server[object].number));
+        PLAYERS as usize + SHOTS
     }
 
-    fn check_rival(world: &Arena, packets: &[Vec<u8>]) {
-        let (mut fighters, mut shots) = (vec![Fighter::default(); 64], Vec::new());
-        for packet in packets {
-            rival::read_packet::<Arena>(packet, |entry, bits| {
-                let slot = entry.slot as usize;
-                if entry.table == 0 {
-                    return Row::read(&mut fighters[slot], entry.fields, bits);
-                }
-                if shots.len() <= slot {
-                    shots.resize(slot + 1, None);
-                }
-                shots[slot] = (entry.fields & rival::DESPAWN == 0).then(|| {
-                    let mut shot = Shot::default();
-                    Row::read(&mut shot, entry.fields, bits);
-                    shot
-                });
-            });
-        }
-        for (slot, fighter) in world.fighters.alive() {
-            let shown = &fighters[slot as usize];
+    fn check_rival(rival: &Shared<Arena>, _: usize, mirror: &Shown) -> usize {
+        for (slot, fighter) in rival.world.fighters.alive() {
+            let shown = &mirror.fighters[slot as usize];
             assert!((shown.position[0] - fighter.position[0]).abs() < STEP && shown.health == fighter.health);
         }
-        assert_eq!(shots.iter().flatten().count(), SHOTS);
-        for (slot, shot) in world.shots.alive() {
-            assert_eq!(shots[slot as usize].as_ref().map(|shot| shot.number), Some(shot.number));
+        assert_eq!(mirror.shots.iter().flatten().count(), SHOTS);
+        for (slot, shot) in rival.world.shots.alive() {
+            assert_eq!(mirror.shots[slot as usize].as_ref().map(|shot| shot.number), Some(shot.number));
         }
+        PLAYERS as usize + SHOTS
     }
 }

@@ -18,6 +18,14 @@ pub(crate) struct BitWriter {
     scratch_bits: u32,
 }
 
+/// An end of what was written, to which a writer can return.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    len: usize,
+    scratch: u64,
+    scratch_bits: u32,
+}
+
 impl BitWriter {
     /// Returns an empty writer.
     pub(crate) fn new() -> Self {
@@ -52,6 +60,24 @@ impl BitWriter {
         for byte in chunks.remainder() {
             self.write(u64::from(*byte), 8);
         }
+    }
+
+    /// Returns how many bits were written.
+    #[inline]
+    pub(crate) fn bit_len(&self) -> usize {
+        self.len * 8 + self.scratch_bits as usize
+    }
+
+    /// Returns the end of what was written.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { len: self.len, scratch: self.scratch, scratch_bits: self.scratch_bits }
+    }
+
+    /// Discards what was written after a mark.
+    #[inline]
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        (self.len, self.scratch, self.scratch_bits) = (mark.len, mark.scratch, mark.scratch_bits);
     }
 
     /// Returns how many bytes the bits take.

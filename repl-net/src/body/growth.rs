@@ -1,4 +1,4 @@
-//! How lists grow that have an entry for each object.
+//! How lists grow that have an entry for each object, and how they get smaller.
 //!
 //! *Invariant:* a list that grows gets memory for at most [`MOST_FACTOR`] times as many entries as it has.
 
@@ -25,6 +25,46 @@ fn grow<T>(list: &mut Vec<T>) {
     list.reserve(if is_small { list.len() * (MOST_FACTOR - 1) } else { list.len() }.max(1));
 }
 
+/// How many entries lists of the same length needed. So it is known how much memory they may free at the end
+/// of a round (see [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Demand {
+    /// The greatest length in this round, as far as it was [noted](Self::note).
+    most: usize,
+    /// The greatest length in the round before.
+    before: usize,
+    /// For how many entries the user has reserved memory.
+    reserved: usize,
+}
+
+impl Demand {
+    /// Notes a length. Must be called before the lists get shorter.
+    #[inline]
+    pub(crate) fn note(&mut self, len: usize) {
+        self.most = self.most.max(len);
+    }
+
+    /// Notes that the user reserves memory for so many entries, which the lists then keep.
+    pub(crate) fn reserve(&mut self, entries: usize) {
+        self.reserved = self.reserved.max(entries);
+    }
+
+    /// Ends a round in which the lists have the length `len` last. Returns for how many entries they keep
+    /// memory: a sixteenth more than they needed, and more if they have grown, because they may go on.
+    pub(crate) fn end_round(&mut self, len: usize) -> usize {
+        let most = std::mem::take(&mut self.most).max(len);
+        let grown = most.saturating_sub(std::mem::replace(&mut self.before, most));
+        (most + most / 16 + grown * 2).max(self.reserved)
+    }
+}
+
+/// Frees the memory of a list beyond what so many entries need, unless that is not worth it.
+pub(crate) fn shrink<T>(list: &mut Vec<T>, kept: usize) {
+    if list.capacity() > kept + kept / 8 {
+        list.shrink_to(kept);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +78,32 @@ mod tests {
             assert!(list.capacity() <= 8.max(list.len() * factor));
         }
         assert!(list.iter().zip(0..).all(|(entry, number)| *entry == [number; 8]));
+    }
+
+    #[test]
+    fn lists_that_stay_as_they_are_keep_a_sixteenth_more_than_they_need() {
+        let (mut demand, mut list) = (Demand::default(), vec![0_u8; 1_600]);
+        let mut end_round = |list: &mut Vec<u8>| {
+            let kept = demand.end_round(list.len());
+            shrink(list, kept);
+            list.capacity()
+        };
+        list.reserve_exact(4_800);
+        assert!(end_round(&mut list) >= 1_600 * 3, "it has grown in this round");
+        assert_eq!(end_round(&mut list), 1_700);
+        list.truncate(1_595);
+        assert_eq!(end_round(&mut list), 1_700, "a little too much memory is kept");
+    }
+
+    #[test]
+    fn what_a_round_needed_at_some_time_is_kept_and_so_is_what_the_user_has_reserved() {
+        let mut demand = Demand::default();
+        demand.note(3_200);
+        demand.end_round(0);
+        demand.note(3_200);
+        assert_eq!(demand.end_round(16), 3_400);
+        assert_eq!(demand.end_round(16), 17);
+        demand.reserve(1_000);
+        assert_eq!(demand.end_round(16), 1_000);
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use repl_core::{Changelist, Refusal, Scratch};
 
+use crate::body::growth::shrink;
 use crate::body::recycled::{Recycled, free_large};
 use crate::body::slot_set::SlotSet;
 
@@ -169,8 +170,10 @@ impl Changes {
         changed > 0 && (changed.wrapping_sub(since_ms) as i32) >= 0
     }
 
-    /// Frees the memory that no tick needed recently. The server calls `end_round` between two ticks.
-    pub(crate) fn end_round(&mut self) {
+    /// Frees the memory that no tick needed recently, and keeps memory for the changes of so many slots. The
+    /// server calls `end_round` between two ticks.
+    pub(crate) fn end_round(&mut self, slots: usize) {
+        shrink(&mut self.last, slots);
         self.found.end_round();
     }
 

@@ -52,6 +52,8 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
     /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
+    /// Frees the memory that was not needed recently.
+    fn end_round(&mut self);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
@@ -171,6 +173,11 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn reserve(&mut self, additional: usize) {
         self.shadows.reserve(additional);
         self.source.reserve(additional);
+    }
+
+    fn end_round(&mut self) {
+        let kept = self.shadows.end_round();
+        self.source.shrink(kept);
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -12,7 +12,7 @@ use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch, Shad
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::body::growth::push_with;
+use crate::body::growth::{self, push_with};
 
 /// The column of a class with live objects outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
@@ -188,6 +188,10 @@ impl<T: Replicated> Source<T> for HandedOver {
 
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
+    }
+
+    fn shrink(&mut self, kept: usize) {
+        growth::shrink(&mut self.0, kept);
     }
 
     fn swap_remove(&mut self, row: usize) {

@@ -2,9 +2,11 @@
 //! shared by all connections (S88).
 //!
 //! *Invariant:* if an object with a cached opening were encoded again, the bits would be the same. An object
-//! is encoded again after it or its default view has changed.
+//! is encoded again after it or its default view has changed. A cache that hardly any connection needed for a
+//! round of ticks takes no memory.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows, WriteRecipe};
 
@@ -23,6 +25,10 @@ const MAX_WASTE_BITS: usize = 1 << 20;
 /// opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
+/// A round in which the openings that connections needed, times this number, are not more than those in the
+/// cache empties the cache.
+const USED_PART: usize = 4;
+
 /// The number of bits that is counted for an opening in the cache in addition to its values.
 const ENTRY_BITS: usize = 512;
 
@@ -37,6 +43,9 @@ pub(crate) struct OpeningCache {
     written: SlotSet,
     /// The number of bits of outdated openings.
     waste_bits: usize,
+    /// How many openings connections needed in this round of ticks. Atomic, because the passes of several
+    /// connections may run at the same time.
+    needed: AtomicUsize,
 }
 
 /// The header of an opening, which comes before its values.
@@ -121,6 +130,9 @@ impl OpeningCache {
         // The set `written` is processed word by word, because it cannot be iterated while it shrinks.
         for (word, mask) in slots.masks() {
             let mask = mask & written.word(word);
+            if mask == 0 {
+                continue;
+            }
             for bit in bits(mask) {
                 *waste_bits += entries[word * 64 + bit as usize].bits as usize + ENTRY_BITS;
             }
@@ -134,14 +146,29 @@ impl OpeningCache {
 
     /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
+        if self.headers.is_empty() {
+            return;
+        }
         self.values.clear();
         self.headers.clear();
         self.written.clear();
         self.waste_bits = 0;
     }
 
-    /// Returns whether the cache contains the openings of all objects in `slots`.
+    /// Frees all memory, if few of the openings were needed in the last [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS) ticks. The openings
+    /// that are needed later are then encoded again.
+    pub(crate) fn end_round(&mut self) {
+        let needed = std::mem::take(self.needed.get_mut());
+        let openings: usize = self.written.masks().map(|(_, mask)| mask.count_ones() as usize).sum();
+        if needed * USED_PART <= openings {
+            *self = Self::default();
+        }
+    }
+
+    /// Notes that a connection needs the openings of all objects in `slots`. Returns whether the cache
+    /// contains them.
     pub(crate) fn contain(&self, slots: &[u32]) -> bool {
+        self.needed.fetch_add(slots.len(), Ordering::Relaxed);
         slots.iter().all(|&slot| self.written.contains(slot))
     }
 

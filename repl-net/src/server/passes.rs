@@ -93,6 +93,9 @@ impl Passes {
     /// Frees what the connections no longer need of objects since the passes of this tick.
     pub(super) fn free_unneeded(&mut self, world: &mut World) {
         let scratches = self.scratches.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if world.ends_round() {
+            scratches.iter_mut().for_each(PassScratch::end_round);
+        }
         let Some((first, others)) = scratches.split_first_mut() else { return };
         let unneeded: &mut Vec<(u32, Unneeded)> = &mut first.unneeded;
         others.iter_mut().for_each(|scratch| unneeded.append(&mut scratch.unneeded));

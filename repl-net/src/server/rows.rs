@@ -11,7 +11,7 @@ use super::cells::area::Position;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
 use super::source::{Outcome, Source};
-use crate::body::growth::push_with;
+use crate::body::growth::{self, push_with};
 
 /// The column of a class with live objects that the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
@@ -104,6 +104,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
 
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
+    }
+
+    fn shrink(&mut self, kept: usize) {
+        growth::shrink(&mut self.0, kept);
     }
 
     fn swap_remove(&mut self, row: usize) {

@@ -9,7 +9,7 @@ use repl_core::{Class, HandleSet, PropertyIndex, Replicated, Shadow};
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
 use super::priority::Prioritize;
-use crate::body::growth::push_with;
+use crate::body::growth::{Demand, push_with, shrink};
 use crate::session::archetype::Archetype;
 
 /// The shadows of the class `T`, and all other data of a column that does not depend on the source.
@@ -23,6 +23,8 @@ pub(crate) struct Shadows<T> {
     /// if the class has no `push` properties.
     pub(crate) marks: Vec<HandleSet>,
     pub(crate) archetypes: Vec<Archetype<T>>,
+    /// How many rows were needed.
+    demand: Demand,
     /// Returns the position of an object, or `None` if the class has no area.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
     /// Returns the priority of an object for a connection.
@@ -61,6 +63,7 @@ impl<T: Replicated> Shadows<T> {
             slots: Vec::new(),
             marks: Vec::new(),
             archetypes: vec![Box::new(T::initial)],
+            demand: Demand::default(),
             locate: None,
             prioritize: None,
         }
@@ -91,10 +94,22 @@ impl<T: Replicated> Shadows<T> {
         if self.has_marks() {
             self.marks.reserve(additional);
         }
+        self.demand.reserve(self.rows.len() + additional);
+    }
+
+    /// Frees the memory that was not needed recently. Returns for how many rows there still is memory.
+    pub(crate) fn end_round(&mut self) -> usize {
+        let kept = self.demand.end_round(self.rows.len());
+        shrink(&mut self.rows, kept);
+        shrink(&mut self.seen, kept * self.class.seen_bytes());
+        shrink(&mut self.slots, kept);
+        shrink(&mut self.marks, kept);
+        kept
     }
 
     /// Removes a row and moves the last row to the index of the removed row.
     pub(crate) fn swap_remove(&mut self, row: usize) {
+        self.demand.note(self.rows.len());
         let (bytes, last) = (self.class.seen_bytes(), self.rows.len() - 1);
         self.seen.copy_within(last * bytes.., row * bytes);
         self.seen.truncate(last * bytes);

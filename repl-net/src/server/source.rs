@@ -62,6 +62,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn live(&self, row: usize) -> Option<&T>;
     /// Makes room for more rows.
     fn reserve(&mut self, additional: usize);
+    /// Frees the memory beyond what so many rows need.
+    fn shrink(&mut self, kept: usize);
     /// Removes a row and moves the last row to the index of the removed row.
     fn swap_remove(&mut self, row: usize);
 }

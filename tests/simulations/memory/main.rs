@@ -7,6 +7,8 @@
 mod allocator;
 #[path = "../../support/crowd.rs"]
 mod crowd;
+#[path = "../../support/residents.rs"]
+mod residents;
 #[path = "../../support/mod.rs"]
 mod support;
 #[path = "../../support/wanderers.rs"]
@@ -18,6 +20,7 @@ mod connections;
 mod half_open;
 mod large_worlds;
 mod long_lists;
+mod objects;
 mod refusals;
 mod steady;
 

@@ -97,6 +97,9 @@ impl Broadcast {
                 // The changes of a frame without a build have not removed outdated openings from the cache.
                 openings.clear();
             }
+            if world.ends_round() {
+                openings.end_round();
+            }
             openings.expire(&world.changes.slots);
             openings.expire(&world.changes.view_changed);
         }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use repl_core::__private::{preload, preload_all};
 
-use crate::body::growth::push_with;
+use crate::body::growth::{push_with, shrink};
 use crate::body::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position};
 use cell::{Cell, Viewer, concerned};
@@ -144,6 +144,13 @@ impl Cells {
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.homes.reserve(additional);
         self.places.reserve(additional);
+    }
+
+    /// Frees the memory beyond what so many slots need.
+    pub(crate) fn end_round(&mut self, slots: usize) {
+        shrink(&mut self.homes, slots);
+        shrink(&mut self.places, slots);
+        self.positions.end_round(slots);
     }
 
     /// Adds a new object. `position` is its position, if the class has an area.

@@ -6,6 +6,7 @@
 use repl_core::__private::preload;
 
 use super::area::{Area, CellCorner, CellPosition, Position};
+use crate::body::growth::shrink;
 
 /// The cell of the last position of each object.
 #[derive(Debug, Default)]
@@ -34,6 +35,11 @@ impl Positions {
             self.corners.resize(slot as usize + 1, CellCorner::default());
         }
         self.corners[slot as usize] = corner_of(cell);
+    }
+
+    /// Frees the memory beyond what so many slots need.
+    pub(super) fn end_round(&mut self, slots: usize) {
+        shrink(&mut self.corners, slots);
     }
 
     /// Records the positions of objects that have changed, each with its slot. `area` is the area of all

@@ -40,7 +40,7 @@ impl Connection {
             self.copies.objects.begin_sending(slot);
             self.send_object(slot, context);
         }
-        context.scratch.slots = slots;
+        context.scratch.store_slots(slots);
     }
 
     pub(super) fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {

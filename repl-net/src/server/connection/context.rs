@@ -10,6 +10,7 @@ use repl_core::{BitWriter, WriteRecipe};
 use repl_link::parts::Draft;
 
 use crate::body::State;
+use crate::body::growth::{Demand, shrink};
 use crate::body::segment::PROXY_BITS;
 use crate::body::slot_set::SlotSet;
 use crate::server::broadcast::{Broadcast, Piece};
@@ -48,6 +49,8 @@ pub(crate) struct PassScratch {
     /// How the last values for one connection alone were written.
     pub(super) recipe: WriteRecipe,
     pub(super) slots: Vec<u32>,
+    /// How many of these slots were needed.
+    slots_demand: Demand,
     /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the connection
     /// is short.
     pub(super) fresh: SlotSet,
@@ -64,4 +67,18 @@ pub(crate) struct PassScratch {
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
     /// Objects that may be in step after everything is sent.
     pub(super) maybe_in_step: Vec<u32>,
+}
+
+impl PassScratch {
+    /// Stores the list of slots until it is needed again.
+    pub(super) fn store_slots(&mut self, slots: Vec<u32>) {
+        self.slots_demand.note(slots.len());
+        self.slots = slots;
+    }
+
+    /// Frees the memory for slots that was not needed recently: a client that joins needs it for all objects.
+    pub(crate) fn end_round(&mut self) {
+        self.slots.clear();
+        shrink(&mut self.slots, self.slots_demand.end_round(0));
+    }
 }

@@ -249,7 +249,7 @@ impl Connection {
             self.copies.objects.waiting_spawns().for_each(|slot| slots.push(slot));
             self.send_openings(&slots, context);
         }
-        context.scratch.slots = slots;
+        context.scratch.store_slots(slots);
     }
 
     /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. A

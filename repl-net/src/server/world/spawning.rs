@@ -28,6 +28,7 @@ impl World {
         let new_slots = additional.saturating_sub(self.store.free.len());
         self.store.occupants.reserve(new_slots);
         self.store.objects.reserve(new_slots);
+        self.store.demand.reserve(self.store.objects.len() + new_slots);
         self.cells.reserve(new_slots);
     }
 

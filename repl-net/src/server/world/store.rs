@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
 use repl_link::parts::ChannelTerms;
 
+use crate::body::growth::{Demand, shrink};
 use crate::body::slot_set::SlotSet;
 use crate::server::column::Column;
 use crate::server::object::{Object, TearOff};
@@ -30,6 +31,8 @@ pub(crate) struct Store {
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
     pub(super) free: VecDeque<u32>,
+    /// How many slots were needed.
+    pub(super) demand: Demand,
     /// How many objects were spawned so far.
     pub(crate) spawned: u64,
     pub(crate) limits: WorldLimits,
@@ -69,6 +72,15 @@ impl Objects for Store {
 }
 
 impl Store {
+    /// Frees the memory that was not needed recently. Returns for how many slots there still is memory.
+    pub(super) fn end_round(&mut self) -> usize {
+        self.columns.iter_mut().for_each(|column| column.end_round());
+        let kept = self.demand.end_round(self.objects.len());
+        shrink(&mut self.occupants, kept);
+        shrink(&mut self.objects, kept);
+        kept
+    }
+
     pub(crate) fn column(&self, class: u16) -> &dyn Column {
         &*self.columns[class as usize]
     }

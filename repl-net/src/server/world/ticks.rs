@@ -16,7 +16,9 @@ impl World {
         self.frame += 1;
         self.changes.begin_tick(now);
         if self.ends_round() {
-            self.changes.end_round();
+            let slots = self.store.end_round();
+            self.cells.end_round(slots);
+            self.changes.end_round(slots);
             #[cfg(feature = "rayon")]
             self.marks.by_class.end_round();
             self.marks.queue.shrink_to(std::mem::take(&mut self.marks.most_queued));

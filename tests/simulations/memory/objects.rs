@@ -1,0 +1,90 @@
+//! How much memory a server takes for an object of 112 bytes: when the object was spawned, when clients have
+//! it, and when the server has gone on for a while.
+//!
+//! *Invariant:* what the server needed only for spawns and joins is freed after some rounds of ticks.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use crate::allocator::measure_given;
+use crate::residents::{Moment, Resident, Town, per_object};
+
+/// The ticks after which unused memory is freed.
+const ROUND_TICKS: u32 = 256;
+
+/// Tests that each of some objects takes at most so many bytes with no client, with one, and with 32.
+fn assert_at_most(objects: usize, moment: Moment, limits: [f64; 3]) {
+    for (clients, limit) in [0, 1, 32].into_iter().zip(limits) {
+        let bytes = per_object(objects, clients, moment);
+        assert!(bytes > 224.0 && bytes <= limit, "{moment:?}, {clients} clients: {bytes:.0} B of {limit} B");
+    }
+}
+
+#[test]
+fn an_object_at_rest_takes_few_bytes_beside_itself_and_its_shadow() {
+    assert_at_most(1_000, Moment::AtRest, [355.0, 360.0, 370.0]);
+    assert_at_most(10_000, Moment::AtRest, [366.0, 368.0, 372.0]);
+}
+
+#[test]
+fn an_object_among_few_that_change_takes_hardly_more_and_each_connection_some_pages() {
+    assert_at_most(1_000, Moment::Busy, [355.0, 380.0, 920.0]);
+    assert_at_most(10_000, Moment::Busy, [366.0, 375.0, 430.0]);
+}
+
+#[test]
+fn an_object_that_was_spawned_or_sent_takes_what_lists_grow_by_and_its_encoded_values() {
+    assert_at_most(1_000, Moment::Spawned, [360.0, 360.0, 390.0]);
+    assert_at_most(10_000, Moment::Spawned, [570.0, 570.0, 600.0]);
+    assert_at_most(1_000, Moment::Joined, [360.0, 580.0, 4_000.0]);
+    assert_at_most(10_000, Moment::Joined, [570.0, 830.0, 3_900.0]);
+}
+
+#[test]
+fn a_client_that_joins_a_server_at_rest_gets_all_objects_although_no_opening_is_kept() {
+    let mut town = Town::new(300, 1);
+    town.play_until(Moment::AtRest);
+    town.connect();
+    (0..10).for_each(|_| town.tick());
+    let (_, client) = &town.clients[1];
+    let stocks: Vec<u32> = client.objects::<Resident>().map(|(_, resident)| resident.stock[5]).collect();
+    assert_eq!(stocks, (0..300).collect::<Vec<u32>>());
+}
+
+/// Returns how many bytes the server allocates when objects are spawned, after so many ticks.
+fn bytes_of_spawns(objects: usize, ticks: u32, prepare: impl FnOnce(&mut Server)) -> usize {
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Resident>();
+    prepare(&mut server);
+    (1..=ticks).for_each(|tick| server.tick(Duration::from_millis(16) * tick));
+    let (_, bytes) = measure_given(|| (0..objects).for_each(|_| _ = server.spawn(Resident::default())));
+    bytes
+}
+
+#[test]
+fn room_that_was_reserved_is_kept() {
+    let reserve = |server: &mut Server| _ = server.class::<Resident>().reserve(5_000);
+    let bytes = bytes_of_spawns(5_000, 3 * ROUND_TICKS, reserve);
+    assert!(bytes < 5_000 * 8, "{bytes} B were allocated");
+    assert!(bytes_of_spawns(5_000, 3 * ROUND_TICKS, |_| {}) > 5_000 * 300);
+}
+
+#[test]
+fn objects_that_come_and_go_in_each_round_find_the_memory_of_the_last_one() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Resident>();
+    let mut spawned = Vec::new();
+    let mut bytes = 0;
+    for tick in 1..=6 * ROUND_TICKS {
+        if tick % ROUND_TICKS == 50 {
+            let spawn = || spawned.extend((0..1_000).map(|_| server.spawn(Resident::default())));
+            bytes = measure_given(spawn).1;
+        }
+        if tick % ROUND_TICKS == 150 {
+            spawned.drain(..).for_each(|object| server.despawn(object));
+        }
+        server.tick(Duration::from_millis(16) * tick);
+    }
+    assert!(bytes < 10_000, "{bytes} B were allocated for objects that the server had in the last round");
+}
