@@ -80,6 +80,7 @@ impl SparseSlots {
 
     /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
     /// index `word`. Appending in ascending order costs O(1) for each word.
+    #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
             return;
@@ -88,8 +89,14 @@ impl SparseSlots {
             let bits = &mut self.words[place];
             self.zeros -= usize::from(*bits == 0);
             *bits |= mask;
-            return;
+        } else {
+            self.store(word, mask);
         }
+    }
+
+    /// Stores a word that is not stored.
+    #[inline(never)]
+    fn store(&mut self, word: usize, mask: u64) {
         let (at, bit) = ((word / 64) as u32, (word % 64) as u32);
         let index = match self.find(at) {
             Ok(index) => index,
@@ -118,13 +125,23 @@ impl SparseSlots {
 
     /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
     /// the index `word`. Costs O(log blocks) on average.
+    #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         let Some(place) = self.place(word) else { return };
         let bits = &mut self.words[place];
-        if *bits != 0 && *bits & !mask == 0 {
-            self.zeros += 1;
+        if *bits & mask == 0 {
+            return;
         }
         *bits &= !mask;
+        if *bits == 0 {
+            self.zeros += 1;
+            self.limit_zeros();
+        }
+    }
+
+    /// Drops stored words that are zero if there are too many of them.
+    #[inline(never)]
+    fn limit_zeros(&mut self) {
         if self.zeros <= SPARE_WORDS {
             return;
         }

@@ -36,12 +36,6 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the slots of a word in which former objects are told from the current ones by their
-    /// generations.
-    pub(crate) fn reused_in(&self, word: usize) -> u64 {
-        self.standings.reused_in(word)
-    }
-
     /// Returns which objects of `mask` were new to this client when it was first shown them.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         let words = self.standings.words(word);

@@ -35,11 +35,9 @@ pub(super) struct Words {
     pub unsent: u64,
     /// A pending spawn whose opening is in flight.
     pub opening: u64,
-    /// The client has had the object or a former one in the slot before, of which a packet may be in flight.
+    /// The client has had the same object in the slot before, or a former one, and none that was born there
+    /// since then. A packet about it may be in flight.
     pub used: u64,
-    /// The object was newborn when it came into a used slot. So the generation of a packet's content says
-    /// whether it is of this object or of a former one.
-    pub reused: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
     /// A plain removal: the object was destroyed, and the client must be told nothing else. It waits, or it is
@@ -56,14 +54,13 @@ impl Words {
     /// Asserts how the words depend on each other.
     fn check(self) {
         let Self { known, out_of_step, to_send, unsent, opening, .. } = self;
-        let Self { used, reused, with_new_elements, plain_removals, .. } = self;
+        let Self { used, with_new_elements, plain_removals, .. } = self;
         let alone = out_of_step | to_send | with_new_elements;
         assert_eq!((alone | self.pending()) & !known, 0, "only what is known is sent: {self:x?}");
         assert_eq!(self.pending() & !out_of_step, 0, "what has not arrived is out of step: {self:x?}");
         assert_eq!(to_send & unsent, 0, "the openings of pending spawns are not sent alone: {self:x?}");
         assert_eq!(unsent & opening, 0, "a pending spawn is sent once: {self:x?}");
         assert_eq!(unsent & used, 0, "a pending spawn is new to the client: {self:x?}");
-        assert_eq!(used & reused, 0, "a slot is in doubt in one way: {self:x?}");
         assert_eq!(plain_removals & !(known & out_of_step), 0, "what is removed is not in step: {self:x?}");
         let more = self.pending() | used | with_new_elements;
         assert_eq!(plain_removals & more, 0, "a plain removal says nothing else: {self:x?}");
@@ -79,17 +76,9 @@ pub(super) struct Standings {
     to_send: SparseSlots,
     unsent: SparseSlots,
     opening: SparseSlots,
-    /// `None` if no packet in flight is about a former object of a slot.
-    former: Option<Box<FormerSlots>>,
+    used: SparseSlots,
     with_new_elements: SparseSlots,
     plain_removals: SparseSlots,
-}
-
-/// The slots in which the client has had an object before.
-#[derive(Debug, Default)]
-struct FormerSlots {
-    used: SparseSlots,
-    reused: SparseSlots,
 }
 
 /// What is known.
@@ -102,8 +91,7 @@ impl Standings {
             to_send: self.to_send.word(word),
             unsent: self.unsent.word(word),
             opening: self.opening.word(word),
-            used: self.used_in(word),
-            reused: self.reused_in(word),
+            used: self.used.word(word),
             with_new_elements: self.with_new_elements.word(word),
             plain_removals: self.plain_removals.word(word),
         }
@@ -133,10 +121,6 @@ impl Standings {
         &self.plain_removals
     }
 
-    fn used_in(&self, word: usize) -> u64 {
-        self.former.as_ref().map_or(0, |former| former.used.word(word))
-    }
-
     #[inline]
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
         self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
@@ -151,12 +135,6 @@ impl Standings {
     /// Returns the pending spawns in a word.
     pub(super) fn pending_in(&self, word: usize) -> u64 {
         self.unsent.word(word) | self.opening.word(word)
-    }
-
-    /// Returns the slots of a word that were used before their objects were born.
-    #[inline]
-    pub(super) fn reused_in(&self, word: usize) -> u64 {
-        self.former.as_ref().map_or(0, |former| former.reused.word(word))
     }
 
     pub(super) fn is_pending(&self, slot: u32) -> bool {
@@ -203,11 +181,10 @@ impl Standings {
     /// alone. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
-        if let Some(former) = self.former.as_mut().filter(|former| former.used.contains(slot)) {
+        if self.used.contains(slot) {
             is_pending &= is_newborn;
             if is_pending {
-                former.used.remove(slot);
-                former.reused.insert(slot);
+                self.used.remove(slot);
             }
         }
         self.known.insert(slot);
@@ -267,7 +244,7 @@ impl Standings {
     pub(super) fn remove_plainly(&mut self, word: usize, mask: u64) -> u64 {
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
         let others = lacking | self.out_of_step.word(word) & !self.opening.word(word);
-        let removed = mask & self.known.word(word) & !(others | self.used_in(word));
+        let removed = mask & self.known.word(word) & !(others | self.used.word(word));
         self.opening.remove_mask(word, removed);
         for set in [&mut self.out_of_step, &mut self.to_send, &mut self.plain_removals] {
             set.insert_mask(word, removed);
@@ -334,16 +311,14 @@ impl Standings {
         [out_of_step, to_send, unsent, opening, with_new_elements, plain_removals]
             .into_iter()
             .for_each(|set| set.remove_mask(word, mask));
-        let former = self.former.get_or_insert_default();
-        former.used.insert_mask(word, mask);
-        former.reused.remove_mask(word, mask);
+        self.used.insert_mask(word, mask);
         self.check(word);
     }
 
     /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
     /// object.
     pub(super) fn forget_used(&mut self) {
-        self.former = None;
+        self.used = SparseSlots::default();
     }
 
     /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
@@ -354,11 +329,10 @@ impl Standings {
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.known.shrink();
-        let Self { out_of_step, to_send, unsent, opening, former, with_new_elements, .. } = self;
+        let Self { out_of_step, to_send, unsent, opening, used, with_new_elements, .. } = self;
+        let sets = [out_of_step, to_send, unsent, opening, used, with_new_elements];
+        sets.into_iter().for_each(SparseSlots::shrink);
         self.plain_removals.shrink();
-        let former = former.iter_mut().flat_map(|former| [&mut former.used, &mut former.reused]);
-        let sets = [out_of_step, to_send, unsent, opening, with_new_elements];
-        sets.into_iter().chain(former).for_each(SparseSlots::shrink);
     }
 }
 
@@ -375,9 +349,9 @@ mod tests {
         assert!(!standings.show(3, true, false) && !standings.is_pending(3));
         standings.forget(0, bit_of(3));
         assert!(standings.show(3, true, true) && standings.is_pending(3));
-        assert_eq!((standings.words(0).used, standings.words(0).reused), (0, bit_of(3)));
+        assert_eq!(standings.words(0).used, 0);
         standings.forget(0, bit_of(3));
-        assert_eq!((standings.words(0).used, standings.words(0).reused), (bit_of(3), 0));
+        assert_eq!(standings.words(0).used, bit_of(3));
         standings.forget_used();
         assert!(standings.show(3, true, false) && standings.is_pending(3));
     }

@@ -493,7 +493,7 @@ impl Pair {
                 }
                 // The slot may have another object by now.
                 let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
-                if is_current || self.states.reused_in(word) & bit == 0 {
+                if is_current {
                     self.states.openings_arrived(sequence, word, bit);
                 }
             }
@@ -510,7 +510,7 @@ impl Pair {
                 if is_removed {
                     plain.forget();
                 }
-                if is_current || self.states.reused_in(word) & bit == 0 {
+                if is_current {
                     let expected = if is_removed { bit } else { 0 };
                     assert_eq!(self.states.plain_removals_arrived(word, bit), expected);
                 }
