@@ -1,4 +1,5 @@
-//! A server with many objects of 112 bytes that all clients see, and the memory that it holds for each object.
+//! A server with many objects of 112 bytes that all clients see, and the memory that the server holds for
+//! each of them.
 //!
 //! *Invariant:* the memory of a server without objects, which has as many clients, is not counted.
 #![allow(dead_code, reason = "each binary uses a part")]

@@ -155,8 +155,8 @@ impl OpeningCache {
         self.waste_bits = 0;
     }
 
-    /// Frees all memory, if few of the openings were needed in the last [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS) ticks. The openings
-    /// that are needed later are then encoded again.
+    /// Frees all memory, if few of the openings were needed in this round (see
+    /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)). Openings that are needed later are encoded again.
     pub(crate) fn end_round(&mut self) {
         let needed = std::mem::take(self.needed.get_mut());
         let openings: usize = self.written.masks().map(|(_, mask)| mask.count_ones() as usize).sum();
