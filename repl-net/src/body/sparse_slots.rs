@@ -71,6 +71,9 @@ impl Block {
 }
 
 impl SparseSlots {
+    /// The set without members.
+    pub(crate) const EMPTY: Self = Self { blocks: Vec::new(), words: Vec::new(), zeros: 0 };
+
     /// Adds `slot`. Costs O(stored words) if no slot of the same word is a member, and otherwise O(log
     /// blocks).
     #[inline]

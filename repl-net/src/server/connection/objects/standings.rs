@@ -76,10 +76,19 @@ pub(super) struct Standings {
     to_send: SparseSlots,
     unsent: SparseSlots,
     opening: SparseSlots,
-    used: SparseSlots,
     with_new_elements: SparseSlots,
-    plain_removals: SparseSlots,
+    /// `None` if there are no such objects.
+    removed: Option<Box<RemovedObjects>>,
 }
+
+/// What a connection knows of objects that the client has removed or must remove.
+#[derive(Debug, Default)]
+struct RemovedObjects {
+    used: SparseSlots,
+    plain: SparseSlots,
+}
+
+static NONE_REMOVED: RemovedObjects = RemovedObjects { used: SparseSlots::EMPTY, plain: SparseSlots::EMPTY };
 
 /// What is known.
 impl Standings {
@@ -91,9 +100,9 @@ impl Standings {
             to_send: self.to_send.word(word),
             unsent: self.unsent.word(word),
             opening: self.opening.word(word),
-            used: self.used.word(word),
+            used: self.removed().used.word(word),
             with_new_elements: self.with_new_elements.word(word),
-            plain_removals: self.plain_removals.word(word),
+            plain_removals: self.removed().plain.word(word),
         }
     }
 
@@ -117,8 +126,12 @@ impl Standings {
         &self.with_new_elements
     }
 
+    fn removed(&self) -> &RemovedObjects {
+        self.removed.as_deref().unwrap_or(&NONE_REMOVED)
+    }
+
     pub(super) fn plain_removals(&self) -> &SparseSlots {
-        &self.plain_removals
+        &self.removed().plain
     }
 
     #[inline]
@@ -146,7 +159,7 @@ impl Standings {
         if self.unsent.contains(slot) {
             return Some(Phase::Unsent);
         }
-        if self.plain_removals.contains(slot) {
+        if self.removed().plain.contains(slot) {
             return Some(Phase::Closing(CloseReason::Destroyed));
         }
         self.opening.contains(slot).then_some(Phase::Opening)
@@ -181,10 +194,10 @@ impl Standings {
     /// alone. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
-        if self.used.contains(slot) {
+        if let Some(removed) = self.removed.as_mut().filter(|removed| removed.used.contains(slot)) {
             is_pending &= is_newborn;
             if is_pending {
-                self.used.remove(slot);
+                removed.used.remove(slot);
             }
         }
         self.known.insert(slot);
@@ -244,9 +257,10 @@ impl Standings {
     pub(super) fn remove_plainly(&mut self, word: usize, mask: u64) -> u64 {
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
         let others = lacking | self.out_of_step.word(word) & !self.opening.word(word);
-        let removed = mask & self.known.word(word) & !(others | self.used.word(word));
+        let removed = mask & self.known.word(word) & !(others | self.removed().used.word(word));
         self.opening.remove_mask(word, removed);
-        for set in [&mut self.out_of_step, &mut self.to_send, &mut self.plain_removals] {
+        let plain = &mut self.removed.get_or_insert_default().plain;
+        for set in [&mut self.out_of_step, &mut self.to_send, plain] {
             set.insert_mask(word, removed);
         }
         self.check(word);
@@ -260,7 +274,7 @@ impl Standings {
 
     /// The client has removed the objects in `mask`. Forgets the plain removals among them, and returns them.
     pub(super) fn plain_removals_arrived(&mut self, word: usize, mask: u64) -> u64 {
-        let removed = mask & self.plain_removals.word(word);
+        let removed = mask & self.removed().plain.word(word);
         if removed != 0 {
             self.forget(word, removed);
         }
@@ -272,7 +286,7 @@ impl Standings {
         let phase = self.phase(slot)?;
         self.unsent.remove(slot);
         self.opening.remove(slot);
-        self.plain_removals.remove(slot);
+        self.removed.iter_mut().for_each(|removed| removed.plain.remove(slot));
         if phase == Phase::Unsent {
             self.to_send.insert(slot);
         }
@@ -307,18 +321,20 @@ impl Standings {
     /// The client has removed the objects in `mask`.
     pub(super) fn forget(&mut self, word: usize, mask: u64) {
         self.known.remove_mask(word, mask);
-        let Self { out_of_step, to_send, unsent, opening, with_new_elements, plain_removals, .. } = self;
-        [out_of_step, to_send, unsent, opening, with_new_elements, plain_removals]
+        let Self { out_of_step, to_send, unsent, opening, with_new_elements, removed, .. } = self;
+        let removed = removed.get_or_insert_default();
+        removed.used.insert_mask(word, mask);
+        [out_of_step, to_send, unsent, opening, with_new_elements, &mut removed.plain]
             .into_iter()
             .for_each(|set| set.remove_mask(word, mask));
-        self.used.insert_mask(word, mask);
         self.check(word);
     }
 
     /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
     /// object.
     pub(super) fn forget_used(&mut self) {
-        self.used = SparseSlots::default();
+        self.removed.iter_mut().for_each(|removed| removed.used = SparseSlots::default());
+        self.removed.take_if(|removed| removed.plain.is_empty());
     }
 
     /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
@@ -329,10 +345,10 @@ impl Standings {
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.known.shrink();
-        let Self { out_of_step, to_send, unsent, opening, used, with_new_elements, .. } = self;
-        let sets = [out_of_step, to_send, unsent, opening, used, with_new_elements];
-        sets.into_iter().for_each(SparseSlots::shrink);
-        self.plain_removals.shrink();
+        let Self { out_of_step, to_send, unsent, opening, with_new_elements, removed, .. } = self;
+        let removed = removed.iter_mut().flat_map(|removed| [&mut removed.used, &mut removed.plain]);
+        let sets = [out_of_step, to_send, unsent, opening, with_new_elements];
+        sets.into_iter().chain(removed).for_each(SparseSlots::shrink);
     }
 }
 
