@@ -451,6 +451,11 @@ impl<P: Payload> Link<P> {
         self.late.end_round();
     }
 
+    /// Does the same for the packets before `end`.
+    pub fn forget_late_before(&mut self, end: Sequence) {
+        self.late.forget_before(end);
+    }
+
     /// Frees memory that was not needed recently.
     pub fn end_round(&mut self) {
         self.late.end_round();

@@ -43,6 +43,12 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
         self.entries.drain(start..end.max(start)).collect()
     }
 
+    /// Removes the entries of the packets before `end`.
+    pub(crate) fn forget_before(&mut self, end: Sequence) {
+        let count = self.entries.partition_point(|(sequence, _)| *sequence < end);
+        self.entries.drain(..count);
+    }
+
     /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
@@ -78,6 +84,9 @@ mod tests {
         assert_eq!(numbers(&mut log, 5, 6), [6]);
         assert_eq!(numbers(&mut log, 0, 100), [0, 1, 2, 7, 8, 9]);
         assert_eq!(numbers(&mut log, 0, 100), []);
+        (10..14).for_each(|number| log.add(Sequence::new(number), number));
+        log.forget_before(Sequence::new(12));
+        assert_eq!(numbers(&mut log, 0, 100), [12, 13]);
     }
 
     #[test]

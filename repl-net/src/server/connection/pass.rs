@@ -214,6 +214,10 @@ impl Connection {
             self.copies.objects.forget_used_slots();
             self.copies.objects.prune_new_elements(world);
         }
+        let (floor, next) = (self.link.outbox.in_flight.floor(), self.link.outbox.sequence());
+        if let Some(end) = self.copies.objects.forget_used_before(floor, next) {
+            self.link.forget_late_before(end);
+        }
         self.link.end_round();
         self.copies.objects.end_round();
         self.end_backlog_round();

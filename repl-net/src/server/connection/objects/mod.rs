@@ -447,6 +447,12 @@ impl ObjectStates {
         self.standings.forget_used();
     }
 
+    /// Does the same for the slots in which the client has had objects long ago, as
+    /// [`Standings::forget_used_before`] describes.
+    pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
+        self.standings.forget_used_before(floor, next)
+    }
+
     /// Frees memory that was not needed recently.
     pub(super) fn end_round(&mut self) {
         self.tracked.end_round();

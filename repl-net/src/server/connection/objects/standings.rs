@@ -14,11 +14,12 @@
 //! their slots belongs to another object only if its generation says so.
 
 use repl_core::__private::preload_all;
+use repl_link::parts::Sequence;
 
 use super::known::KnownObjects;
 use super::tracked::Phase;
 use crate::body::removal::CloseReason;
-use crate::body::slot_set::{SlotSet, word_of};
+use crate::body::slot_set::{SlotSet, bit_of, word_of};
 use crate::body::sparse_slots::SparseSlots;
 
 /// What a connection knows of 64 objects, with one bit for each object in each word.
@@ -84,11 +85,26 @@ pub(super) struct Standings {
 /// What a connection knows of objects that the client has removed or must remove.
 #[derive(Debug, Default)]
 struct RemovedObjects {
+    /// The slots whose objects the client has removed since `boundary` was the next packet.
     used: SparseSlots,
+    /// The slots whose objects the client has removed before. Their packets come before `boundary`.
+    used_before: SparseSlots,
+    boundary: Sequence,
     plain: SparseSlots,
 }
 
-static NONE_REMOVED: RemovedObjects = RemovedObjects { used: SparseSlots::EMPTY, plain: SparseSlots::EMPTY };
+static NONE_REMOVED: RemovedObjects = RemovedObjects {
+    used: SparseSlots::EMPTY,
+    used_before: SparseSlots::EMPTY,
+    boundary: Sequence::new(0),
+    plain: SparseSlots::EMPTY,
+};
+
+impl RemovedObjects {
+    fn used_in(&self, word: usize) -> u64 {
+        self.used.word(word) | self.used_before.word(word)
+    }
+}
 
 /// What is known.
 impl Standings {
@@ -100,7 +116,7 @@ impl Standings {
             to_send: self.to_send.word(word),
             unsent: self.unsent.word(word),
             opening: self.opening.word(word),
-            used: self.removed().used.word(word),
+            used: self.removed().used_in(word),
             with_new_elements: self.with_new_elements.word(word),
             plain_removals: self.removed().plain.word(word),
         }
@@ -194,10 +210,12 @@ impl Standings {
     /// alone. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
-        if let Some(removed) = self.removed.as_mut().filter(|removed| removed.used.contains(slot)) {
+        let (word, bit) = (word_of(slot), bit_of(slot));
+        if let Some(removed) = self.removed.as_mut().filter(|removed| removed.used_in(word) & bit != 0) {
             is_pending &= is_newborn;
             if is_pending {
-                removed.used.remove(slot);
+                removed.used.remove_mask(word, bit);
+                removed.used_before.remove_mask(word, bit);
             }
         }
         self.known.insert(slot);
@@ -257,7 +275,7 @@ impl Standings {
     pub(super) fn remove_plainly(&mut self, word: usize, mask: u64) -> u64 {
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
         let others = lacking | self.out_of_step.word(word) & !self.opening.word(word);
-        let removed = mask & self.known.word(word) & !(others | self.removed().used.word(word));
+        let removed = mask & self.known.word(word) & !(others | self.removed().used_in(word));
         self.opening.remove_mask(word, removed);
         let plain = &mut self.removed.get_or_insert_default().plain;
         for set in [&mut self.out_of_step, &mut self.to_send, plain] {
@@ -333,8 +351,19 @@ impl Standings {
     /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
     /// object.
     pub(super) fn forget_used(&mut self) {
-        self.removed.iter_mut().for_each(|removed| removed.used = SparseSlots::default());
+        if let Some(removed) = &mut self.removed {
+            (removed.used, removed.used_before) = (SparseSlots::default(), SparseSlots::default());
+        }
         self.removed.take_if(|removed| removed.plain.is_empty());
+    }
+
+    /// Forgets the slots that were used so long ago that all packets about their former objects come before
+    /// `floor`, the oldest packet of which it is not known whether it has arrived. `next` is the next packet.
+    /// Returns the packet before which late acks may have no effect any more, if slots were forgotten.
+    pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
+        let removed = self.removed.as_mut().filter(|removed| removed.boundary <= floor)?;
+        removed.used_before = std::mem::take(&mut removed.used);
+        Some(std::mem::replace(&mut removed.boundary, next))
     }
 
     /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
@@ -346,7 +375,10 @@ impl Standings {
     pub(super) fn end_round(&mut self) {
         self.known.shrink();
         let Self { out_of_step, to_send, unsent, opening, with_new_elements, removed, .. } = self;
-        let removed = removed.iter_mut().flat_map(|removed| [&mut removed.used, &mut removed.plain]);
+        let removed = removed.iter_mut().flat_map(|removed| {
+            let RemovedObjects { used, used_before, plain, .. } = &mut **removed;
+            [used, used_before, plain]
+        });
         let sets = [out_of_step, to_send, unsent, opening, with_new_elements];
         sets.into_iter().chain(removed).for_each(SparseSlots::shrink);
     }
@@ -355,7 +387,6 @@ impl Standings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::slot_set::bit_of;
 
     #[test]
     fn r17_what_the_client_may_have_had_is_no_pending_spawn_while_something_is_in_flight() {

@@ -169,7 +169,21 @@ impl Pair {
         }
     }
 
+    /// Forgets slots that were used long ago. A slot that was used since the oldest packet in flight was sent
+    /// stays used, and which of the others are forgotten is not specified.
+    fn forget_used(&mut self) {
+        let floor = self.in_flight.iter().map(|(sequence, _)| *sequence).min().unwrap_or(self.next);
+        self.states.forget_used_before(Sequence::new(floor), Sequence::new(self.next));
+        for slot in SLOTS {
+            let is_used = self.states.standings.words(slot as usize / 64).used >> (slot % 64) & 1 == 1;
+            let plain = self.plain(slot);
+            assert!(is_used == plain.was_used || plain.was_used && plain.removed_at <= floor, "slot {slot}");
+            plain.was_used = is_used;
+        }
+    }
+
     fn forget(&mut self, slot: u32) {
+        self.plain(slot).removed_at = self.next;
         let (expected, is_alive) = (self.plain(slot).forget(), self.plain(slot).is_alive);
         assert_eq!(self.states.forget(slot), expected);
         if expected && is_alive {
@@ -510,6 +524,8 @@ impl Pair {
                 if is_removed {
                     plain.forget();
                 }
+                let next = self.next;
+                self.plain(slot).removed_at = if is_removed { next } else { self.plain(slot).removed_at };
                 if is_current {
                     let expected = if is_removed { bit } else { 0 };
                     assert_eq!(self.states.plain_removals_arrived(word, bit), expected);
@@ -615,7 +631,11 @@ impl Pair {
             4 if self.plain(slot).is_alive => self.show(slot, false),
             5 if self.plain(slot).is_alive => self.set_owned(slot),
             6..=8 if self.plain(slot).is_alive => self.set_view(slot),
-            9..=10 => self.lose(),
+            9 => self.lose(),
+            10 => {
+                self.forget_used();
+                self.lose();
+            }
             11..=14 => self.arrive(),
             _ => self.tick(),
         }

@@ -17,6 +17,8 @@ pub(super) struct Plain {
     pub(super) is_owned: bool,
     pub(super) is_known: bool,
     pub(super) was_used: bool,
+    /// The next packet when the client had removed the last object.
+    pub(super) removed_at: u64,
     /// The phase of the object if it is a pending spawn.
     pub(super) spawn: Option<Phase>,
     pub(super) must_send: bool,
@@ -112,6 +114,7 @@ impl Plain {
         let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
         self.must_send = true;
         if is_forgotten {
+            self.removed_at = next;
             self.forget();
         }
         Some(closed)
