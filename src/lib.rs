@@ -413,7 +413,7 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    BitReader, BitWriter, Callbacks, Condition, Coordinates, Guid, ItemId, Layout, Located, Map,
+    BitReader, BitWriter, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout, Located, Map,
     NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
     Replicated, WireForm, WriteError,
 };
