@@ -150,6 +150,29 @@ impl<T: Replicated> Class<T> {
         }
     }
 
+    /// Does the same as [`compare_seen`](Self::compare_seen) for a few properties that were marked. Costs
+    /// O(marked properties) if all of them are plain memory, and otherwise as much as `compare_seen`.
+    #[inline]
+    pub fn compare_marked(
+        &self,
+        live: &T,
+        shadow: Shadow<'_, T>,
+        marked: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
+        if !self.places.are_plain(marked) {
+            return self.compare_seen(live, shadow, marked, changes, refusals, scratch);
+        }
+        let differences =
+            &mut Differences { scope: marked, copied: &mut changes.handles, left: &mut scratch.left };
+        self.places.compare_plain(live, shadow.values, shadow.seen, differences);
+        if !scratch.left.is_empty() {
+            self.compare_left(live, shadow, changes, refusals, scratch);
+        }
+    }
+
     /// Compares by their commands the properties in `scratch.left`, and removes them from there.
     // Not inlined, so that the code for plain memory stays short.
     #[inline(never)]

@@ -136,12 +136,25 @@ impl<T: Planned> Blocks<T> {
         seen: &mut [u8],
         differences: &mut Differences<'_>,
     ) {
-        let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
-        let seen = if is_seen { seen.as_mut_ptr() } else { std::ptr::null_mut() };
-        let known = Known { shadow: std::ptr::from_mut(shadow).cast(), seen };
+        let known = Known::of(shadow, seen);
         // SAFETY: the blocks were made from the plan of `T`, so they are initialised bytes inside a `T`,
         // which the references lend. The seen bytes have the length that this plan states.
         unsafe { self.list.compare(std::ptr::from_ref(live).cast(), known, differences) };
+    }
+
+    /// Does the same as [`compare`](Self::compare) for a scope of which all properties are in blocks and in
+    /// the first word of a set of handles. Looks at no other properties.
+    #[inline]
+    pub(crate) fn compare_first_word(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        seen: &mut [u8],
+        differences: &mut Differences<'_>,
+    ) {
+        let (known, scope) = (Known::of(shadow, seen), differences.scope.first_word());
+        // SAFETY: as in `compare`.
+        unsafe { self.list.compare_each(0, scope, std::ptr::from_ref(live).cast(), known, differences) };
     }
 
     /// Makes the seen bytes of a property those of the shadow, so that a scan finds the object as long as the
@@ -158,6 +171,15 @@ impl<T: Planned> Blocks<T> {
 }
 
 impl Known {
+    /// Returns the memory of a shadow and of the seen bytes, if these have the length that the plan of `T`
+    /// states.
+    #[inline(always)]
+    fn of<T: Planned>(shadow: &mut T, seen: &mut [u8]) -> Self {
+        let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
+        let seen = if is_seen { seen.as_mut_ptr() } else { std::ptr::null_mut() };
+        Self { shadow: std::ptr::from_mut(shadow).cast(), seen }
+    }
+
     /// Returns the memory with which the bytes at an offset of the object are compared, and whether these are
     /// seen bytes. `seen` is the offset of the bytes in the seen bytes.
     #[inline(always)]
@@ -256,6 +278,23 @@ impl BlockList {
     // Not inlined, so that the code for most blocks stays short.
     #[inline(never)]
     unsafe fn compare_values(
+        &self,
+        word: usize,
+        scope: u64,
+        from: *const u8,
+        known: Known,
+        differences: &mut Differences<'_>,
+    ) {
+        // SAFETY: as for this function.
+        unsafe { self.compare_each(word, scope, from, known, differences) };
+    }
+
+    /// Does the same as [`compare_values`](Self::compare_values), without a call.
+    ///
+    /// # Safety
+    /// As for [`compare`](Self::compare). All the values are in blocks.
+    #[inline(always)]
+    unsafe fn compare_each(
         &self,
         word: usize,
         scope: u64,

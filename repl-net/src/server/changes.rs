@@ -105,6 +105,16 @@ impl Findings {
         self.items.last().map(|change| &change.list)
     }
 
+    /// Does the same as [`keep`](Self::keep) for an object that is not new.
+    #[inline]
+    pub(crate) fn keep_known(&mut self) -> Option<&Changelist> {
+        if self.items.next()?.list.is_empty() {
+            return None;
+        }
+        self.items.keep();
+        self.items.last().map(|change| &change.list)
+    }
+
     /// Moves everything that others have found here. Each of the others has found its changes in ascending
     /// order of the slots.
     #[cfg(feature = "rayon")]

@@ -70,6 +70,7 @@ impl Server {
     ///
     /// # Panics
     /// Panics if the object does not exist, or is [external](crate::External).
+    #[inline]
     #[track_caller]
     #[must_use = "an editor changes nothing before one of its methods is called"]
     pub fn edit<T: Replicated>(&mut self, object: ObjectRef<T>) -> Edit<'_, T> {

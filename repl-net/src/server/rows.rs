@@ -70,6 +70,28 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         }
     }
 
+    #[inline]
+    fn compare_marked(
+        &mut self,
+        class: &Class<T>,
+        shadow: Shadow<'_, T>,
+        row: usize,
+        marked: &HandleSet,
+        outcome: Outcome<'_>,
+    ) {
+        let Outcome { changes, refusals, scratch } = outcome;
+        class.compare_marked(&self.0[row], shadow, marked, changes, refusals, scratch);
+        if scratch.take_must_renumber() {
+            class.renumber_items(&mut self.0[row]);
+        }
+    }
+
+    /// Prefetches only the shadow, because who marked the object has just written to it.
+    #[inline]
+    fn preload_marked(&self, shadows: &Shadows<T>, row: usize) {
+        preload_all(&shadows.rows[row]);
+    }
+
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         preload_all(&self.0[row]);
         preload_all(&shadows.rows[row]);

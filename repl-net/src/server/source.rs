@@ -35,6 +35,23 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
+    /// Does the same as [`compare`](Self::compare) if the object is compared only in a few marked properties.
+    #[inline]
+    fn compare_marked(
+        &mut self,
+        class: &Class<T>,
+        shadow: Shadow<'_, T>,
+        row: usize,
+        marked: &HandleSet,
+        outcome: Outcome<'_>,
+    ) {
+        self.compare(class, shadow, row, marked, outcome);
+    }
+    /// Does the same as [`preload_row`](Self::preload_row) before only marked properties are compared.
+    #[inline]
+    fn preload_marked(&self, shadows: &Shadows<T>, row: usize) {
+        self.preload_row(shadows, row);
+    }
     /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, shadows: &Shadows<T>, row: usize);
     /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been

@@ -31,7 +31,7 @@ impl EditedObjects for Unnoticed {
 
 impl World {
     /// Returns the editor of an object that the server owns.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn edit<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<Edit<'_, T>, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;
         let found = self.store.occupants.get(guid.slot() as usize).filter(|occupant| occupant.is(guid));
