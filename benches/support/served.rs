@@ -97,7 +97,7 @@ avatar!(
     #[inline]
     fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
         server[player].set_health(health);
-    }
+    },
     #[inline]
     fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
         server[player].turn(position, yaw);
@@ -109,7 +109,7 @@ avatar!(
     #[inline]
     fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
         server.edit(player).health(health);
-    }
+    },
     #[inline]
     fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
         server.edit(player).position(position).yaw(yaw);

@@ -150,27 +150,13 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Does the same as [`compare_seen`](Self::compare_seen) for a few properties that were marked. Costs
-    /// O(marked properties) if all of them are plain memory, and otherwise as much as `compare_seen`.
+    /// Copies to the shadow those values that differ of a few marked properties, and returns the handles that
+    /// differed, as [`HandleSet::first_word`] does. Returns `None`, and copies nothing, if not all of them are
+    /// below 65, or if one must be compared as [`compare_seen`](Self::compare_seen) does, because it is not
+    /// plain memory, may have no wire form, or has seen bytes. Costs O(marked properties).
     #[inline]
-    pub fn compare_marked(
-        &self,
-        live: &T,
-        shadow: Shadow<'_, T>,
-        marked: &HandleSet,
-        changes: &mut Changelist,
-        refusals: &mut Vec<Refusal>,
-        scratch: &mut Scratch,
-    ) {
-        if !self.places.are_plain(marked) {
-            return self.compare_seen(live, shadow, marked, changes, refusals, scratch);
-        }
-        let differences =
-            &mut Differences { scope: marked, copied: &mut changes.handles, left: &mut scratch.left };
-        self.places.compare_plain(live, shadow.values, shadow.seen, differences);
-        if !scratch.left.is_empty() {
-            self.compare_left(live, shadow, changes, refusals, scratch);
-        }
+    pub fn copy_marked(&self, live: &T, shadow: &mut T, marked: &HandleSet) -> Option<u64> {
+        self.places.copy_few(live, shadow, marked)
     }
 
     /// Compares by their commands the properties in `scratch.left`, and removes them from there.

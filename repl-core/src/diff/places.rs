@@ -15,8 +15,6 @@ use crate::schema::program::{CommandKind, Program};
 #[derive(Debug)]
 pub(crate) struct Places<T> {
     blocks: Blocks<T>,
-    /// The properties in blocks.
-    in_blocks: HandleSet,
     /// The strings of the type's plan.
     strings: Box<[StringPlace]>,
     /// The properties of these strings.
@@ -48,28 +46,16 @@ impl<T: Planned> Places<T> {
         let mut by_command = HandleSet::up_to(program.handles());
         by_command.difference(&in_strings);
         by_command.difference(&in_blocks);
-        let has_by_command = !by_command.is_empty();
-        Self { blocks, in_blocks, strings, in_strings, has_by_command, by_command }
+        Self { blocks, strings, in_strings, has_by_command: !by_command.is_empty(), by_command }
     }
 
-    /// Returns whether these properties are in blocks, and are so few that none of them is in another word
-    /// than the first.
+    /// Copies to the shadow those values that differ of a few properties, and returns the properties that
+    /// differed, as the bits of the first word of a set. Returns `None`, and copies nothing, if not all of the
+    /// properties can be copied without a look at their values.
     #[inline]
-    pub(crate) fn are_plain(&self, handles: &HandleSet) -> bool {
-        handles.is_one_word() && handles.first_word() & !self.in_blocks.first_word() == 0
-    }
-
-    /// Does the same as [`compare`](Self::compare) for a scope of [plain](Self::are_plain) properties, and
-    /// looks at nothing else.
-    #[inline]
-    pub(crate) fn compare_plain(
-        &self,
-        live: &T,
-        shadow: &mut T,
-        seen: &mut [u8],
-        differences: &mut Differences<'_>,
-    ) {
-        self.blocks.compare_first_word(live, shadow, seen, differences);
+    pub(crate) fn copy_few(&self, live: &T, shadow: &mut T, handles: &HandleSet) -> Option<u64> {
+        let (word, direct) = (handles.first_word(), self.blocks.direct());
+        (handles.is_one_word() && word & !direct == 0).then(|| self.blocks.copy_direct(live, shadow, word))
     }
 
     /// Returns the properties that are compared by their commands.

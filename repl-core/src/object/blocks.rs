@@ -35,6 +35,9 @@ struct BlockList {
     bits: Vec<u8>,
     /// Where the values are that are in blocks, by their handles less one.
     places: Vec<ValuePlace>,
+    /// The properties whose values are copied to the shadow without a look at them, as bits of the first word
+    /// of a set of handles.
+    direct: u64,
 }
 
 /// Where a value in a block is.
@@ -136,25 +139,37 @@ impl<T: Planned> Blocks<T> {
         seen: &mut [u8],
         differences: &mut Differences<'_>,
     ) {
-        let known = Known::of(shadow, seen);
+        let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
+        let seen = if is_seen { seen.as_mut_ptr() } else { std::ptr::null_mut() };
+        let known = Known { shadow: std::ptr::from_mut(shadow).cast(), seen };
         // SAFETY: the blocks were made from the plan of `T`, so they are initialised bytes inside a `T`,
         // which the references lend. The seen bytes have the length that this plan states.
         unsafe { self.list.compare(std::ptr::from_ref(live).cast(), known, differences) };
     }
 
-    /// Does the same as [`compare`](Self::compare) for a scope of which all properties are in blocks and in
-    /// the first word of a set of handles. Looks at no other properties.
+    /// Returns the properties that [`copy_direct`](Self::copy_direct) can copy, as bits of the first word of a
+    /// set of handles.
     #[inline]
-    pub(crate) fn compare_first_word(
-        &self,
-        live: &T,
-        shadow: &mut T,
-        seen: &mut [u8],
-        differences: &mut Differences<'_>,
-    ) {
-        let (known, scope) = (Known::of(shadow, seen), differences.scope.first_word());
-        // SAFETY: as in `compare`.
-        unsafe { self.list.compare_each(0, scope, std::ptr::from_ref(live).cast(), known, differences) };
+    pub(crate) fn direct(&self) -> u64 {
+        self.list.direct
+    }
+
+    /// Copies to the shadow those values that differ of the [direct](Self::direct) properties whose bits are
+    /// set in `scope`. Returns the bits of those that differed. Costs O(bits), and looks at nothing else.
+    #[inline]
+    pub(crate) fn copy_direct(&self, live: &T, shadow: &mut T, scope: u64) -> u64 {
+        debug_assert!(scope & !self.list.direct == 0, "all values in scope are copied without a look");
+        let (from, to) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_mut(shadow).cast::<u8>());
+        bits(scope & self.list.direct).fold(0, |copied, bit| {
+            let ValuePlace { offset, bytes, .. } = self.list.places[bit as usize];
+            let (offset, bytes) = (usize::from(offset), usize::from(bytes));
+            // SAFETY: a value in a block is initialised bytes inside the object.
+            let value = unsafe { from_raw_parts(from.wrapping_add(offset), bytes) };
+            // SAFETY: as for the previous block. The shadow is borrowed mutably, and any value of a direct
+            // property can be copied to it.
+            let known = unsafe { from_raw_parts_mut(to.wrapping_add(offset), bytes) };
+            copied | u64::from(copy_different(value, known)) << bit
+        })
     }
 
     /// Makes the seen bytes of a property those of the shadow, so that a scan finds the object as long as the
@@ -171,15 +186,6 @@ impl<T: Planned> Blocks<T> {
 }
 
 impl Known {
-    /// Returns the memory of a shadow and of the seen bytes, if these have the length that the plan of `T`
-    /// states.
-    #[inline(always)]
-    fn of<T: Planned>(shadow: &mut T, seen: &mut [u8]) -> Self {
-        let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
-        let seen = if is_seen { seen.as_mut_ptr() } else { std::ptr::null_mut() };
-        Self { shadow: std::ptr::from_mut(shadow).cast(), seen }
-    }
-
     /// Returns the memory with which the bytes at an offset of the object are compared, and whether these are
     /// seen bytes. `seen` is the offset of the bytes in the seen bytes.
     #[inline(always)]
@@ -225,7 +231,10 @@ impl BlockList {
             block.has_no_gaps = block.owned == u64::MAX >> (MAX_BYTES - block.bytes);
             block.is_copied = block.has_no_gaps && block.any_sent == block.last;
         }
-        (Self { blocks, bits, places }, mapped)
+        let is_direct = |place: &ValuePlace| place.is_any_sent && place.seen.is_none();
+        let direct = (0..64).zip(&places).filter(|(_, place)| is_direct(place));
+        let direct = direct.fold(0, |direct, (bit, _)| direct | 1 << bit);
+        (Self { blocks, bits, places, direct }, mapped)
     }
 
     /// Does the same as [`Blocks::compare`].
@@ -278,23 +287,6 @@ impl BlockList {
     // Not inlined, so that the code for most blocks stays short.
     #[inline(never)]
     unsafe fn compare_values(
-        &self,
-        word: usize,
-        scope: u64,
-        from: *const u8,
-        known: Known,
-        differences: &mut Differences<'_>,
-    ) {
-        // SAFETY: as for this function.
-        unsafe { self.compare_each(word, scope, from, known, differences) };
-    }
-
-    /// Does the same as [`compare_values`](Self::compare_values), without a call.
-    ///
-    /// # Safety
-    /// As for [`compare`](Self::compare). All the values are in blocks.
-    #[inline(always)]
-    unsafe fn compare_each(
         &self,
         word: usize,
         scope: u64,

@@ -105,14 +105,16 @@ impl Findings {
         self.items.last().map(|change| &change.list)
     }
 
-    /// Does the same as [`keep`](Self::keep) for an object that is not new.
+    /// Adds the change of the object in `slot`, whose properties in the first word of handles have changed,
+    /// and returns its changelist.
     #[inline]
-    pub(crate) fn keep_known(&mut self) -> Option<&Changelist> {
-        if self.items.next()?.list.is_empty() {
-            return None;
-        }
-        self.items.keep();
-        self.items.last().map(|change| &change.list)
+    pub(crate) fn add_flat(&mut self, slot: u32, changed: u64) -> &Changelist {
+        let Self { items, scratch, .. } = self;
+        let change = items.keep_or(|| Change { slot, list: Changelist::new() });
+        change.slot = slot;
+        scratch.recycle(&mut change.list);
+        change.list.insert_word(changed);
+        &change.list
     }
 
     /// Moves everything that others have found here. Each of the others has found its changes in ascending

@@ -195,7 +195,8 @@ impl ClassComparison<'_> {
 
     /// Does the same as [`batch`](Self::batch) for a class of which ordinary updates compare nothing but
     /// [what is marked](repl_core::Layout::compares_only_marked).
-    #[inline]
+    // Not inlined, and with calls for all else, so that the registers are enough for most objects.
+    #[inline(never)]
     fn marked_batch<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
@@ -212,12 +213,26 @@ impl ClassComparison<'_> {
                 self.preload_marked(shadows, source, next);
             }
             let place = Place { at: batch.first + at, slot, row: row as usize };
-            if self.is_only_marked(place, expected) {
-                self.marked(shadows, source, place, refusals);
-            } else {
-                self.object(shadows, source, place, expected, refusals);
+            let is_only_marked = self.is_only_marked(place, expected);
+            match is_only_marked.then(|| copy_marked(shadows, source, place.row)).flatten() {
+                Some(0) => {}
+                Some(changed) => self.keep_copied(place, changed),
+                None => self.unlike(shadows, source, place, expected, refusals),
             }
         }
+    }
+
+    /// Compares an object in the way of classes with other properties than marked ones.
+    #[inline(never)]
+    fn unlike<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        place: Place,
+        expected: Expected,
+        refusals: &mut Vec<Refusal>,
+    ) {
+        self.object(shadows, source, place, expected, refusals);
     }
 
     /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class.
@@ -271,30 +286,6 @@ impl ClassComparison<'_> {
             && self.objects.get(at, slot).is_plain()
             && !(expected.newborn && newborn.contains(slot))
             && !(expected.openings && (opening.contains(slot) || reopening.contains(slot)))
-    }
-
-    /// Compares only the marked properties of one object, and stores what changed. Goes straight from the
-    /// marks to the values. `refusals` is empty before and after.
-    #[inline]
-    fn marked<T: Replicated, S: Source<T>>(
-        &mut self,
-        shadows: &mut Shadows<T>,
-        source: &mut S,
-        place: Place,
-        refusals: &mut Vec<Refusal>,
-    ) {
-        let marked = std::mem::take(&mut shadows.marks[place.row]);
-        if marked.is_empty() && !S::REFUSES_OUTSIDE_OF_SCOPE {
-            return;
-        }
-        let (class, shadow) = shadows.in_row(place.row, false);
-        let (changes, scratch) = self.found.blank(place.slot);
-        let outcome = Outcome { changes, refusals, scratch };
-        source.compare_marked(class, shadow, place.row, &marked, outcome);
-        if !refusals.is_empty() {
-            self.note_refusals::<T, S>(place, &marked, refusals);
-        }
-        self.keep_plain(place);
     }
 
     /// Compares one object, and stores what changed. `refusals` is empty before and after.
@@ -363,10 +354,10 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Does the same as [`keep`](Self::keep) for an object that is plain and not new.
+    /// Adds the changes of an object that is plain and not new. `changed` are the handles that changed.
     #[inline]
-    fn keep_plain(&mut self, Place { at, slot, row }: Place) {
-        let Some(list) = self.found.keep_known() else { return };
+    fn keep_copied(&mut self, Place { at, slot, row }: Place, changed: u64) {
+        let list = self.found.add_flat(slot, changed);
         let object = self.objects.get_mut(at, slot);
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
             self.found.evicted.push((slot, place, list));
@@ -413,4 +404,15 @@ impl ClassComparison<'_> {
         }
         Some(scope)
     }
+}
+
+/// Copies the marked values of an object to its shadow and clears the marks, if the source can copy them all.
+/// Returns which of them differed, as bits of the first word of handles.
+#[inline]
+fn copy_marked<T: Replicated, S: Source<T>>(shadows: &mut Shadows<T>, source: &S, row: usize) -> Option<u64> {
+    let Shadows { class, rows, marks, .. } = shadows;
+    let marked = &mut marks[row];
+    let changed = source.copy_marked(class, &mut rows[row], row, marked)?;
+    marked.clear();
+    Some(changed)
 }

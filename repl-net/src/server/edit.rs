@@ -7,8 +7,8 @@
 
 use repl_core::{Edit, ObjectRef, Replicated};
 
-use super::objects::text_of;
 use super::Server;
+use super::objects::text_of;
 
 impl Server {
     /// Returns the editor of an object, which marks the properties that it changes. This is the fastest way to

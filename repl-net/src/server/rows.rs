@@ -71,19 +71,8 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     #[inline]
-    fn compare_marked(
-        &mut self,
-        class: &Class<T>,
-        shadow: Shadow<'_, T>,
-        row: usize,
-        marked: &HandleSet,
-        outcome: Outcome<'_>,
-    ) {
-        let Outcome { changes, refusals, scratch } = outcome;
-        class.compare_marked(&self.0[row], shadow, marked, changes, refusals, scratch);
-        if scratch.take_must_renumber() {
-            class.renumber_items(&mut self.0[row]);
-        }
+    fn copy_marked(&self, class: &Class<T>, shadow: &mut T, row: usize, marked: &HandleSet) -> Option<u64> {
+        class.copy_marked(&self.0[row], shadow, marked)
     }
 
     /// Prefetches only the shadow, because who marked the object has just written to it.

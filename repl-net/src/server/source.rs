@@ -35,17 +35,11 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
-    /// Does the same as [`compare`](Self::compare) if the object is compared only in a few marked properties.
+    /// Copies what differs of a few marked properties to the shadow, as [`Class::copy_marked`] describes.
+    /// Returns `None` if the properties must be [compared](Self::compare).
     #[inline]
-    fn compare_marked(
-        &mut self,
-        class: &Class<T>,
-        shadow: Shadow<'_, T>,
-        row: usize,
-        marked: &HandleSet,
-        outcome: Outcome<'_>,
-    ) {
-        self.compare(class, shadow, row, marked, outcome);
+    fn copy_marked(&self, _: &Class<T>, _shadow: &mut T, _row: usize, _marked: &HandleSet) -> Option<u64> {
+        None
     }
     /// Does the same as [`preload_row`](Self::preload_row) before only marked properties are compared.
     #[inline]
