@@ -69,9 +69,10 @@ impl World {
         if marked.is_empty() || self.store.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(result);
         }
+        // A property is too large as a whole, so the elements of a fixed array are compared together.
+        let marked = conditions.whole_properties(&marked);
         let inputs = HandOver {
-            // A property is too large as a whole, so the elements of a fixed array are compared together.
-            scope: conditions.whole_properties(&marked),
+            scope: marked.clone(),
             max_bits: self.store.limits.max_object_bits(),
             is_new: self.marks.newborn.contains(slot),
             scratch: &mut self.changes.found.scratch,
