@@ -108,7 +108,7 @@ pub use wire::decode::Observer;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::object::preload::{preload, preload_all};
-    pub use crate::object::setters::{set, set_element, set_with};
+    pub use crate::object::setters::{Set, SetOfAny, set_with};
     pub use crate::object::whole::{identical, identical_with, read as read_field, write as write_field};
     pub use crate::schema::attributes::*;
     pub use crate::schema::callbacks::ValueCallbacks;

@@ -82,6 +82,8 @@ impl Setters {
             #[doc = #doc]
             #vis struct #name #own (#private::Editor<'__edit, #ident #object>) #own_bounds;
 
+            use #private::SetOfAny as _;
+
             #[automatically_derived]
             impl #declared #name #parameters #bounds {
                 #(#setters)*
@@ -120,7 +122,7 @@ impl Setter<'_> {
             let serializer = field::serializer(container, (*index).into());
             quote!(set_with::<#ty, #serializer>)
         } else {
-            quote!(set)
+            quote!(Set::<#ty>::whole)
         };
         let body = body(quote! {
             #private::#call(&mut self.0.object.#member, value, &mut self.0.marker, #index);
@@ -174,7 +176,7 @@ impl Setter<'_> {
         );
         let doc = self.doc(&text);
         let body = body(quote! {
-            #private::set_element(&mut self.0.object.#member, at, value, &mut self.0.marker, #index);
+            #private::Set::<#element>::element(&mut self.0.object.#member, at, value, &mut self.0.marker, #index);
             self
         });
         Some(quote! {
