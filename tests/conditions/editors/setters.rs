@@ -188,7 +188,7 @@ fn parts_that_are_not_replicated_are_written_without_a_mark() {
 }
 
 #[test]
-fn one_element_of_a_fixed_array_is_marked_alone() {
+fn s124_one_element_of_a_fixed_array_is_marked_alone() {
     let (mut room, hero) = room();
     room.server[hero].slots = [7; 4];
     room.server.edit(hero).slots_at(3, 9).slots_at(0, 8);

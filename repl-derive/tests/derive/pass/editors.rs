@@ -48,6 +48,7 @@ pub mod world {
 }
 
 /// Names that could be confused with others.
+#[allow(non_snake_case, reason = "a setter has the name of its field")]
 #[derive(Replicated, Default, Debug)]
 struct Names {
     #[replicated]
@@ -72,7 +73,6 @@ struct Names {
     edit: u8,
     #[replicated]
     at: u8,
-    #[allow(non_snake_case, reason = "the setter has this name")]
     #[replicated]
     HeatMap: u8,
 }
