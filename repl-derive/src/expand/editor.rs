@@ -77,7 +77,7 @@ impl Setters {
         let (own, _, own_bounds) = own.split_for_impl();
         let full = with_lifetime(generics, "'__edit");
         let (declared, parameters, bounds) = full.split_for_impl();
-        let doc = format!("Edits an object of the type `{}`. `Server::edit` returns it.", ident.unraw());
+        let doc = format!(" Edits an object of the type `{}`. `Server::edit` returns it.", ident.unraw());
         quote! {
             #[doc = #doc]
             #vis struct #name #own (#private::Editor<'__edit, #ident #object>) #own_bounds;
@@ -194,7 +194,9 @@ impl Setter<'_> {
     fn doc(&self, text: &str) -> TokenStream {
         let has_docs = self.field.docs.iter().any(|attribute| attribute.path().is_ident("doc"));
         let separator = has_docs.then(|| quote!(#[doc = ""]));
-        quote!(#separator #[doc = #text])
+        // A comment has a space before its text.
+        let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
+        quote!(#separator #(#[doc = #lines])*)
     }
 
     /// Returns the name of another method of the field. Returns `None` if this is the name of a field, whose
