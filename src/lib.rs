@@ -109,7 +109,8 @@
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
-//! that the next [`tick`](Server::tick) compares it. [`get_pair_mut`](Server::get_pair_mut) borrows two
+//! that the next [`tick`](Server::tick) compares it. [`server.edit(player).health(90)`](Server::edit) does the
+//! same by a setter, which marks the field if it has `push`. [`get_pair_mut`](Server::get_pair_mut) borrows two
 //! objects at the same time. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then. With [`Register`], one
 //! function registers everything for both sides.
@@ -413,7 +414,7 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    BitReader, BitWriter, Callbacks, Condition, Coordinates, Guid, ItemId, Layout, Located, Map,
+    BitReader, BitWriter, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout, Located, Map,
     NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
     Replicated, WireForm, WriteError,
 };

@@ -10,9 +10,7 @@ use std::fmt::Debug;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use repl::{
-    Client, ClientConfig, ConnectionId, ObjectRef, PropertyIndex, Replicated, Server, ServerConfig, Session,
-};
+use repl::{Client, ClientConfig, ConnectionId, ObjectRef, Replicated, Server, ServerConfig, Session};
 
 use crate::config::at_once;
 use crate::player::{MarkedPlayer, Player};
@@ -53,7 +51,7 @@ impl Packets {
 /// How a user writes the changes of a tick.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Writing {
-    /// `server[player].health = …`: each marks one object.
+    /// `server[player].health = …`, or `server.edit(player).health(…)`: each marks one object.
     ByReference,
     /// `for (_, player) in server.objects_mut()`: all objects are scanned.
     AllAtOnce,
@@ -61,19 +59,20 @@ pub(crate) enum Writing {
 
 /// A kind of player.
 pub(crate) trait Avatar: Replicated + PartialEq + Debug {
-    /// Whether the user marks each field that it writes to.
-    const IS_MARKED: bool;
     /// Returns the player that slot `index` has at the start.
     fn nth(index: u32) -> Self;
     fn set_health(&mut self, health: u16);
     fn turn(&mut self, position: [f32; 3], yaw: f32);
+    /// Writes the health of a player of a server.
+    fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16);
+    /// Writes the position and the yaw of a player of a server.
+    fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32);
 }
 
+/// Implements `Avatar`. The functions that write to a player of a server are given.
 macro_rules! avatar {
-    ($name:ident, $is_marked:expr) => {
+    ($name:ident, $($of_server:item)+) => {
         impl Avatar for $name {
-            const IS_MARKED: bool = $is_marked;
-
             fn nth(index: u32) -> Self {
                 Self::nth(index)
             }
@@ -87,12 +86,35 @@ macro_rules! avatar {
             fn turn(&mut self, position: [f32; 3], yaw: f32) {
                 (self.position, self.yaw) = (position, yaw);
             }
+
+            $($of_server)+
         }
     };
 }
 
-avatar!(Player, false);
-avatar!(MarkedPlayer, true);
+avatar!(
+    Player,
+    #[inline]
+    fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
+        server[player].set_health(health);
+    },
+    #[inline]
+    fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
+        server[player].turn(position, yaw);
+    }
+);
+
+avatar!(
+    MarkedPlayer,
+    #[inline]
+    fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
+        server.edit(player).health(health);
+    },
+    #[inline]
+    fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
+        server.edit(player).position(position).yaw(yaw);
+    }
+);
 
 /// A server of players.
 pub(crate) struct Served<P = Player> {
@@ -365,30 +387,15 @@ fn assert_same<P: Avatar>(server: &Server, players: &[ObjectRef<P>], client: &Cl
 /// Writes one player after another by its reference.
 struct ByReference<'a, P>(&'a mut Server, &'a [ObjectRef<P>]);
 
-impl<P: Avatar> ByReference<'_, P> {
-    /// Marks a field that was written to.
-    #[inline]
-    fn mark(&mut self, player: ObjectRef<P>, field: PropertyIndex<P>) {
-        if P::IS_MARKED {
-            self.0.object(player).mark_dirty(field);
-        }
-    }
-}
-
 impl<P: Avatar> Arena for ByReference<'_, P> {
     #[inline]
     fn set_health(&mut self, index: u32, health: u16) {
-        let player = self.1[index as usize];
-        self.0[player].set_health(health);
-        self.mark(player, const { P::LAYOUT.property("health") });
+        P::set_health_of(self.0, self.1[index as usize], health);
     }
 
     #[inline]
     fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
-        let player = self.1[index as usize];
-        self.0[player].turn(position, yaw);
-        self.mark(player, const { P::LAYOUT.property("position") });
-        self.mark(player, const { P::LAYOUT.property("yaw") });
+        P::turn_of(self.0, self.1[index as usize], position, yaw);
     }
 }
 

@@ -97,7 +97,7 @@ pub use schema::location::{Coordinates, Located};
 pub use schema::map::Map;
 pub use schema::program::Program;
 pub use schema::property::Property;
-pub use schema::replicated::Replicated;
+pub use schema::replicated::{Edit, Replicated};
 pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
@@ -108,12 +108,14 @@ pub use wire::decode::Observer;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::object::preload::{preload, preload_all};
+    pub use crate::object::setters::{Set, SetOfAny, set_with};
     pub use crate::object::whole::{identical, identical_with, read as read_field, write as write_field};
     pub use crate::schema::attributes::*;
     pub use crate::schema::callbacks::ValueCallbacks;
     pub use crate::schema::callbacks::{NoCallbacks, ObjectCallbackPolicy, OwnCallbacks, SaysCallbacks};
     pub use crate::schema::codec::Format;
     pub use crate::schema::columns::Columns;
+    pub use crate::schema::editor::{EditedObjects, Editor, Marker};
     pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};
     pub use crate::schema::program::{Parent, Tables};

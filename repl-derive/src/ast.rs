@@ -7,7 +7,9 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Index, LitStr, Member, Type};
+use syn::{
+    Attribute, Data, DeriveInput, GenericParam, Generics, Ident, Index, LitStr, Member, Type, Visibility,
+};
 
 use crate::attr::{At, ContainerAttrs, FieldAttrs, VariantAttrs};
 use crate::derive::Derive;
@@ -42,6 +44,9 @@ pub(crate) struct Field<'a> {
     /// The name or number by which code accesses the field.
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
+    pub(crate) vis: &'a Visibility,
+    /// The documentation of the field, and its `deprecated`, which also hold for its setters.
+    pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) attrs: FieldAttrs,
 }
 
@@ -163,9 +168,15 @@ fn fields<'a>(derive: Derive, fields: &'a syn::Fields, errors: &mut Errors) -> V
             }
         },
         ty: &field.ty,
+        vis: &field.vis,
+        docs: field.attrs.iter().filter(|attribute| is_documentation(attribute)).collect(),
         attrs: FieldAttrs::parse(derive, &field.attrs, errors),
     };
     fields.iter().enumerate().map(read).collect()
+}
+
+fn is_documentation(attribute: &Attribute) -> bool {
+    ["doc", "deprecated"].iter().any(|name| attribute.path().is_ident(name))
 }
 
 /// Replaces `Self` by `own`, so that the tokens have the same meaning outside the `impl` of the type. At the

@@ -279,6 +279,28 @@ snapshot!(
 );
 
 snapshot!(
+    an_editor_has_setters_with_the_docs_and_the_visibility_of_the_fields,
+    Replicated,
+    pub struct Player {
+        /// From 0 to 100.
+        #[replicated(push)]
+        pub health: u16,
+        #[deprecated]
+        #[replicated(push)]
+        pub(crate) slots: [u8; 4],
+        #[replicated]
+        slots_mut: bool,
+        local: u8,
+    }
+);
+
+snapshot!(
+    setters_of_a_tuple_have_numbers,
+    Replicated,
+    struct Pair(#[replicated] u8, u16, #[replicated(with = halves)] [f32; 2]);
+);
+
+snapshot!(
     after_an_error_of_an_item_stubs_stand_in,
     FastArrayItem,
     struct Item {

@@ -299,6 +299,12 @@ impl Replicated for Impostor {
         Mixed::program()
     }
 
+    type Edit<'a> = repl::__private::Editor<'a, Self>;
+
+    fn edit(editor: repl::__private::Editor<'_, Self>) -> Self::Edit<'_> {
+        editor
+    }
+
     fn notify(&mut self, _: usize, _: &Self) {}
 }
 

@@ -6,5 +6,6 @@ mod pair;
 mod support;
 
 mod classes;
+mod editors;
 mod live;
 mod push_model;

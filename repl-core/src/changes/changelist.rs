@@ -160,6 +160,13 @@ impl Changelist {
         self.handles.is_empty()
     }
 
+    /// Adds properties without changes inside them. They are the handles whose bits are set in `word`, as in
+    /// [`HandleSet::first_word`].
+    #[inline]
+    pub fn insert_word(&mut self, word: u64) {
+        self.handles.insert_word(0, word);
+    }
+
     /// Removes all changes from the changelist and keeps its memory.
     #[inline]
     pub fn clear(&mut self) {

@@ -150,6 +150,15 @@ impl<T: Replicated> Class<T> {
         }
     }
 
+    /// Copies to the shadow those values that differ of a few marked properties, and returns the handles that
+    /// differed, as [`HandleSet::first_word`] does. Returns `None`, and copies nothing, if not all of them are
+    /// below 65, or if one must be compared as [`compare_seen`](Self::compare_seen) does, because it is not
+    /// plain memory, may have no wire form, or has seen bytes. Costs O(marked properties).
+    #[inline]
+    pub fn copy_marked(&self, live: &T, shadow: &mut T, marked: &HandleSet) -> Option<u64> {
+        self.places.copy_few(live, shadow, marked)
+    }
+
     /// Compares by their commands the properties in `scratch.left`, and removes them from there.
     // Not inlined, so that the code for plain memory stays short.
     #[inline(never)]

@@ -49,6 +49,15 @@ impl<T: Planned> Places<T> {
         Self { blocks, strings, in_strings, has_by_command: !by_command.is_empty(), by_command }
     }
 
+    /// Copies to the shadow those values that differ of a few properties, and returns the properties that
+    /// differed, as the bits of the first word of a set. Returns `None`, and copies nothing, if not all of the
+    /// properties can be copied without a look at their values.
+    #[inline]
+    pub(crate) fn copy_few(&self, live: &T, shadow: &mut T, handles: &HandleSet) -> Option<u64> {
+        let (word, direct) = (handles.first_word(), self.blocks.direct());
+        (handles.is_one_word() && word & !direct == 0).then(|| self.blocks.copy_direct(live, shadow, word))
+    }
+
     /// Returns the properties that are compared by their commands.
     #[inline]
     pub(crate) fn by_command(&self) -> &HandleSet {

@@ -91,6 +91,12 @@ impl HandleSet {
         self.first
     }
 
+    /// Returns whether the set has memory for no other word than the first.
+    #[inline]
+    pub(crate) fn is_one_word(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// Returns the members in a word of 64 handles, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, at: usize) -> u64 {

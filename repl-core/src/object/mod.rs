@@ -20,6 +20,7 @@ pub(crate) mod read_recipe;
 pub(crate) mod restore;
 pub(crate) mod rows;
 pub(crate) mod scan;
+pub(crate) mod setters;
 pub(crate) mod text;
 pub(crate) mod whole;
 pub(crate) mod write_recipe;

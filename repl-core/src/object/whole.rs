@@ -55,10 +55,23 @@ pub fn read<T: Property>(
 }
 
 /// Returns whether the replicated parts of two values are the same.
+#[inline]
 pub fn identical<T: Property>(one: &T, other: &T) -> bool {
+    if let (Some(one), Some(other)) = (bytes_of(one), bytes_of(other)) {
+        return one == other;
+    }
     let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
     // SAFETY: both pointers point to a `T`, and the shape belongs to `T`.
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
+}
+
+/// Returns the bytes of a value, if two values are the same if and only if their bytes are.
+#[inline]
+fn bytes_of<T: Property>(value: &T) -> Option<&[u8]> {
+    const { T::SHAPE.bitwise }.then(|| {
+        // SAFETY: a bitwise shape guarantees that no byte of a value is padding, so all are initialised.
+        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+    })
 }
 
 /// Returns whether `with = module` writes the same bits for both values.

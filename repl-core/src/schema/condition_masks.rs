@@ -146,6 +146,16 @@ impl ConditionMasks {
         self.handles.get(property.index()).unwrap_or(&NONE)
     }
 
+    /// Returns all handles of the properties to which these handles belong.
+    #[must_use]
+    pub fn whole_properties(&self, handles: &HandleSet) -> HandleSet {
+        let mut whole = HandleSet::new();
+        for property in handles.iter().filter_map(|handle| self.property_of(handle)) {
+            whole.union(self.handles_of(property));
+        }
+        whole
+    }
+
     /// Returns the condition with which a property was declared.
     #[must_use]
     pub fn condition_of(&self, property: PropertyIndex) -> Condition {

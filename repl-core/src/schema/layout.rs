@@ -174,6 +174,21 @@ impl Layout {
         holds_items(self.shape.native())
     }
 
+    /// Returns whether ordinary updates compare nothing but marked properties: each property that they may send
+    /// has `push`.
+    #[must_use]
+    pub const fn compares_only_marked(&self) -> bool {
+        let mut i = 0;
+        while i < self.fields.len() {
+            let field = &self.fields[i];
+            if field.condition.is_compared_each_tick() && !field.push {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
     /// Returns whether the keys of a map in an object may refer to objects: they contain a reference, or have
     /// a serialiser of their own.
     #[must_use]

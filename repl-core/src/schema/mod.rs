@@ -13,6 +13,7 @@ pub(crate) mod condition;
 pub(crate) mod condition_masks;
 pub(crate) mod const_text;
 pub(crate) mod display;
+pub(crate) mod editor;
 pub(crate) mod erased;
 pub(crate) mod forms;
 pub(crate) mod joined;

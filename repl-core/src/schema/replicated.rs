@@ -4,6 +4,7 @@
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
 use crate::schema::callbacks::ObjectCallbackPolicy;
+use crate::schema::editor::Editor;
 use crate::schema::layout_of::LayoutOf;
 use crate::schema::program::Program;
 use crate::schema::property::Property;
@@ -41,6 +42,9 @@ impl<T: Send + Sync> InAnObject for T {}
 #[doc(hidden)]
 pub const fn assert_in_an_object<T: InAnObject>() {}
 
+/// The editor of objects of the type `T`, for the signatures of functions that take one.
+pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
+
 /// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
 /// All fields of an object must be `Send` and `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
@@ -63,6 +67,14 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     /// are compared, written and read with the program. For types without generic parameters the tables of
     /// the program are static. For generic types each call makes a new program (about 2 µs for 25 commands).
     fn program() -> Program;
+
+    /// The editor of an object: it has a setter for each replicated field, which writes the value and marks the
+    /// property as changed. `Server::edit` of `repl` returns editors and describes them.
+    type Edit<'a>;
+
+    /// Wraps a borrowed object into its editor.
+    #[doc(hidden)]
+    fn edit(editor: Editor<'_, Self>) -> Self::Edit<'_>;
 
     /// Calls the notify method of the replicated field `field`. `field` is an index in the order of
     /// declaration. The argument `old` has the object's values from before the update.

@@ -3,6 +3,7 @@
 //! *Invariant:* generating code cannot fail. Every path starts at `::core` or at the path of `crate = "…"`,
 //! so that generated code needs no prelude and does not depend on the user's names.
 
+mod editor;
 pub(crate) mod enclosure;
 mod fast_array_item;
 pub(crate) mod field;

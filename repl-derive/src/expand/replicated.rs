@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path};
 
 use super::enclosure::enclosed;
-use super::{field, location, structure};
+use super::{editor, field, location, structure};
 use crate::ast::{Container, Field};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
@@ -19,7 +19,8 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let replicated = replicated(container, &generics);
     let located = location::expand(container, &generics);
     let shared = shared_fields(container);
-    enclosed(container, &quote!(#structure #missing #replicated #located #shared))
+    let editor = editor::expand(container, &generics);
+    enclosed(container, &quote!(#structure #missing #replicated #editor #located #shared))
 }
 
 /// Checks that threads can share the fields whose types need not implement `Property`. Without this check,
@@ -88,6 +89,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
         }
     };
     let (callback_policy, layout) = (structure::callback_policy(container), structure::layout(container));
+    let edit = editor::of_replicated(container);
     quote! {
         #[automatically_derived]
         impl #declared #private::Replicated for #ident #parameters #bounds {
@@ -98,6 +100,8 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             fn program() -> #private::Program {
                 #program
             }
+
+            #edit
 
             #notify
         }

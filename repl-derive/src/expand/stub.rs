@@ -9,7 +9,7 @@ use quote::quote;
 use syn::{Generics, WherePredicate, parse_quote};
 
 use super::enclosure::enclosed;
-use super::location;
+use super::{editor, location};
 use crate::ast::Container;
 use crate::derive::Derive;
 
@@ -68,8 +68,10 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
     let located = location::stub(container, generics);
+    let (editor, edit) = (editor::stub(container, generics), editor::of_replicated(container));
     quote! {
         #located
+        #editor
 
         impl #declared #private::SaysCallbacks for #ident #parameters #bounds {}
 
@@ -82,6 +84,8 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
             fn program() -> #private::Program {
                 ::core::unreachable!()
             }
+
+            #edit
 
             fn notify(&mut self, _: ::core::primitive::usize, _: &Self) {}
         }

@@ -54,6 +54,17 @@ impl<T> Recycled<T> {
         &mut self.items[self.len]
     }
 
+    /// Adds the [next](Self::next) item to the end of the list, or what `make` returns, and returns it.
+    #[inline]
+    pub(crate) fn keep_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
+        let at = self.len;
+        self.len += 1;
+        if at == self.items.len() {
+            self.items.push(make());
+        }
+        &mut self.items[at]
+    }
+
     /// Adds the [next](Self::next) item to the end of the list.
     #[inline]
     pub(crate) fn keep(&mut self) {

@@ -106,6 +106,18 @@ impl Findings {
         self.items.last().map(|change| &change.list)
     }
 
+    /// Adds the change of the object in `slot`, whose properties in the first word of handles have changed,
+    /// and returns its changelist.
+    #[inline]
+    pub(crate) fn add_flat(&mut self, slot: u32, changed: u64) -> &Changelist {
+        let Self { items, scratch, .. } = self;
+        let change = items.keep_or(|| Change { slot, list: Changelist::new() });
+        change.slot = slot;
+        scratch.recycle(&mut change.list);
+        change.list.insert_word(changed);
+        &change.list
+    }
+
     /// Moves everything that others have found here. Each of the others has found its changes in ascending
     /// order of the slots.
     #[cfg(feature = "rayon")]

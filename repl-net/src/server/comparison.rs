@@ -4,7 +4,7 @@
 //! are stored both in its history and in the changes of the tick. The changes of newborn objects are only in
 //! the history, because their openings contain them.
 
-use repl_core::{HandleSet, Refusal, Replicated};
+use repl_core::{ConditionMasks, HandleSet, Refusal, Replicated};
 
 use super::changes::Findings;
 use super::object::{Object, TearOff};
@@ -93,6 +93,35 @@ struct Expected {
     nothing: bool,
 }
 
+/// Some objects that are compared one after the other.
+#[derive(Clone, Copy)]
+struct Batch<'a> {
+    slots: &'a [u32],
+    /// The rows of the objects. There are fewer rows than slots if an object of another class follows.
+    rows: &'a [u32],
+    /// The number of the first object among all that are compared.
+    first: usize,
+}
+
+impl Batch<'_> {
+    /// Returns where the object at a position of the batch is.
+    #[inline]
+    fn place(self, at: usize) -> Option<Place> {
+        let (slot, row) = (*self.slots.get(at)?, *self.rows.get(at)? as usize);
+        Some(Place { at: self.first + at, slot, row })
+    }
+
+    /// Returns whether some slots are left out. If the slots are consecutive, the processor prefetches the
+    /// objects by itself.
+    #[inline]
+    fn is_spread(self) -> bool {
+        match self.slots {
+            [first, .., last] => last - first >= self.slots.len() as u32,
+            _ => false,
+        }
+    }
+}
+
 /// Where an object is that is compared.
 #[derive(Clone, Copy)]
 struct Place {
@@ -121,35 +150,89 @@ impl ClassComparison<'_> {
         let expected = Expected { push, marks, openings, too_large, newborn, nothing };
         let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
         for slots in slots.chunks(BATCH) {
-            // If the slots are consecutive, the processor prefetches the objects by itself.
-            let is_spread = slots.last().is_some_and(|last| last - slots[0] >= slots.len() as u32);
-            let rows = self.rows_of(class, slots, &mut rows);
-            let place = |at: usize| {
-                let (slot, row) = (*slots.get(at)?, *rows.get(at)? as usize);
-                Some(Place { at: compared + at, slot, row })
-            };
-            if is_spread {
-                (0..AHEAD).filter_map(place).for_each(|place| self.preload(shadows, source, place));
+            let batch = Batch { slots, rows: self.rows_of(class, slots, &mut rows), first: compared };
+            if const { T::LAYOUT.table().compares_only_marked() } {
+                self.marked_batch(shadows, source, batch, expected, &mut refusals);
+            } else {
+                self.batch(shadows, source, batch, expected, &mut refusals);
             }
-            for at in 0..rows.len() {
-                if is_spread {
-                    if let Some(next) = place(at + AHEAD) {
-                        self.preload(shadows, source, next);
-                    }
-                    if let Some(next) = place(at + AHEAD / 2) {
-                        source.preload_values(shadows, next.row);
-                    }
-                }
-                if let Some(place) = place(at) {
-                    self.object(shadows, source, place, expected, &mut refusals);
-                }
-            }
-            compared += rows.len();
-            if rows.len() < slots.len() {
+            compared += batch.rows.len();
+            if batch.rows.len() < slots.len() {
                 break;
             }
         }
         compared
+    }
+
+    /// Compares the objects of a batch. `refusals` is empty before and after.
+    #[inline]
+    fn batch<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        batch: Batch<'_>,
+        expected: Expected,
+        refusals: &mut Vec<Refusal>,
+    ) {
+        let (place, is_spread) = (|at: usize| batch.place(at), batch.is_spread());
+        if is_spread {
+            (0..AHEAD).filter_map(place).for_each(|place| self.preload(shadows, source, place));
+        }
+        for at in 0..batch.rows.len() {
+            if is_spread {
+                if let Some(next) = place(at + AHEAD) {
+                    self.preload(shadows, source, next);
+                }
+                if let Some(next) = place(at + AHEAD / 2) {
+                    source.preload_values(shadows, next.row);
+                }
+            }
+            if let Some(place) = place(at) {
+                self.object(shadows, source, place, expected, refusals);
+            }
+        }
+    }
+
+    /// Does the same as [`batch`](Self::batch) for a class of which ordinary updates compare nothing but
+    /// [what is marked](repl_core::Layout::compares_only_marked).
+    // Not inlined, and with calls for all else, so that the registers are enough for most objects.
+    #[inline(never)]
+    fn marked_batch<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        batch: Batch<'_>,
+        expected: Expected,
+        refusals: &mut Vec<Refusal>,
+    ) {
+        for ahead in (0..AHEAD).filter_map(|at| batch.place(at)) {
+            self.preload_marked(shadows, source, ahead);
+        }
+        for (at, (&slot, &row)) in batch.slots.iter().zip(batch.rows).enumerate() {
+            if let Some(next) = batch.place(at + AHEAD) {
+                self.preload_marked(shadows, source, next);
+            }
+            let place = Place { at: batch.first + at, slot, row: row as usize };
+            let is_only_marked = self.is_only_marked(place, expected);
+            match is_only_marked.then(|| copy_marked(shadows, source, place.row)).flatten() {
+                Some(0) => {}
+                Some(changed) => self.keep_copied(place, changed),
+                None => self.unlike(shadows, source, place, expected, refusals),
+            }
+        }
+    }
+
+    /// Compares an object in the way of classes with other properties than marked ones.
+    #[inline(never)]
+    fn unlike<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        place: Place,
+        expected: Expected,
+        refusals: &mut Vec<Refusal>,
+    ) {
+        self.object(shadows, source, place, expected, refusals);
     }
 
     /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class.
@@ -179,6 +262,30 @@ impl ClassComparison<'_> {
         self.objects.get(at, slot).preload();
         source.preload_row(shadows, row);
         shadows.preload_marks(row);
+    }
+
+    /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are compared.
+    /// The marks are in the cache, because somebody has just written them.
+    #[inline]
+    fn preload_marked<T: Replicated, S: Source<T>>(
+        &self,
+        shadows: &Shadows<T>,
+        source: &S,
+        Place { at, slot, row }: Place,
+    ) {
+        self.objects.get(at, slot).preload();
+        source.preload_marked(shadows, row);
+    }
+
+    /// Returns whether nothing is compared of an object but its marked properties, if its class has no
+    /// others.
+    #[inline]
+    fn is_only_marked(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
+        let ComparisonInputs { newborn, opening, reopening, .. } = self.inputs;
+        !(expected.marks || expected.too_large)
+            && self.objects.get(at, slot).is_plain()
+            && !(expected.newborn && newborn.contains(slot))
+            && !(expected.openings && (opening.contains(slot) || reopening.contains(slot)))
     }
 
     /// Compares one object, and stores what changed. `refusals` is empty before and after.
@@ -213,15 +320,45 @@ impl ClassComparison<'_> {
         source.compare(class, shadow, row, scope, outcome);
         // An object with refused values has rare state, so it is not plain.
         if special.is_some() || !refusals.is_empty() {
-            let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
-            if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refusals) {
-                self.found.refusing.push((slot, has));
-            }
-            self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+            self.note_refusals::<T, S>(place, scope, refusals);
         }
+        self.keep(place, conditions);
+    }
+
+    /// Stores the refusals of the comparison of an object in the properties of `scope`.
+    #[inline]
+    fn note_refusals<T, S: Source<T>>(
+        &mut self,
+        Place { at, slot, .. }: Place,
+        scope: &HandleSet,
+        refusals: &mut Vec<Refusal>,
+    ) {
+        let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
+        if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refusals) {
+            self.found.refusing.push((slot, has));
+        }
+        self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+    }
+
+    /// Adds the changes of an object that were found last, if there are any.
+    #[inline(always)]
+    fn keep(&mut self, Place { at, slot, row }: Place, conditions: &ConditionMasks) {
         let Some(list) = self.found.keep(self.inputs.newborn) else { return };
         let object = self.objects.get_mut(at, slot);
         object.note_changes(list.handles(), conditions, self.inputs.frame);
+        if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
+            self.found.evicted.push((slot, place, list));
+        }
+        if let Some(moved) = &mut self.moved {
+            moved.push((slot, row as u32));
+        }
+    }
+
+    /// Adds the changes of an object that is plain and not new. `changed` are the handles that changed.
+    #[inline]
+    fn keep_copied(&mut self, Place { at, slot, row }: Place, changed: u64) {
+        let list = self.found.add_flat(slot, changed);
+        let object = self.objects.get_mut(at, slot);
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
             self.found.evicted.push((slot, place, list));
         }
@@ -267,4 +404,15 @@ impl ClassComparison<'_> {
         }
         Some(scope)
     }
+}
+
+/// Copies the marked values of an object to its shadow and clears the marks, if the source can copy them all.
+/// Returns which of them differed, as bits of the first word of handles.
+#[inline]
+fn copy_marked<T: Replicated, S: Source<T>>(shadows: &mut Shadows<T>, source: &S, row: usize) -> Option<u64> {
+    let Shadows { class, rows, marks, .. } = shadows;
+    let marked = &mut marks[row];
+    let changed = source.copy_marked(class, &mut rows[row], row, marked)?;
+    marked.clear();
+    Some(changed)
 }

@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use repl_core::{ObjectRef, Replicated};
+use repl_core::{Edit, ObjectRef, Replicated};
 
 use super::handed_over::HandedOver;
 use super::{Server, SpawnKind};
@@ -24,7 +24,7 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 /// references.
 ///
 /// ```
-/// # use repl_core::{ObjectRef, Replicated};
+/// # use repl_core::{Edit, ObjectRef, Replicated};
 /// # use repl_net::{CompareError, Server};
 /// struct Row<Player> {
 ///     object: ObjectRef<Player>,
@@ -200,5 +200,49 @@ impl<T: Replicated> External<'_, T> {
             shadows.class.renumber_items(live);
         }
         Ok(())
+    }
+
+    /// Changes an object with the setters that [`Server::edit`] describes, and compares the changed properties
+    /// with the values that were sent to clients: only these, with `push` or without it. They count as marked, a fixed array as a whole,
+    /// so the next tick sends them as far as conditions allow. You need not pass the object to
+    /// [`compare`](Self::compare). Costs O(1), and the comparison of the properties that were marked.
+    ///
+    /// New ids of items are written to `live`, as by [`compare_mut`](Self::compare_mut).
+    ///
+    /// ```
+    /// # use repl_net::{CompareError, Server};
+    /// # use repl_core::ObjectRef;
+    /// # mod doc {
+    /// # use repl_core as repl;
+    /// # #[derive(repl_derive::Replicated, Default)]
+    /// # #[replicated(crate = "repl")]
+    /// pub struct Player {
+    ///     #[replicated(push)]
+    ///     pub health: u16,
+    /// }
+    /// # }
+    /// # use doc::Player;
+    ///
+    /// fn heal(server: &mut Server, object: ObjectRef<Player>, player: &mut Player) -> Result<(), CompareError> {
+    ///     server.external().edit(object, player, |player| {
+    ///         player.health(100);
+    ///     })
+    /// }
+    /// # let mut server = Server::new(repl_net::ServerConfig::default());
+    /// # let mut player = Player::default();
+    /// # let object = server.external().spawn(&player);
+    /// # assert_eq!(heal(&mut server, object, &mut player), Ok(()));
+    /// # assert_eq!(player.health, 100);
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the object does not exist or is not a `T`. Then nothing was changed.
+    pub fn edit<R>(
+        &mut self,
+        object: ObjectRef<T>,
+        live: &mut T,
+        change: impl FnOnce(&mut Edit<'_, T>) -> R,
+    ) -> Result<R, CompareError> {
+        self.server.world.edit_external(object, live, change)
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use repl_core::__private::{preload, preload_all};
-use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch, Shadow};
+use repl_core::{Changelist, Class, ConditionMasks, HandleSet, Refusal, Replicated, Scratch, Shadow};
 
 use super::column::TypedColumn;
 use super::shadows::Shadows;
@@ -49,9 +49,32 @@ impl Rare {
     fn is_empty(&self) -> bool {
         self.touched.is_empty() && self.refusals.is_empty() && self.too_large.is_empty()
     }
+
+    /// Adds the results of a comparison of the properties in `scope`, which replace older results about these.
+    fn take_in(&mut self, mut newer: Self, scope: &HandleSet) {
+        self.touched.union(&newer.touched);
+        if std::mem::take(&mut self.is_reported) {
+            self.refusals.retain(|old| !scope.contains(old.handle()));
+        }
+        self.refusals.retain(|old| !newer.refusals.iter().any(|new| new.is_of_same_value(old)));
+        self.refusals.append(&mut newer.refusals);
+        self.too_large.retain(|old| !scope.contains(old.handle()));
+        self.too_large.append(&mut newer.too_large);
+    }
 }
 
 const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lies in one cache line");
+
+/// How an object is compared that is handed over.
+pub(crate) struct HandOver<'a> {
+    /// The properties that are compared.
+    pub(crate) scope: HandleSet,
+    /// The greatest number of bits that the object may take.
+    pub(crate) max_bits: u64,
+    /// Whether no tick has processed the object yet.
+    pub(crate) is_new: bool,
+    pub(crate) scratch: &'a mut Scratch,
+}
 
 impl HandedOver {
     pub(crate) fn push(&mut self) {
@@ -60,30 +83,28 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Compares all properties of an object, except properties that are never sent. The comparison of an
-    /// external object includes properties that the next tick does not send. So when a property is marked or
-    /// switched on, or when a client receives the object for the first time, the user need not pass the
-    /// object again. The object `is_new` if no tick has processed it yet. Returns whether the next tick must
-    /// process the row.
-    pub(crate) fn hand_over(
-        &mut self,
-        row: u32,
-        live: &T,
-        max_bits: u64,
-        is_new: bool,
-        scratch: &mut Scratch,
-    ) -> bool {
-        let row = row as usize;
+    /// Returns the properties that are compared when a whole object is handed over: all properties except
+    /// those that are never sent. These include properties that the next tick does not send. So when a
+    /// property is marked or switched on, or when a client receives the object for the first time, the user
+    /// need not pass the object again.
+    pub(crate) fn compared(conditions: &ConditionMasks) -> HandleSet {
+        let mut scope = conditions.ordinary().clone();
+        scope.union(conditions.initial_only());
+        scope.union(conditions.push());
+        scope
+    }
+
+    /// Compares an object in the properties of the scope. Returns whether the next tick must process the row.
+    pub(crate) fn hand_over(&mut self, row: u32, live: &T, inputs: HandOver<'_>) -> bool {
+        let (row, HandOver { scope: asked, max_bits, is_new, scratch }) = (row as usize, inputs);
         let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);
         let conditions = class.conditions();
         let (mut list, mut rare) = (Changelist::new(), Rare::default());
         if conditions.has_marks_of_its_own() {
             rare.touched = class.touched(live, values);
+            rare.touched.intersect(&asked);
         }
-        let mut scope = conditions.ordinary().clone();
-        scope.union(conditions.initial_only());
-        scope.union(conditions.push());
-        let mut scope = Cow::Owned(scope);
+        let mut scope = Cow::Borrowed(&asked);
         rare.too_large = class.keep_within(max_bits, live, values, &mut scope);
         let shadow = Shadow { values: &mut *values, seen, is_new };
         class.compare_seen(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
@@ -97,15 +118,7 @@ impl<T: Replicated> ExternalColumn<T> {
         match &mut found.rare {
             None if rare.is_empty() => {}
             None => found.rare = Some(Box::new(rare)),
-            Some(known) => {
-                known.touched.union(&rare.touched);
-                if std::mem::take(&mut known.is_reported) {
-                    known.refusals.clear();
-                }
-                known.refusals.retain(|old| !rare.refusals.iter().any(|new| new.is_of_same_value(old)));
-                known.refusals.append(&mut rare.refusals);
-                known.too_large = rare.too_large;
-            }
+            Some(known) => known.take_in(rare, &asked),
         }
         !found.list.is_empty() || found.rare.is_some()
     }

@@ -16,6 +16,7 @@ mod connection;
 mod connection_handle;
 mod connection_info;
 mod dormancy;
+mod edit;
 mod events;
 mod external;
 mod forest;

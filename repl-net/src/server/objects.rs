@@ -100,7 +100,7 @@ impl Server {
 
 /// Returns the panic message of `server[object]`.
 #[cold]
-fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
+pub(super) fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
     let name = T::LAYOUT.name();
     match absence {
         Absence::Gone if object.is_null() => format!("there is no {name}: the reference is null"),

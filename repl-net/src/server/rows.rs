@@ -70,6 +70,17 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         }
     }
 
+    #[inline]
+    fn copy_marked(&self, class: &Class<T>, shadow: &mut T, row: usize, marked: &HandleSet) -> Option<u64> {
+        class.copy_marked(&self.0[row], shadow, marked)
+    }
+
+    /// Prefetches only the shadow, because who marked the object has just written to it.
+    #[inline]
+    fn preload_marked(&self, shadows: &Shadows<T>, row: usize) {
+        preload_all(&shadows.rows[row]);
+    }
+
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         preload_all(&self.0[row]);
         preload_all(&shadows.rows[row]);

@@ -150,6 +150,14 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
+    /// Marks those properties of `edited` that are `push` properties, of the object in a row.
+    pub(crate) fn mark_handles(&mut self, row: u32, mut edited: HandleSet) {
+        if let Some(marks) = self.marks.get_mut(row as usize) {
+            edited.intersect(self.class.conditions().push());
+            marks.union(&edited);
+        }
+    }
+
     /// Prefetches the marks of the object in a row.
     #[inline]
     pub(crate) fn preload_marks(&self, row: usize) {

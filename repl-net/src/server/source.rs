@@ -35,6 +35,17 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
+    /// Copies what differs of a few marked properties to the shadow, as [`Class::copy_marked`] describes.
+    /// Returns `None` if the properties must be [compared](Self::compare).
+    #[inline]
+    fn copy_marked(&self, _: &Class<T>, _shadow: &mut T, _row: usize, _marked: &HandleSet) -> Option<u64> {
+        None
+    }
+    /// Does the same as [`preload_row`](Self::preload_row) before only marked properties are compared.
+    #[inline]
+    fn preload_marked(&self, shadows: &Shadows<T>, row: usize) {
+        self.preload_row(shadows, row);
+    }
     /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, shadows: &Shadows<T>, row: usize);
     /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been

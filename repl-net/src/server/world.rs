@@ -6,6 +6,7 @@
 //! the comparisons is in `changes` until the next tick.
 
 mod comparing;
+mod editing;
 mod lists;
 mod marks;
 mod spawning;
@@ -23,7 +24,7 @@ use super::changes::Changes;
 use super::column::{Column, TypedColumn};
 use super::dormancy::Dormancies;
 use super::forest::Forest;
-use super::handed_over::ExternalColumn;
+use super::handed_over::{ExternalColumn, HandOver};
 use super::later::LaterChanges;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
@@ -237,8 +238,13 @@ impl World {
         if self.store.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(false);
         }
-        let (max_bits, is_new) = (self.store.limits.max_object_bits(), self.marks.newborn.contains(slot));
-        if column.hand_over(row, live, max_bits, is_new, &mut self.changes.found.scratch) {
+        let inputs = HandOver {
+            scope: ExternalColumn::<T>::compared(column.shadows.class.conditions()),
+            max_bits: self.store.limits.max_object_bits(),
+            is_new: self.marks.newborn.contains(slot),
+            scratch: &mut self.changes.found.scratch,
+        };
+        if column.hand_over(row, live, inputs) {
             self.marks.dirty.insert(slot);
         }
         Ok(self.changes.found.scratch.take_must_renumber())

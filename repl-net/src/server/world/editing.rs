@@ -1,0 +1,89 @@
+//! Editors of objects of the world: which marks an editor is lent.
+//!
+//! *Invariant:* an object of the server keeps its marks until a tick compares it. An external object is
+//! compared in the marked properties before the call ends that lends it.
+
+use repl_core::__private::{EditedObjects, Editor, Marker};
+use repl_core::{Edit, HandleSet, ObjectRef, Replicated};
+
+use super::World;
+use super::store::Absence;
+use crate::body::slot_set::SlotSet;
+use crate::server::handed_over::{ExternalColumn, HandOver};
+use crate::server::object::TearOff;
+use crate::server::occupant::Occupant;
+use crate::server::rows::OwnColumn;
+use crate::session::events::CompareError;
+
+impl EditedObjects for SlotSet {
+    #[inline]
+    fn insert_edited(&mut self, slot: u32) {
+        self.insert(slot);
+    }
+}
+
+/// Takes no notice of edited objects.
+struct Unnoticed;
+
+impl EditedObjects for Unnoticed {
+    fn insert_edited(&mut self, _: u32) {}
+}
+
+impl World {
+    /// Returns the editor of an object that the server owns.
+    #[inline(always)]
+    pub(crate) fn edit<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<Edit<'_, T>, Absence> {
+        let guid = object.guid().ok_or(Absence::Gone)?;
+        let found = self.store.occupants.get(guid.slot() as usize).filter(|occupant| occupant.is(guid));
+        let Occupant { class, row, .. } = *found.ok_or(Absence::Gone)?;
+        let column = self.store.columns[usize::from(class)].downcast_mut::<OwnColumn<T>>();
+        let OwnColumn { shadows, source } = column.ok_or(Absence::NotOwn)?;
+        let object = source.0.get_mut(row as usize).ok_or(Absence::Gone)?;
+        let conditions = shadows.class.conditions();
+        let marker = Marker {
+            conditions,
+            accepted: conditions.push(),
+            marked: shadows.marks.get_mut(row as usize),
+            edited: &mut self.marks.dirty,
+            slot: guid.slot(),
+        };
+        Ok(T::edit(Editor { object, marker }))
+    }
+
+    /// Lets `change` edit the external object `live`, and compares what it has marked.
+    pub(crate) fn edit_external<T: Replicated, R>(
+        &mut self,
+        object: ObjectRef<T>,
+        live: &mut T,
+        change: impl FnOnce(&mut Edit<'_, T>) -> R,
+    ) -> Result<R, CompareError> {
+        let slot = self.store.slot_of(object).ok_or(CompareError::Gone)?;
+        let Occupant { class, row, .. } = self.store.occupant(slot);
+        let column = self.store.columns[usize::from(class)].downcast_mut::<ExternalColumn<T>>();
+        let column = column.ok_or(CompareError::OtherClass)?;
+        let conditions = column.shadows.class.conditions();
+        let (accepted, mut marked) = (ExternalColumn::<T>::compared(conditions), HandleSet::new());
+        let (edited, marks) = (&mut Unnoticed, Some(&mut marked));
+        let marker = Marker { conditions, accepted: &accepted, marked: marks, edited, slot };
+        let result = change(&mut T::edit(Editor { object: live, marker }));
+        if marked.is_empty() || self.store.objects[slot as usize].tear_off == TearOff::Frozen {
+            return Ok(result);
+        }
+        // A property is too large as a whole, so the elements of a fixed array are compared together.
+        let marked = conditions.whole_properties(&marked);
+        let inputs = HandOver {
+            scope: marked.clone(),
+            max_bits: self.store.limits.max_object_bits(),
+            is_new: self.marks.newborn.contains(slot),
+            scratch: &mut self.changes.found.scratch,
+        };
+        if column.hand_over(row, live, inputs) {
+            self.marks.dirty.insert(slot);
+        }
+        column.shadows.mark_handles(row, marked);
+        if self.changes.found.scratch.take_must_renumber() {
+            column.shadows.class.renumber_items(live);
+        }
+        Ok(result)
+    }
+}
