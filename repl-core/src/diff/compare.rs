@@ -104,7 +104,7 @@ impl Scratch {
     /// [renumbered](crate::Class::renumber_items).
     #[must_use]
     pub fn take_must_renumber(&mut self) -> bool {
-        std::mem::take(&mut self.must_renumber)
+        self.must_renumber && std::mem::take(&mut self.must_renumber)
     }
 
     /// Removes all changes from a changelist, and keeps their memory for later comparisons.

@@ -4,7 +4,6 @@
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
-use super::joined::gather;
 use super::preload::preload;
 use crate::schema::plan::{Planned, Run, SeenRun};
 
@@ -193,21 +192,11 @@ pub(super) unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     }
 }
 
-/// Returns a bit for each byte in which two words differ.
-#[inline]
-pub(super) const fn differing_bytes_of(one: u64, other: u64) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let difference = one ^ other;
-    // The sum has the highest bit of each byte of which any lower bit is set.
-    let highest = (((difference & LOW) + LOW) | difference) & !LOW;
-    gather(highest >> 7)
-}
-
 /// Compares 16 bytes at a time with SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+        __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
         _mm_xor_si128,
     };
 
@@ -233,20 +222,34 @@ pub(super) mod wide {
         unsafe { _mm_or_si128(sum, difference) }
     }
 
-    /// Returns a bit for each of 16 bytes that differs.
+    /// Returns a bit for each of 16 bytes that is the same.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
     #[inline]
-    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+    pub(in crate::object) unsafe fn same_bytes(one: *const u8, other: *const u8) -> u64 {
         // SAFETY: the caller guarantees this.
         let one = unsafe { _mm_loadu_si128(one.cast()) };
         // SAFETY: the caller guarantees this.
-        let other = unsafe { _mm_loadu_si128(other.cast()) };
+        same(one, unsafe { _mm_loadu_si128(other.cast()) })
+    }
+
+    /// Returns a bit for each byte of a word that is the same in another one. The bits after the eighth one
+    /// are set.
+    #[inline]
+    pub(in crate::object) fn same_bytes_of(one: u64, other: u64) -> u64 {
+        // SAFETY: every x86-64 processor has SSE2.
+        let one = unsafe { _mm_cvtsi64_si128(one.cast_signed()) };
+        // SAFETY: as for the previous `unsafe` block.
+        same(one, unsafe { _mm_cvtsi64_si128(other.cast_signed()) })
+    }
+
+    #[inline]
+    fn same(one: Wide, other: Wide) -> u64 {
         // SAFETY: every x86-64 processor has SSE2.
         let equal = unsafe { _mm_cmpeq_epi8(one, other) };
         // SAFETY: as for the previous `unsafe` block.
-        u64::from(!unsafe { _mm_movemask_epi8(equal) } as u16)
+        u64::from(unsafe { _mm_movemask_epi8(equal) } as u16)
     }
 
     #[inline]
@@ -261,7 +264,8 @@ pub(super) mod wide {
 /// Compares 16 bytes at a time, as two words.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) mod wide {
-    use super::{differing_bytes_of, load};
+    use super::load;
+    use crate::object::joined::gather;
 
     pub(super) type Wide = [u64; 2];
 
@@ -281,19 +285,29 @@ pub(super) mod wide {
         [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
     }
 
-    /// Returns a bit for each of 16 bytes that differs.
+    /// Returns a bit for each of 16 bytes that is the same.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
     #[inline]
-    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+    pub(in crate::object) unsafe fn same_bytes(one: *const u8, other: *const u8) -> u64 {
         let word = |at: usize| {
             // SAFETY: the caller guarantees 16 bytes, and `at` is 0 or 8.
             let one = unsafe { load(one.wrapping_add(at), 8) };
             // SAFETY: as for the previous `unsafe` block.
-            differing_bytes_of(one, unsafe { load(other.wrapping_add(at), 8) })
+            same_bytes_of(one, unsafe { load(other.wrapping_add(at), 8) })
         };
         word(0) | word(8) << 8
+    }
+
+    /// Returns a bit for each byte of a word that is the same in another one.
+    #[inline]
+    pub(in crate::object) const fn same_bytes_of(one: u64, other: u64) -> u64 {
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let difference = one ^ other;
+        // The sum has the highest bit of each byte of which any lower bit is set.
+        let highest = (((difference & LOW) + LOW) | difference) & !LOW;
+        !gather(highest >> 7) & 0xff
     }
 
     #[inline]
@@ -325,7 +339,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
 
 /// Calls `found` with the index of each of the plan's strings in which two objects differ, and with the
 /// string of `from`. Copies this string to the other object if `found` returns true.
-#[inline]
+#[inline(always)]
 pub(crate) fn copy_differing_strings<T: Planned>(
     from: &T,
     to: &mut T,
@@ -343,7 +357,7 @@ pub(crate) fn copy_differing_strings<T: Planned>(
 }
 
 /// Makes `to` equal to `from`.
-#[inline]
+#[inline(never)]
 fn copy_string(from: &String, to: &mut String) {
     // Making a new string takes a third of the time of making room in an empty one.
     if to.capacity() == 0 {

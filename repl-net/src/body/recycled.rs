@@ -54,6 +54,14 @@ impl<T> Recycled<T> {
         &mut self.items[self.len]
     }
 
+    /// Adds the [next](Self::next) item to the end of the list if `is_kept` says so, and returns it.
+    #[inline]
+    pub(crate) fn keep_if(&mut self, is_kept: impl FnOnce(&T) -> bool) -> Option<&T> {
+        let item = self.items.get(self.len).filter(|item| is_kept(item))?;
+        self.len += 1;
+        Some(item)
+    }
+
     /// Adds the [next](Self::next) item to the end of the list.
     #[inline]
     pub(crate) fn keep(&mut self) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use repl_core::{Changelist, Refusal, Scratch};
 
+use super::source::Outcome;
 use crate::body::recycled::{Recycled, free_large};
 use crate::body::slot_set::SlotSet;
 
@@ -22,6 +23,8 @@ pub(crate) struct Findings {
     pub(crate) refusals: Vec<(u32, Refusal)>,
     /// The slots of the objects that had no refused value before and have one now, or the other way round.
     pub(crate) refusing: Vec<(u32, bool)>,
+    /// The values that the comparison of the current object has refused.
+    pub(crate) refused: Vec<Refusal>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,
 }
@@ -79,30 +82,30 @@ impl Findings {
         self.scratch.end_round();
     }
 
-    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`, and the
-    /// scratch memory of comparisons. [`keep`](Self::keep) then adds the changelist to the findings.
+    /// Returns where the comparison of the object in `slot` stores what it finds: an empty changelist,
+    /// [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the changelist to
+    /// the findings.
     #[inline]
-    pub(crate) fn blank(&mut self, slot: u32) -> (&mut Changelist, &mut Scratch) {
-        let Self { items, scratch, .. } = self;
+    pub(crate) fn blank(&mut self, slot: u32) -> Outcome<'_> {
+        let Self { items, scratch, refused, .. } = self;
         let change = items.next_or(|| Change { slot, list: Changelist::new() });
         change.slot = slot;
         scratch.recycle(&mut change.list);
-        (&mut change.list, scratch)
+        Outcome { changes: &mut change.list, refusals: refused, scratch }
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last, unless the object is one of `newborn`
-    /// or the changelist is empty. Returns the changelist if it is not empty.
+    /// Adds the changelist that [`blank`](Self::blank) returned last, unless it is empty. Returns it if it is
+    /// not empty.
     #[inline]
-    pub(crate) fn keep(&mut self, newborn: &SlotSet) -> Option<&Changelist> {
-        let change = self.items.next()?;
-        if change.list.is_empty() {
-            return None;
-        }
-        if newborn.contains(change.slot) {
-            return self.items.next().map(|change| &change.list);
-        }
-        self.items.keep();
-        self.items.last().map(|change| &change.list)
+    pub(crate) fn keep(&mut self) -> Option<&Changelist> {
+        self.items.keep_if(|change| !change.list.is_empty()).map(|change| &change.list)
+    }
+
+    /// Returns the changelist that [`blank`](Self::blank) returned last if it is not empty, and does not add
+    /// it. The next object gets its memory.
+    #[inline]
+    pub(crate) fn pass_by(&self) -> Option<&Changelist> {
+        self.items.next().map(|change| &change.list).filter(|list| !list.is_empty())
     }
 
     /// Moves everything that others have found here. Each of the others has found its changes in ascending

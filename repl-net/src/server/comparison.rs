@@ -4,20 +4,20 @@
 //! are stored both in its history and in the changes of the tick. The changes of newborn objects are only in
 //! the history, because their openings contain them.
 
-use repl_core::{HandleSet, Refusal, Replicated};
+use repl_core::{ConditionMasks, HandleSet, Replicated};
 
 use super::changes::Findings;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
 const BATCH: usize = 64;
-/// Memory is prefetched this many objects ahead. A miss of all caches takes about as long as eight
-/// comparisons.
-const AHEAD: usize = 8;
+/// The number of objects whose memory is prefetched together, before the objects before them are compared. A
+/// miss of all caches takes about as long as eight comparisons.
+const GROUP: usize = 8;
 
 /// The comparison of many objects of one class.
 pub(crate) struct ClassComparison<'a> {
@@ -102,6 +102,30 @@ struct Place {
     row: usize,
 }
 
+/// Objects of one class whose rows were looked up.
+struct Batch<'a> {
+    /// How many objects were compared before.
+    compared: usize,
+    slots: &'a [u32],
+    rows: &'a [u32],
+}
+
+impl Batch<'_> {
+    /// Returns whether the slots are not consecutive.
+    fn is_spread(&self) -> bool {
+        self.slots.last().is_some_and(|last| last - self.slots[0] >= self.slots.len() as u32)
+    }
+
+    /// Returns the slots and rows of the group that begins with this object.
+    #[inline]
+    fn group(&self, begin: usize) -> impl Iterator<Item = Place> {
+        let slots = self.slots.get(begin..).unwrap_or_default();
+        let rows = self.rows.get(begin..).unwrap_or_default();
+        let group = slots.iter().zip(rows).zip(self.compared + begin..).take(GROUP);
+        group.map(|((&slot, &row), at)| Place { at, slot, row: row as usize })
+    }
+}
+
 impl ClassComparison<'_> {
     /// Compares the objects in `slots` with their shadows. Stops at the first object that is not of `class`,
     /// the class of the shadows and of the source. Returns how many objects were compared.
@@ -119,37 +143,47 @@ impl ClassComparison<'_> {
         let too_large = shadows.class.may_exceed(max_bits);
         let nothing = !(marks || openings || too_large);
         let expected = Expected { push, marks, openings, too_large, newborn, nothing };
-        let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
+        let (mut rows, mut compared) = ([0; BATCH], 0);
         for slots in slots.chunks(BATCH) {
-            // If the slots are consecutive, the processor prefetches the objects by itself.
-            let is_spread = slots.last().is_some_and(|last| last - slots[0] >= slots.len() as u32);
             let rows = self.rows_of(class, slots, &mut rows);
-            let place = |at: usize| {
-                let (slot, row) = (*slots.get(at)?, *rows.get(at)? as usize);
-                Some(Place { at: compared + at, slot, row })
-            };
-            if is_spread {
-                (0..AHEAD).filter_map(place).for_each(|place| self.preload(shadows, source, place));
-            }
-            for at in 0..rows.len() {
-                if is_spread {
-                    if let Some(next) = place(at + AHEAD) {
-                        self.preload(shadows, source, next);
-                    }
-                    if let Some(next) = place(at + AHEAD / 2) {
-                        source.preload_values(shadows, next.row);
-                    }
-                }
-                if let Some(place) = place(at) {
-                    self.object(shadows, source, place, expected, &mut refusals);
-                }
-            }
+            let batch = Batch { compared, slots: &slots[..rows.len()], rows };
+            self.batch(shadows, source, &batch, expected);
             compared += rows.len();
             if rows.len() < slots.len() {
                 break;
             }
         }
         compared
+    }
+
+    /// Compares the objects of a batch, a group after the other. The next groups are on their way into the
+    /// cache meanwhile.
+    fn batch<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        batch: &Batch<'_>,
+        expected: Expected,
+    ) {
+        // If the slots are consecutive, the processor prefetches the objects by itself.
+        let is_spread = batch.is_spread();
+        let is_plain = expected.nothing && !expected.push;
+        if is_spread {
+            batch.group(0).for_each(|place| self.preload(shadows, source, place));
+        }
+        for begin in (0..batch.rows.len()).step_by(GROUP) {
+            if is_spread {
+                batch.group(begin + GROUP).for_each(|place| self.preload(shadows, source, place));
+                batch.group(begin).for_each(|place| source.preload_values(shadows, place.row));
+            }
+            for place in batch.group(begin) {
+                if is_plain && self.is_plain(place, expected) {
+                    self.plain_object(shadows, source, place);
+                } else {
+                    self.object(shadows, source, place, expected);
+                }
+            }
+        }
     }
 
     /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class.
@@ -181,21 +215,42 @@ impl ClassComparison<'_> {
         shadows.preload_marks(row);
     }
 
-    /// Compares one object, and stores what changed. `refusals` is empty before and after.
+    /// Returns whether just the ordinary properties of an object are compared, and its changes are news for
+    /// clients.
     #[inline]
+    fn is_plain(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
+        self.objects.get(at, slot).is_plain() && !(expected.newborn && self.inputs.newborn.contains(slot))
+    }
+
+    /// Compares one object that [is plain](Self::is_plain), and stores what changed.
+    #[inline(always)]
+    fn plain_object<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        place: Place,
+    ) {
+        source.compare_ordinary(shadows, place.row, self.found.blank(place.slot));
+        let conditions = shadows.class.conditions();
+        if !self.found.refused.is_empty() {
+            self.note_refusals::<T, S>(place, conditions.ordinary());
+        }
+        self.store(place, None, false);
+    }
+
+    /// Compares one object, and stores what changed.
+    // Not inlined, so that the code for most objects stays short.
+    #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
         place: Place,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) {
         let Place { at, slot, row } = place;
         let special = if !(expected.nothing && self.objects.get(at, slot).is_plain()) {
-            let Some(scope) = self.special_scope(shadows, source, place, expected, refusals) else {
-                return;
-            };
+            let Some(scope) = self.special_scope(shadows, source, place, expected) else { return };
             Some(scope)
         } else if expected.push {
             let mut scope = std::mem::take(&mut shadows.marks[row]);
@@ -207,21 +262,36 @@ impl ClassComparison<'_> {
         let is_new = expected.newborn && self.inputs.newborn.contains(slot);
         let (class, shadow) = shadows.in_row(row, is_new);
         let conditions = class.conditions();
-        let (changes, scratch) = self.found.blank(slot);
-        let outcome = Outcome { changes, refusals, scratch };
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
-        source.compare(class, shadow, row, scope, outcome);
+        source.compare(class, shadow, row, scope, self.found.blank(slot));
         // An object with refused values has rare state, so it is not plain.
-        if special.is_some() || !refusals.is_empty() {
-            let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
-            if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refusals) {
-                self.found.refusing.push((slot, has));
-            }
-            self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+        if special.is_some() || !self.found.refused.is_empty() {
+            self.note_refusals::<T, S>(place, scope);
         }
-        let Some(list) = self.found.keep(self.inputs.newborn) else { return };
+        self.store(place, Some(conditions), is_new);
+    }
+
+    /// Stores the values that the comparison of an object has refused in the properties in `scope`.
+    #[inline(never)]
+    fn note_refusals<T, S: Source<T>>(&mut self, Place { at, slot, .. }: Place, scope: &HandleSet) {
+        let Findings { refused, refusing, refusals, .. } = &mut *self.found;
+        let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
+        if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refused) {
+            refusing.push((slot, has));
+        }
+        refusals.extend(refused.drain(..).map(|refusal| (slot, refusal)));
+    }
+
+    /// Stores the changes that the comparison of an object has found, if there are any. Those of a new object
+    /// are only in its history. `conditions` are those of an object that may record when it changes.
+    #[inline(always)]
+    fn store(&mut self, Place { at, slot, row }: Place, conditions: Option<&ConditionMasks>, is_new: bool) {
+        let list = if is_new { self.found.pass_by() } else { self.found.keep() };
+        let Some(list) = list else { return };
         let object = self.objects.get_mut(at, slot);
-        object.note_changes(list.handles(), conditions, self.inputs.frame);
+        if let Some(conditions) = conditions {
+            object.note_changes(list.handles(), conditions, self.inputs.frame);
+        }
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
             self.found.evicted.push((slot, place, list));
         }
@@ -240,7 +310,6 @@ impl ClassComparison<'_> {
         source: &S,
         Place { at, slot, row }: Place,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) -> Option<HandleSet> {
         let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
         let object = self.objects.get_mut(at, slot);
@@ -257,7 +326,7 @@ impl ClassComparison<'_> {
         let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
         let mut scope = object.scope(shadows.class.conditions(), &marked, opens);
         if expected.too_large {
-            refusals.extend(source.keep_within(shadows, max_bits, row, &mut scope));
+            self.found.refused.extend(source.keep_within(shadows, max_bits, row, &mut scope));
         }
         let scope = scope.into_owned();
         if expected.push {

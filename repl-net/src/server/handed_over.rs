@@ -144,6 +144,11 @@ impl<T: Replicated> Source<T> for HandedOver {
         }
     }
 
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>) {
+        let (class, shadow) = shadows.in_row(row, false);
+        self.compare(class, shadow, row, class.conditions().ordinary(), outcome);
+    }
+
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         // The tick does not compare external objects, but it writes the values from their shadows, which are
         // prefetched here.

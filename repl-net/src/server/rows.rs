@@ -70,6 +70,16 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         }
     }
 
+    #[inline(always)]
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>) {
+        let Outcome { changes, refusals, scratch } = outcome;
+        let (class, Shadow { values, seen, .. }) = shadows.in_row(row, false);
+        class.compare_ordinary(&self.0[row], values, seen, changes, refusals, scratch);
+        if scratch.take_must_renumber() {
+            class.renumber_items(&mut self.0[row]);
+        }
+    }
+
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         preload_all(&self.0[row]);
         preload_all(&shadows.rows[row]);

@@ -35,6 +35,9 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
+    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick, of an
+    /// object that is not new.
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>);
     /// Prefetches a row, which will be compared soon, into the processor's cache.
     fn preload_row(&self, shadows: &Shadows<T>, row: usize);
     /// Prefetches the heap memory of a row into the processor's cache. The row itself must have been
