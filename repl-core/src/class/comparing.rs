@@ -164,7 +164,13 @@ impl<T: Replicated> Class<T> {
     ) {
         self.places.compare_ordinary(live, shadow, seen, &mut changes.handles, &mut scratch.left);
         if !scratch.left.is_empty() {
-            self.compare_left(live, Shadow { values: shadow, seen, is_new: false }, changes, refusals, scratch);
+            self.compare_left(
+                live,
+                Shadow { values: shadow, seen, is_new: false },
+                changes,
+                refusals,
+                scratch,
+            );
         }
     }
 

@@ -93,8 +93,7 @@ impl<T: Planned> Places<T> {
 
     /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds to
     /// `copied` and `left` what [`Differences`] has.
-    // Not inlined, so that it has all registers to itself.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn compare_ordinary(
         &self,
         live: &T,

@@ -170,7 +170,9 @@ impl BlockList {
             }
             if scope != block.handles {
                 // SAFETY: as for this function.
-                unsafe { values.compare(block.word, scope, from, known, differences.copied, differences.left) };
+                unsafe {
+                    values.compare(block.word, scope, from, known, differences.copied, differences.left)
+                };
                 continue;
             }
             let first = from.wrapping_add(block.offset);
@@ -194,7 +196,9 @@ impl BlockList {
                 differences.list(!is_seen).insert_word(block.word, differing);
             } else {
                 // SAFETY: as for this function.
-                unsafe { values.compare(block.word, differing, from, known, differences.copied, differences.left) };
+                unsafe {
+                    values.compare(block.word, differing, from, known, differences.copied, differences.left)
+                };
             }
         }
     }

@@ -67,10 +67,8 @@ impl Stripes {
         let mut count = 0;
         for run in const { T::PLAN.runs() } {
             for at in 0..run.stripe_count() {
-                let known = Known { seen: std::ptr::null_mut(), ..known };
-                let place = Place { run: run.stripe(at), from, seen: None, known };
                 // SAFETY: as for this function. The plan lists initialised bytes inside a `T`.
-                unsafe { stripes[count].compare(place, values, copied, left) };
+                unsafe { stripes[count].compare(run.stripe(at), None, from, known, values, copied, left) };
                 count += 1;
             }
         }
@@ -79,21 +77,11 @@ impl Stripes {
                 let stripe = run.stripe(at);
                 let seen = Some(seen + (stripe.offset - run.offset));
                 // SAFETY: as for the previous `unsafe` block. The plan also says where the seen bytes are.
-                unsafe { stripes[count].compare(Place { run: stripe, from, seen, known }, values, copied, left) };
+                unsafe { stripes[count].compare(stripe, seen, from, known, values, copied, left) };
                 count += 1;
             }
         }
     }
-}
-
-/// Where a stripe of an object is, and with what it is compared.
-#[derive(Clone, Copy)]
-struct Place {
-    run: Run,
-    from: *const u8,
-    /// The offset of the stripe in the seen bytes, if its values have a margin.
-    seen: Option<usize>,
-    known: Known,
 }
 
 impl Stripe {
@@ -119,13 +107,24 @@ impl Stripe {
         stripe
     }
 
-    /// Does what [`Stripes::compare`] does, for one stripe.
+    /// Does what [`Stripes::compare`] does, for one stripe. `seen` is the offset of the stripe in the seen
+    /// bytes, if its values have a margin.
     ///
     /// # Safety
-    /// As for [`Stripes::compare`]. `place` is where this stripe is.
+    /// As for [`Stripes::compare`]. The stripe is at `run`.
     #[inline(always)]
-    unsafe fn compare(&self, place: Place, values: &PlainValues, copied: &mut HandleSet, left: &mut HandleSet) {
-        let Place { run: Run { offset, len }, from, seen, known } = place;
+    #[expect(clippy::too_many_arguments, reason = "a struct would be stored for each stripe")]
+    unsafe fn compare(
+        &self,
+        run: Run,
+        seen: Option<usize>,
+        from: *const u8,
+        known: Known,
+        values: &PlainValues,
+        copied: &mut HandleSet,
+        left: &mut HandleSet,
+    ) {
+        let Run { offset, len } = run;
         let one = from.wrapping_add(offset);
         let (other, is_seen) = known.at(offset, seen);
         // SAFETY: the caller guarantees initialised bytes.
@@ -137,7 +136,7 @@ impl Stripe {
         let is_copied = if is_seen { self.has_no_gaps } else { self.is_copied };
         let Some(word) = self.word.filter(|_| is_copied) else {
             // SAFETY: as for this function.
-            return unsafe { self.compare_values(last, place, values, copied, left) };
+            return unsafe { self.compare_values(last, from, known, values, copied, left) };
         };
         // SAFETY: as for the first `unsafe` block. The shadow and the seen bytes are borrowed mutably, and a
         // stripe that is copied consists of values of the same properties.
@@ -160,7 +159,8 @@ impl Stripe {
     unsafe fn compare_values(
         &self,
         last: u64,
-        Place { from, known, .. }: Place,
+        from: *const u8,
+        known: Known,
         values: &PlainValues,
         copied: &mut HandleSet,
         left: &mut HandleSet,

@@ -48,10 +48,15 @@ impl<T> Recycled<T> {
     /// Returns the [next](Self::next) item, or what `make` returns.
     #[inline]
     pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
-        if self.items.len() == self.len {
-            self.items.push(make());
+        if self.len >= self.items.len() {
+            self.make_next(make);
         }
         &mut self.items[self.len]
+    }
+
+    #[cold]
+    fn make_next(&mut self, make: impl FnOnce() -> T) {
+        self.items.push(make());
     }
 
     /// Adds the [next](Self::next) item to the end of the list if `is_kept` says so, and returns it.

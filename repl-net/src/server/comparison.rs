@@ -15,9 +15,9 @@ use crate::body::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
 const BATCH: usize = 64;
-/// The number of objects whose memory is prefetched together, before the objects before them are compared. A
-/// miss of all caches takes about as long as eight comparisons.
-const GROUP: usize = 8;
+/// Memory is prefetched this many objects ahead. A miss of all caches takes about as long as eight
+/// comparisons.
+const AHEAD: usize = 8;
 
 /// The comparison of many objects of one class.
 pub(crate) struct ClassComparison<'a> {
@@ -116,13 +116,11 @@ impl Batch<'_> {
         self.slots.last().is_some_and(|last| last - self.slots[0] >= self.slots.len() as u32)
     }
 
-    /// Returns the slots and rows of the group that begins with this object.
-    #[inline]
-    fn group(&self, begin: usize) -> impl Iterator<Item = Place> {
-        let slots = self.slots.get(begin..).unwrap_or_default();
-        let rows = self.rows.get(begin..).unwrap_or_default();
-        let group = slots.iter().zip(rows).zip(self.compared + begin..).take(GROUP);
-        group.map(|((&slot, &row), at)| Place { at, slot, row: row as usize })
+    /// Returns where an object of the batch is.
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<Place> {
+        let (&row, &slot) = (self.rows.get(at)?, self.slots.get(at)?);
+        Some(Place { at: self.compared + at, slot, row: row as usize })
     }
 }
 
@@ -156,8 +154,8 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Compares the objects of a batch, a group after the other. The next groups are on their way into the
-    /// cache meanwhile.
+    /// Compares the objects of a batch.
+    #[inline]
     fn batch<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
@@ -169,19 +167,22 @@ impl ClassComparison<'_> {
         let is_spread = batch.is_spread();
         let is_plain = expected.nothing && !expected.push;
         if is_spread {
-            batch.group(0).for_each(|place| self.preload(shadows, source, place));
+            (0..AHEAD).filter_map(|at| batch.get(at)).for_each(|place| self.preload(shadows, source, place));
         }
-        for begin in (0..batch.rows.len()).step_by(GROUP) {
+        for at in 0..batch.rows.len() {
             if is_spread {
-                batch.group(begin + GROUP).for_each(|place| self.preload(shadows, source, place));
-                batch.group(begin).for_each(|place| source.preload_values(shadows, place.row));
-            }
-            for place in batch.group(begin) {
-                if is_plain && self.is_plain(place, expected) {
-                    self.plain_object(shadows, source, place);
-                } else {
-                    self.object(shadows, source, place, expected);
+                if let Some(place) = batch.get(at + AHEAD) {
+                    self.preload(shadows, source, place);
                 }
+                if let Some(place) = batch.get(at + AHEAD / 2) {
+                    source.preload_values(shadows, place.row);
+                }
+            }
+            let Some(place) = batch.get(at) else { return };
+            if is_plain && self.is_plain(place, expected) {
+                self.plain_object(shadows, source, place);
+            } else {
+                self.object(shadows, source, place, expected);
             }
         }
     }
