@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use repl_core::{Changelist, Refusal, Scratch};
 
-use super::source::Outcome;
 use crate::body::recycled::{Recycled, free_large};
 use crate::body::slot_set::SlotSet;
 
@@ -61,6 +60,13 @@ struct LastChange {
 pub(crate) struct Change {
     pub(crate) slot: u32,
     pub(crate) list: Changelist,
+}
+
+/// The collections in which the comparison of one object stores its results.
+pub(crate) struct Outcome<'a> {
+    pub(crate) changes: &'a mut Changelist,
+    pub(crate) refusals: &'a mut Vec<Refusal>,
+    pub(crate) scratch: &'a mut Scratch,
 }
 
 impl Findings {

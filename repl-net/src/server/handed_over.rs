@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use repl_core::__private::{preload, preload_all};
 use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch, Shadow};
 
+use super::changes::Outcome;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::growth::push_with;
 
 /// The column of a class with live objects outside the server.

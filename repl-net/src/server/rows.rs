@@ -8,9 +8,10 @@ use repl_core::__private::preload_all;
 use repl_core::{Class, HandleSet, Refusal, Replicated, Shadow};
 
 use super::cells::area::Position;
+use super::changes::Outcome;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::growth::push_with;
 
 /// The column of a class with live objects that the server owns.

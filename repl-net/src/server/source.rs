@@ -6,16 +6,10 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch, Shadow};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Shadow};
 
+use super::changes::Outcome;
 use super::shadows::Shadows;
-
-/// The collections in which the comparison of one object stores its results.
-pub(crate) struct Outcome<'a> {
-    pub(crate) changes: &'a mut Changelist,
-    pub(crate) refusals: &'a mut Vec<Refusal>,
-    pub(crate) scratch: &'a mut Scratch,
-}
 
 /// Stores the live objects of the class `T`, or has access to them. Only comparisons need live objects,
 /// because everything that is sent is written from the shadows.
