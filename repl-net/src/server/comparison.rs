@@ -89,7 +89,8 @@ struct Expected {
     too_large: bool,
     /// Whether some objects, of any class, are compared for the first time.
     newborn: bool,
-    /// Whether no special comparison is necessary, except for `push` properties.
+    /// Whether no special comparison is necessary, except for `push` properties and objects that are sent
+    /// whole.
     nothing: bool,
 }
 
@@ -139,7 +140,7 @@ impl ClassComparison<'_> {
         let marks = shadows.class.conditions().has_marks_of_its_own();
         let openings = !(opening.is_empty() && reopening.is_empty());
         let too_large = shadows.class.may_exceed(max_bits);
-        let nothing = !(marks || openings || too_large);
+        let nothing = !(marks || too_large);
         let expected = Expected { push, marks, openings, too_large, newborn, nothing };
         let (mut rows, mut compared) = ([0; BATCH], 0);
         for slots in slots.chunks(BATCH) {
@@ -220,7 +221,16 @@ impl ClassComparison<'_> {
     /// clients.
     #[inline]
     fn is_plain(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
-        self.objects.get(at, slot).is_plain() && !(expected.newborn && self.inputs.newborn.contains(slot))
+        self.objects.get(at, slot).is_plain()
+            && !(expected.newborn && self.inputs.newborn.contains(slot))
+            && !self.opens(slot, expected)
+    }
+
+    /// Returns whether some connection sends an object to its client whole, if it changes.
+    #[inline]
+    fn opens(&self, slot: u32, expected: Expected) -> bool {
+        let ComparisonInputs { opening, reopening, .. } = self.inputs;
+        expected.openings && (opening.contains(slot) || reopening.contains(slot))
     }
 
     /// Compares one object that [is plain](Self::is_plain), and stores what changed.
@@ -250,7 +260,8 @@ impl ClassComparison<'_> {
         expected: Expected,
     ) {
         let Place { at, slot, row } = place;
-        let special = if !(expected.nothing && self.objects.get(at, slot).is_plain()) {
+        let is_plain = self.objects.get(at, slot).is_plain() && !self.opens(slot, expected);
+        let special = if !(expected.nothing && is_plain) {
             let Some(scope) = self.special_scope(shadows, source, place, expected) else { return };
             Some(scope)
         } else if expected.push {
@@ -312,7 +323,8 @@ impl ClassComparison<'_> {
         Place { at, slot, row }: Place,
         expected: Expected,
     ) -> Option<HandleSet> {
-        let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
+        let max_bits = self.inputs.max_bits;
+        let opens = self.opens(slot, expected);
         let object = self.objects.get_mut(at, slot);
         if object.tear_off == TearOff::Frozen {
             return None;
@@ -324,7 +336,6 @@ impl ClassComparison<'_> {
         }
         let mut marked =
             if expected.push { std::mem::take(&mut shadows.marks[row]) } else { HandleSet::new() };
-        let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
         let mut scope = object.scope(shadows.class.conditions(), &marked, opens);
         if expected.too_large {
             self.found.refused.extend(source.keep_within(shadows, max_bits, row, &mut scope));
