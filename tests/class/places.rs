@@ -174,3 +174,60 @@ fn what_is_out_of_scope_stays_as_it_was_beside_what_is_copied() {
     assert_eq!((pair.shadow.first, pair.shadow.second), (0, 2));
     assert_eq!(pair.compare().handles(), &handles([1]));
 }
+
+#[test]
+fn each_of_more_than_64_properties_is_listed_under_its_own_handle() {
+    #[derive(Clone, Debug, PartialEq, Replicated)]
+    #[replicated(all)]
+    struct Many {
+        first: u16,
+        bytes: [u8; 100],
+        #[replicated(range = 0..=9)]
+        digit: u8,
+    }
+    impl Default for Many {
+        fn default() -> Self {
+            Self { first: 0, bytes: [0; 100], digit: 0 }
+        }
+    }
+    let (mut pair, mut both) = (Pair::<Many>::new(), Pair::<Many>::new());
+    for at in 0..100 {
+        for _ in 0..2 {
+            assert_eq!(pair.edit(|many| many.bytes[at] += 1).handles(), &handles([at as u32 + 2]));
+        }
+        let other = (at + 50) % 100;
+        let listed = both.edit(|many| (many.bytes[at], many.bytes[other]) = (at as u8 + 1, 200 - at as u8));
+        assert_eq!(listed.handles(), &handles([at as u32 + 2, other as u32 + 2]));
+        assert_eq!(both.shadow, both.live);
+    }
+    assert_eq!(pair.edit(|many| (many.first, many.digit) = (1, 9)).handles(), &handles([1, 102]));
+    assert_eq!(pair.edit(|many| many.digit = 10).handles(), &handles([]), "the value is refused");
+    assert_eq!((pair.shadow.digit, pair.refusals.len()), (9, 1));
+}
+
+#[test]
+fn a_value_on_both_sides_of_a_border_of_64_bytes_is_copied_whole() {
+    #[derive(Clone, Debug, Default, PartialEq, Replicated)]
+    #[repr(C)]
+    struct Wide {
+        local: u64,
+        #[replicated]
+        long: u64,
+        #[replicated]
+        wide: [u128; 4],
+        #[replicated]
+        last: u8,
+    }
+    let mut pair = Pair::<Wide>::new();
+    for bit in [0, 63, 64, 127] {
+        for _ in 0..2 {
+            assert_eq!(pair.edit(|wide| wide.wide[3] ^= 1 << bit).handles(), &handles([5]));
+            assert_eq!(pair.shadow, pair.live);
+        }
+    }
+    for _ in 0..2 {
+        let listed = pair.edit(|wide| (wide.long, wide.wide[3], wide.last) = (!wide.long, !wide.wide[3], 3));
+        assert!(listed.handles().contains(1) && listed.handles().contains(5));
+        assert_eq!(pair.shadow, pair.live);
+    }
+}

@@ -21,6 +21,8 @@ pub(crate) struct Pair<T> {
     pub(crate) replica: T,
     pub(crate) refusals: Vec<Refusal>,
     scratch: Scratch,
+    /// How often the whole object was compared.
+    comparisons: usize,
 }
 
 impl<T: Replicated + Default> Pair<T> {
@@ -40,6 +42,7 @@ impl<T: Replicated + Default> Pair<T> {
             class,
             refusals: Vec::new(),
             scratch: Scratch::default(),
+            comparisons: 0,
         }
     }
 
@@ -49,19 +52,35 @@ impl<T: Replicated + Default> Pair<T> {
         self.compare()
     }
 
+    /// Compares the whole object: each second time what is compared in every tick, as a tick does it, and then
+    /// the rest.
     pub(crate) fn compare(&mut self) -> Changelist {
-        self.compare_some(&HandleSet::up_to(self.class.program().handles()))
+        let mut scope = HandleSet::up_to(self.class.program().handles());
+        self.comparisons += 1;
+        if self.comparisons.is_multiple_of(2) {
+            return self.compare_some(&scope);
+        }
+        let mut changes = Changelist::new();
+        let Self { class, live, shadow, seen, refusals, scratch, .. } = self;
+        class.compare_ordinary(live, shadow, seen, &mut changes, refusals, scratch);
+        scope.difference(class.conditions().ordinary());
+        self.compare_into(&scope, &mut changes);
+        changes
     }
 
     pub(crate) fn compare_some(&mut self, scope: &HandleSet) -> Changelist {
         let mut changes = Changelist::new();
+        self.compare_into(scope, &mut changes);
+        changes
+    }
+
+    fn compare_into(&mut self, scope: &HandleSet, changes: &mut Changelist) {
         let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
         let shadow = Shadow { values: &mut self.shadow, seen: &mut self.seen, is_new: false };
-        self.class.compare_seen(&self.live, shadow, scope, &mut changes, refusals, scratch);
+        self.class.compare_seen(&self.live, shadow, scope, changes, refusals, scratch);
         if scratch.take_must_renumber() {
             self.class.renumber_items(&mut self.live);
         }
-        changes
     }
 
     /// Returns whether a scan finds the object.

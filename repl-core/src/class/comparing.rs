@@ -8,11 +8,11 @@ use crate::changes::changelist::Changelist;
 use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
-use crate::object::blocks::Differences;
 use crate::object::collections::{Renumber, VisitCollections};
 use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
+use crate::object::plain_values::Differences;
 use crate::object::scan::{preload_strings, push_seen, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
@@ -157,6 +157,30 @@ impl<T: Replicated> Class<T> {
     #[inline]
     pub fn copy_marked(&self, live: &T, shadow: &mut T, marked: &HandleSet) -> Option<u64> {
         self.places.copy_few(live, shadow, marked)
+    }
+
+    /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
+    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new.
+    #[inline(always)]
+    pub fn compare_ordinary(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        seen: &mut [u8],
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
+        self.places.compare_ordinary(live, shadow, seen, &mut changes.handles, &mut scratch.left);
+        if !scratch.left.is_empty() {
+            self.compare_left(
+                live,
+                Shadow { values: shadow, seen, is_new: false },
+                changes,
+                refusals,
+                scratch,
+            );
+        }
     }
 
     /// Compares by their commands the properties in `scratch.left`, and removes them from there.

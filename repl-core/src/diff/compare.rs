@@ -104,7 +104,7 @@ impl Scratch {
     /// [renumbered](crate::Class::renumber_items).
     #[must_use]
     pub fn take_must_renumber(&mut self) -> bool {
-        std::mem::take(&mut self.must_renumber)
+        self.must_renumber && std::mem::take(&mut self.must_renumber)
     }
 
     /// Removes all changes from a changelist, and keeps their memory for later comparisons.
@@ -548,11 +548,20 @@ impl Scratch {
     /// Returns an error if the live value has no wire form.
     #[inline]
     fn relation(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<Relation, WriteError> {
-        let is_same = match live.number()? {
-            Some(number) => live.is_lossy() && shadow.number() == Ok(Some(number)),
-            None => self.writes_same_bits(live, shadow)?,
-        };
-        Ok(if is_same {
+        let Some(number) = live.number()? else { return self.relation_of_bits(live, shadow) };
+        Ok(match shadow.number() {
+            Ok(Some(sent)) if sent == number && live.is_lossy() => Relation::Same,
+            Ok(Some(sent)) if live.keeps_number(sent) => Relation::Kept,
+            _ => Relation::Different,
+        })
+    }
+
+    /// Does the same as [`relation`](Self::relation) for values whose wire form is no number.
+    ///
+    /// # Errors
+    /// Returns an error if the live value has no wire form.
+    fn relation_of_bits(&mut self, live: Leaf<'_>, shadow: Leaf<'_>) -> Result<Relation, WriteError> {
+        Ok(if self.writes_same_bits(live, shadow)? {
             Relation::Same
         } else if live.is_kept_as(&shadow) {
             Relation::Kept

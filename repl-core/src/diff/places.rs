@@ -5,7 +5,8 @@
 //! it is in `by_command`.
 
 use crate::ids::handles::HandleSet;
-use crate::object::blocks::{Blocks, Differences, PlainValue};
+use crate::object::blocks::Blocks;
+use crate::object::plain_values::{Differences, PlainValue};
 use crate::object::scan::copy_differing_strings;
 use crate::schema::codec::Codec;
 use crate::schema::plan::Planned;
@@ -24,6 +25,8 @@ pub(crate) struct Places<T> {
     by_command: HandleSet,
     /// Whether there are properties in `by_command`.
     has_by_command: bool,
+    /// Those of them that are compared in every tick.
+    ordinary_by_command: HandleSet,
 }
 
 /// The property of a string.
@@ -46,7 +49,9 @@ impl<T: Planned> Places<T> {
         let mut by_command = HandleSet::up_to(program.handles());
         by_command.difference(&in_strings);
         by_command.difference(&in_blocks);
-        Self { blocks, strings, in_strings, has_by_command: !by_command.is_empty(), by_command }
+        let (has_by_command, mut ordinary_by_command) = (!by_command.is_empty(), by_command.clone());
+        ordinary_by_command.intersect(ordinary);
+        Self { blocks, strings, in_strings, by_command, has_by_command, ordinary_by_command }
     }
 
     /// Copies to the shadow those values that differ of a few properties, and returns the properties that
@@ -87,15 +92,45 @@ impl<T: Planned> Places<T> {
         }
         self.blocks.compare(live, shadow, seen, differences);
         if differences.scope.intersects(&self.in_strings) {
+            let Differences { scope, copied, left } = differences;
             copy_differing_strings(live, shadow, |at, text| match self.strings.get(at) {
-                Some(&StringPlace { handle, max_bytes }) if differences.scope.contains(handle) => {
-                    let is_copied = text.len() <= max_bytes as usize;
-                    differences.list(is_copied).insert(handle);
-                    is_copied
-                }
+                Some(place) if scope.contains(place.handle) => place.list(text, copied, left),
                 _ => false,
             });
         }
+    }
+
+    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds to
+    /// `copied` and `left` what [`Differences`] has.
+    #[inline(always)]
+    pub(crate) fn compare_ordinary(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        seen: &mut [u8],
+        copied: &mut HandleSet,
+        left: &mut HandleSet,
+    ) {
+        debug_assert!(left.is_empty(), "the properties that were left are compared");
+        if self.has_by_command {
+            left.clone_from(&self.ordinary_by_command);
+        }
+        self.blocks.compare_ordinary(live, shadow, seen, copied, left);
+        copy_differing_strings(live, shadow, |at, text| {
+            let place = self.strings.get(at).filter(|place| place.handle > 0);
+            place.is_some_and(|place| place.list(text, copied, left))
+        });
+    }
+}
+
+impl StringPlace {
+    /// Adds the property of a string that differs to `copied` if the string can be sent, and otherwise to
+    /// `left`. Returns whether the string can be sent.
+    fn list(&self, text: &str, copied: &mut HandleSet, left: &mut HandleSet) -> bool {
+        let is_copied = text.len() <= self.max_bytes as usize;
+        let list = if is_copied { copied } else { left };
+        list.insert(self.handle);
+        is_copied
     }
 }
 

@@ -202,31 +202,35 @@ pub(super) unsafe fn number(codec: &Codec, value: *const u8) -> Result<Option<(u
     }
 }
 
+/// Returns whether a property whose value was encoded as the number `sent` keeps this number on clients,
+/// although its value is now `live`, which has a wire form.
+///
+/// # Safety
+/// The pointer points to an aligned value of the type that `codec` is for.
+#[inline]
+pub(super) unsafe fn keeps_number(codec: &Codec, sent: u64, live: *const u8) -> bool {
+    match codec {
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: the pointer points to a value of the type that the codec states; the same below.
+            quantizer.keeps(sent, unsafe { live.cast::<f32>().read() }.into())
+        }
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::QuantizedF64(quantizer) => quantizer.keeps(sent, unsafe { live.cast::<f64>().read() }),
+        _ => false,
+    }
+}
+
 /// Returns whether a property whose value was `sent` keeps this value on clients, although its value is now
-/// `live`. Both values have a wire form.
+/// `live`. Both values have a wire form, which is no number.
 ///
 /// # Safety
 /// Both pointers point to an aligned value of the type that `codec` is for.
 #[inline]
 pub(super) unsafe fn keeps(codec: &Codec, sent: *const u8, live: *const u8) -> bool {
     match codec {
-        Codec::QuantizedF32(quantizer) => {
+        Codec::SmallestThree { bits, exact: false } => {
             // SAFETY: the pointer points to a value of the type that the codec states; the same in each arm
             // below.
-            let sent = unsafe { sent.cast::<f32>().read() };
-            // SAFETY: as for the previous `unsafe` block.
-            let live = unsafe { live.cast::<f32>().read() };
-            quantizer.encode(sent.into()).is_ok_and(|step| quantizer.keeps(step, live.into()))
-        }
-        Codec::QuantizedF64(quantizer) => {
-            // SAFETY: as for the previous `unsafe` block.
-            let sent = unsafe { sent.cast::<f64>().read() };
-            // SAFETY: as for the previous `unsafe` block.
-            let live = unsafe { live.cast::<f64>().read() };
-            quantizer.encode(sent).is_ok_and(|step| quantizer.keeps(step, live))
-        }
-        Codec::SmallestThree { bits, exact: false } => {
-            // SAFETY: as for the previous `unsafe` block.
             let sent = unsafe { sent.cast::<[f32; 4]>().read() };
             // SAFETY: as for the previous `unsafe` block.
             let live = unsafe { live.cast::<[f32; 4]>().read() };

@@ -586,8 +586,16 @@ impl Leaf<'_> {
         self.command.codec.is_lossy()
     }
 
+    /// Returns whether the property has changed so little since its value was encoded as the number `sent`
+    /// that clients keep that number. The value has a wire form.
+    #[inline]
+    pub(crate) fn keeps_number(&self, sent: u64) -> bool {
+        // SAFETY: the pointer points to a value of the command's type.
+        unsafe { leaf::keeps_number(&self.command.codec, sent, self.value) }
+    }
+
     /// Returns whether the property has changed so little since its value was `sent` that clients keep that
-    /// value. Both values have a wire form.
+    /// value. Both values have a wire form, which is no number.
     #[inline]
     pub(crate) fn is_kept_as(&self, sent: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, sent.command), "leaves of different properties");

@@ -4,9 +4,8 @@
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
-use super::joined::gather;
 use super::preload::preload;
-use crate::schema::plan::{Planned, Run, SeenRun};
+use crate::schema::plan::{Planned, SeenRun};
 
 /// The number of objects that are compared before the code branches on the result.
 const BLOCK: usize = 8;
@@ -20,35 +19,37 @@ pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: imp
     if bytes > 0 && seen.len() == live.len() * bytes {
         let first = seen.as_ptr();
         // SAFETY: `at` is below the number of live objects, each of which has this many seen bytes.
-        let is_same = |at: usize, live: &T, shadow: &T| unsafe {
-            same_with_seen(live, shadow, first.wrapping_add(at * bytes))
+        let add = |difference: &mut Difference, at: usize, live: &T, shadow: &T| unsafe {
+            difference.add_with_seen(live, shadow, first.wrapping_add(at * bytes));
         };
-        scan_rows(live, shadow, is_same, found);
+        scan_rows(live, shadow, add, found);
     } else {
-        scan_rows(live, shadow, |_, live, shadow| same(live, shadow), found);
+        scan_rows(live, shadow, |difference, _, live, shadow| difference.add_object(live, shadow), found);
     }
 }
 
-/// Calls `found` with the index of each object that `is_same` says to differ from what is known of it.
+/// Calls `found` with the index of each object that differs from its shadow in strings, or for which `add`
+/// adds a difference.
 #[inline]
 fn scan_rows<T: Planned>(
     live: &[T],
     shadow: &[T],
-    is_same: impl Fn(usize, &T, &T) -> bool + Copy,
+    add: impl Fn(&mut Difference, usize, &T, &T) + Copy,
     mut found: impl FnMut(usize),
 ) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
     let (shadow_blocks, shadow_rest) = shadow.as_chunks::<BLOCK>();
     for ((block, shadow_block), first) in blocks.iter().zip(shadow_blocks).zip((0..).step_by(BLOCK)) {
-        let mut same = true;
+        let (mut difference, mut same) = (Difference::none(), true);
         for ((live, shadow), at) in block.iter().zip(shadow_block).zip(first..) {
-            same &= is_same(at, live, shadow);
+            add(&mut difference, at, live, shadow);
+            same &= same_strings(live, shadow);
         }
-        if !same {
-            scan_each(block, shadow_block, first, is_same, &mut found);
+        if !(same && difference.is_none()) {
+            scan_each(block, shadow_block, first, add, &mut found);
         }
     }
-    scan_each(rest, shadow_rest, blocks.len() * BLOCK, is_same, &mut found);
+    scan_each(rest, shadow_rest, blocks.len() * BLOCK, add, &mut found);
 }
 
 #[cold]
@@ -57,59 +58,16 @@ fn scan_each<T: Planned>(
     live: &[T],
     shadow: &[T],
     first: usize,
-    is_same: impl Fn(usize, &T, &T) -> bool,
+    add: impl Fn(&mut Difference, usize, &T, &T),
     found: &mut impl FnMut(usize),
 ) {
     for ((live, shadow), at) in live.iter().zip(shadow).zip(first..) {
-        if !is_same(at, live, shadow) {
+        let mut difference = Difference::none();
+        add(&mut difference, at, live, shadow);
+        if !(difference.is_none() && same_strings(live, shadow)) {
             found(at);
         }
     }
-}
-
-/// Returns whether an object equals its shadow, and its seen bytes in all values with a margin.
-///
-/// # Safety
-/// `seen` points to the seen bytes of an object.
-#[inline]
-unsafe fn same_with_seen<T: Planned>(live: &T, shadow: &T, seen: *const u8) -> bool {
-    let first = std::ptr::from_ref(live).cast::<u8>();
-    let mut difference = difference_of_runs(live, shadow);
-    for SeenRun { run, at } in const { T::PLAN.seen_runs() } {
-        let (one, other) = (first.wrapping_add(run.offset), seen.wrapping_add(*at));
-        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends, and where
-        // they are in the seen bytes.
-        unsafe { difference.add(one, other, run.len) };
-    }
-    difference.is_none() && same_strings(live, shadow)
-}
-
-/// Returns whether an object equals its shadow.
-#[inline]
-fn same<T: Planned>(live: &T, shadow: &T) -> bool {
-    let (one, other) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_ref(shadow).cast::<u8>());
-    let mut difference = difference_of_runs(live, shadow);
-    for SeenRun { run, .. } in const { T::PLAN.seen_runs() } {
-        let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
-        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
-        unsafe { difference.add(one, other, run.len) };
-    }
-    difference.is_none() && same_strings(live, shadow)
-}
-
-/// Returns in which bits the runs of two objects differ. The lengths of the runs are constants, so the
-/// function compiles to a sequence of loads without a branch.
-#[inline]
-fn difference_of_runs<T: Planned>(one: &T, other: &T) -> Difference {
-    let runs: &[Run] = const { T::PLAN.runs() };
-    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
-    let mut difference = Difference::none();
-    for run in runs {
-        let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
-        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
-        unsafe { difference.add(one, other, run.len) };
-    }
-    difference
 }
 
 /// Adds the seen bytes of an object that equals its shadow to the end of a list.
@@ -137,6 +95,46 @@ impl Difference {
     #[inline]
     fn none() -> Self {
         Self { word: 0, wide: wide::zero() }
+    }
+
+    /// Adds the bits in which the plain memory of an object differs from its shadow.
+    #[inline]
+    fn add_object<T: Planned>(&mut self, live: &T, shadow: &T) {
+        self.add_runs(live, shadow);
+        let (one, other) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_ref(shadow).cast::<u8>());
+        for SeenRun { run, .. } in const { T::PLAN.seen_runs() } {
+            let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
+            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+            unsafe { self.add(one, other, run.len) };
+        }
+    }
+
+    /// Does the same, but compares the values with a margin with the seen bytes of the object.
+    ///
+    /// # Safety
+    /// `seen` points to the seen bytes of an object.
+    #[inline]
+    unsafe fn add_with_seen<T: Planned>(&mut self, live: &T, shadow: &T, seen: *const u8) {
+        self.add_runs(live, shadow);
+        let first = std::ptr::from_ref(live).cast::<u8>();
+        for SeenRun { run, at } in const { T::PLAN.seen_runs() } {
+            let (one, other) = (first.wrapping_add(run.offset), seen.wrapping_add(*at));
+            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends, and
+            // where they are in the seen bytes.
+            unsafe { self.add(one, other, run.len) };
+        }
+    }
+
+    /// Adds the bits in which the runs of an object that are compared with its shadow differ from it. The
+    /// lengths of the runs are constants, so the function compiles to a sequence of loads without a branch.
+    #[inline]
+    fn add_runs<T: Planned>(&mut self, live: &T, shadow: &T) {
+        let (one, other) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_ref(shadow).cast::<u8>());
+        for run in const { T::PLAN.runs() } {
+            let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
+            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+            unsafe { self.add(one, other, run.len) };
+        }
     }
 
     /// Compares `len` bytes at both pointers in the widest loads that fit, and adds the bits in which they
@@ -193,22 +191,12 @@ pub(super) unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     }
 }
 
-/// Returns a bit for each byte in which two words differ.
-#[inline]
-pub(super) const fn differing_bytes_of(one: u64, other: u64) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let difference = one ^ other;
-    // The sum has the highest bit of each byte of which any lower bit is set.
-    let highest = (((difference & LOW) + LOW) | difference) & !LOW;
-    gather(highest >> 7)
-}
-
 /// Compares 16 bytes at a time with SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
-        _mm_xor_si128,
+        __m128i, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
+        _mm_setzero_si128, _mm_xor_si128,
     };
 
     pub(super) type Wide = __m128i;
@@ -233,20 +221,34 @@ pub(super) mod wide {
         unsafe { _mm_or_si128(sum, difference) }
     }
 
-    /// Returns a bit for each of 16 bytes that differs.
+    /// Returns a bit for each of 16 bytes that is the same.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
     #[inline]
-    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+    pub(in crate::object) unsafe fn same_bytes(one: *const u8, other: *const u8) -> u64 {
         // SAFETY: the caller guarantees this.
         let one = unsafe { _mm_loadu_si128(one.cast()) };
         // SAFETY: the caller guarantees this.
-        let other = unsafe { _mm_loadu_si128(other.cast()) };
+        same(one, unsafe { _mm_loadu_si128(other.cast()) })
+    }
+
+    /// Returns a bit for each byte of a word that is the same in another one. The bits after the eighth one
+    /// are set.
+    #[inline]
+    pub(in crate::object) fn same_bytes_of(one: u64, other: u64) -> u64 {
+        // SAFETY: every x86-64 processor has SSE2.
+        let one = unsafe { _mm_cvtsi64_si128(one.cast_signed()) };
+        // SAFETY: as for the previous `unsafe` block.
+        same(one, unsafe { _mm_cvtsi64_si128(other.cast_signed()) })
+    }
+
+    #[inline]
+    fn same(one: Wide, other: Wide) -> u64 {
         // SAFETY: every x86-64 processor has SSE2.
         let equal = unsafe { _mm_cmpeq_epi8(one, other) };
         // SAFETY: as for the previous `unsafe` block.
-        u64::from(!unsafe { _mm_movemask_epi8(equal) } as u16)
+        u64::from(unsafe { _mm_movemask_epi8(equal) } as u16)
     }
 
     #[inline]
@@ -261,7 +263,8 @@ pub(super) mod wide {
 /// Compares 16 bytes at a time, as two words.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) mod wide {
-    use super::{differing_bytes_of, load};
+    use super::load;
+    use crate::object::joined::gather;
 
     pub(super) type Wide = [u64; 2];
 
@@ -281,19 +284,29 @@ pub(super) mod wide {
         [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
     }
 
-    /// Returns a bit for each of 16 bytes that differs.
+    /// Returns a bit for each of 16 bytes that is the same.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
     #[inline]
-    pub(in crate::object) unsafe fn differing_bytes(one: *const u8, other: *const u8) -> u64 {
+    pub(in crate::object) unsafe fn same_bytes(one: *const u8, other: *const u8) -> u64 {
         let word = |at: usize| {
             // SAFETY: the caller guarantees 16 bytes, and `at` is 0 or 8.
             let one = unsafe { load(one.wrapping_add(at), 8) };
             // SAFETY: as for the previous `unsafe` block.
-            differing_bytes_of(one, unsafe { load(other.wrapping_add(at), 8) })
+            same_bytes_of(one, unsafe { load(other.wrapping_add(at), 8) })
         };
         word(0) | word(8) << 8
+    }
+
+    /// Returns a bit for each byte of a word that is the same in another one.
+    #[inline]
+    pub(in crate::object) const fn same_bytes_of(one: u64, other: u64) -> u64 {
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let difference = one ^ other;
+        // The sum has the highest bit of each byte of which any lower bit is set.
+        let highest = (((difference & LOW) + LOW) | difference) & !LOW;
+        !gather(highest >> 7) & 0xff
     }
 
     #[inline]
@@ -325,7 +338,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
 
 /// Calls `found` with the index of each of the plan's strings in which two objects differ, and with the
 /// string of `from`. Copies this string to the other object if `found` returns true.
-#[inline]
+#[inline(always)]
 pub(crate) fn copy_differing_strings<T: Planned>(
     from: &T,
     to: &mut T,
@@ -343,7 +356,7 @@ pub(crate) fn copy_differing_strings<T: Planned>(
 }
 
 /// Makes `to` equal to `from`.
-#[inline]
+#[inline(never)]
 fn copy_string(from: &String, to: &mut String) {
     // Making a new string takes a third of the time of making room in an empty one.
     if to.capacity() == 0 {

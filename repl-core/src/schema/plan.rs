@@ -19,6 +19,8 @@ const MAX_RUNS: usize = 32;
 /// The bytes of an object after this number are compared by the commands of their values, and larger objects
 /// have no seen bytes.
 pub(crate) const MAX_OFFSET: usize = 16 << 10;
+/// The greatest number of bytes of a stripe (a part of a run), because each byte has a bit in a mask.
+const STRIPE_BYTES: usize = 64;
 /// The greatest number of strings in a plan. If a type has more strings, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
@@ -29,6 +31,34 @@ pub(crate) struct Run {
     pub(crate) offset: usize,
     /// The length of the range in bytes.
     pub(crate) len: usize,
+}
+
+impl Run {
+    /// Returns whether the bytes from `offset` on lie in this run.
+    pub(crate) const fn has(&self, offset: usize, bytes: usize) -> bool {
+        self.offset <= offset && offset + bytes <= self.offset + self.len
+    }
+
+    /// Returns how many stripes the run has.
+    #[inline]
+    pub(crate) const fn stripe_count(&self) -> usize {
+        self.compared_len().div_ceil(STRIPE_BYTES)
+    }
+
+    /// Returns a stripe of the run.
+    #[inline]
+    pub(crate) const fn stripe(&self, at: usize) -> Self {
+        let (begin, len) = (at * STRIPE_BYTES, self.compared_len());
+        let left = len - begin;
+        Self { offset: self.offset + begin, len: if left < STRIPE_BYTES { left } else { STRIPE_BYTES } }
+    }
+
+    /// Returns how many bytes of the run are before [`MAX_OFFSET`].
+    #[inline]
+    const fn compared_len(&self) -> usize {
+        let end = self.offset + self.len;
+        (if end < MAX_OFFSET { end } else { MAX_OFFSET }).saturating_sub(self.offset)
+    }
 }
 
 /// A run of values with a margin. The comparison of an object stores their bytes as it has seen them.
@@ -176,6 +206,26 @@ impl Plan {
         self.seen.split_at(self.seen_count).0
     }
 
+    /// Returns how many stripes all runs have.
+    pub(crate) const fn stripe_count(&self) -> usize {
+        let (mut count, mut i) = (0, 0);
+        while i < self.runs.count {
+            count += self.runs.list[i].stripe_count();
+            i += 1;
+        }
+        i = 0;
+        while i < self.seen_count {
+            count += self.seen[i].run.stripe_count();
+            i += 1;
+        }
+        count
+    }
+
+    /// Returns all runs, first those that are compared with the shadow.
+    pub(crate) fn all_runs(&self) -> impl Iterator<Item = Run> {
+        self.runs().iter().copied().chain(self.seen_runs().iter().map(|seen| seen.run))
+    }
+
     /// Returns the number of the seen bytes of an object. Only the plan of all properties has all of them.
     pub(crate) const fn seen_bytes(&self) -> usize {
         match self.seen_runs().last() {
@@ -190,7 +240,7 @@ impl Plan {
         let mut i = 0;
         while i < self.seen_count {
             let SeenRun { run, at } = self.seen[i];
-            if run.offset <= offset && offset + len <= run.offset + run.len {
+            if run.has(offset, len) {
                 return Some(at + (offset - run.offset));
             }
             i += 1;

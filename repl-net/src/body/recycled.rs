@@ -48,8 +48,8 @@ impl<T> Recycled<T> {
     /// Returns the [next](Self::next) item, or what `make` returns.
     #[inline]
     pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
-        if self.items.len() == self.len {
-            self.items.push(make());
+        if self.len >= self.items.len() {
+            self.make_next(make);
         }
         &mut self.items[self.len]
     }
@@ -59,10 +59,23 @@ impl<T> Recycled<T> {
     pub(crate) fn keep_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         let at = self.len;
         self.len += 1;
-        if at == self.items.len() {
-            self.items.push(make());
+        if at >= self.items.len() {
+            self.make_next(make);
         }
         &mut self.items[at]
+    }
+
+    #[cold]
+    fn make_next(&mut self, make: impl FnOnce() -> T) {
+        self.items.push(make());
+    }
+
+    /// Adds the [next](Self::next) item to the end of the list if `is_kept` says so, and returns it.
+    #[inline]
+    pub(crate) fn keep_if(&mut self, is_kept: impl FnOnce(&T) -> bool) -> Option<&T> {
+        let item = self.items.get(self.len).filter(|item| is_kept(item))?;
+        self.len += 1;
+        Some(item)
     }
 
     /// Adds the [next](Self::next) item to the end of the list.

@@ -23,6 +23,8 @@ pub(crate) struct Findings {
     pub(crate) refusals: Vec<(u32, Refusal)>,
     /// The slots of the objects that had no refused value before and have one now, or the other way round.
     pub(crate) refusing: Vec<(u32, bool)>,
+    /// The values that the comparison of the current object has refused.
+    pub(crate) refused: Vec<Refusal>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,
 }
@@ -61,6 +63,13 @@ pub(crate) struct Change {
     pub(crate) list: Changelist,
 }
 
+/// The collections in which the comparison of one object stores its results.
+pub(crate) struct Outcome<'a> {
+    pub(crate) changes: &'a mut Changelist,
+    pub(crate) refusals: &'a mut Vec<Refusal>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
 impl Findings {
     /// Returns the changes of the only object that was compared.
     pub(crate) fn into_only(mut self) -> Changelist {
@@ -80,30 +89,30 @@ impl Findings {
         self.scratch.end_round();
     }
 
-    /// Returns an empty changelist, in which the caller stores the changes of the object in `slot`, and the
-    /// scratch memory of comparisons. [`keep`](Self::keep) then adds the changelist to the findings.
+    /// Returns where the comparison of the object in `slot` stores what it finds: an empty changelist,
+    /// [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the changelist to
+    /// the findings.
     #[inline]
-    pub(crate) fn blank(&mut self, slot: u32) -> (&mut Changelist, &mut Scratch) {
-        let Self { items, scratch, .. } = self;
+    pub(crate) fn blank(&mut self, slot: u32) -> Outcome<'_> {
+        let Self { items, scratch, refused, .. } = self;
         let change = items.next_or(|| Change { slot, list: Changelist::new() });
         change.slot = slot;
         scratch.recycle(&mut change.list);
-        (&mut change.list, scratch)
+        Outcome { changes: &mut change.list, refusals: refused, scratch }
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last, unless the object is one of `newborn`
-    /// or the changelist is empty. Returns the changelist if it is not empty.
+    /// Adds the changelist that [`blank`](Self::blank) returned last, unless it is empty. Returns it if it is
+    /// not empty.
     #[inline]
-    pub(crate) fn keep(&mut self, newborn: &SlotSet) -> Option<&Changelist> {
-        let change = self.items.next()?;
-        if change.list.is_empty() {
-            return None;
-        }
-        if newborn.contains(change.slot) {
-            return self.items.next().map(|change| &change.list);
-        }
-        self.items.keep();
-        self.items.last().map(|change| &change.list)
+    pub(crate) fn keep(&mut self) -> Option<&Changelist> {
+        self.items.keep_if(|change| !change.list.is_empty()).map(|change| &change.list)
+    }
+
+    /// Returns the changelist that [`blank`](Self::blank) returned last if it is not empty, and does not add
+    /// it. The next object gets its memory.
+    #[inline]
+    pub(crate) fn pass_by(&self) -> Option<&Changelist> {
+        self.items.next().map(|change| &change.list).filter(|list| !list.is_empty())
     }
 
     /// Adds the change of the object in `slot`, whose properties in the first word of handles have changed,

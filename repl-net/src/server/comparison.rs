@@ -4,13 +4,13 @@
 //! are stored both in its history and in the changes of the tick. The changes of newborn objects are only in
 //! the history, because their openings contain them.
 
-use repl_core::{ConditionMasks, HandleSet, Refusal, Replicated};
+use repl_core::{ConditionMasks, HandleSet, Replicated};
 
 use super::changes::Findings;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::slot_set::SlotSet;
 
 /// The number of objects whose rows are looked up together.
@@ -89,37 +89,9 @@ struct Expected {
     too_large: bool,
     /// Whether some objects, of any class, are compared for the first time.
     newborn: bool,
-    /// Whether no special comparison is necessary, except for `push` properties.
+    /// Whether no special comparison is necessary, except for `push` properties and objects that are sent
+    /// whole.
     nothing: bool,
-}
-
-/// Some objects that are compared one after the other.
-#[derive(Clone, Copy)]
-struct Batch<'a> {
-    slots: &'a [u32],
-    /// The rows of the objects. There are fewer rows than slots if an object of another class follows.
-    rows: &'a [u32],
-    /// The number of the first object among all that are compared.
-    first: usize,
-}
-
-impl Batch<'_> {
-    /// Returns where the object at a position of the batch is.
-    #[inline]
-    fn place(self, at: usize) -> Option<Place> {
-        let (slot, row) = (*self.slots.get(at)?, *self.rows.get(at)? as usize);
-        Some(Place { at: self.first + at, slot, row })
-    }
-
-    /// Returns whether some slots are left out. If the slots are consecutive, the processor prefetches the
-    /// objects by itself.
-    #[inline]
-    fn is_spread(self) -> bool {
-        match self.slots {
-            [first, .., last] => last - first >= self.slots.len() as u32,
-            _ => false,
-        }
-    }
 }
 
 /// Where an object is that is compared.
@@ -129,6 +101,28 @@ struct Place {
     at: usize,
     slot: u32,
     row: usize,
+}
+
+/// Objects of one class whose rows were looked up.
+struct Batch<'a> {
+    /// How many objects were compared before.
+    compared: usize,
+    slots: &'a [u32],
+    rows: &'a [u32],
+}
+
+impl Batch<'_> {
+    /// Returns whether the slots are not consecutive.
+    fn is_spread(&self) -> bool {
+        self.slots.last().is_some_and(|last| last - self.slots[0] >= self.slots.len() as u32)
+    }
+
+    /// Returns where an object of the batch is.
+    #[inline(always)]
+    fn get(&self, at: usize) -> Option<Place> {
+        let (&row, &slot) = (self.rows.get(at)?, self.slots.get(at)?);
+        Some(Place { at: self.compared + at, slot, row: row as usize })
+    }
 }
 
 impl ClassComparison<'_> {
@@ -146,93 +140,85 @@ impl ClassComparison<'_> {
         let marks = shadows.class.conditions().has_marks_of_its_own();
         let openings = !(opening.is_empty() && reopening.is_empty());
         let too_large = shadows.class.may_exceed(max_bits);
-        let nothing = !(marks || openings || too_large);
+        let nothing = !(marks || too_large);
         let expected = Expected { push, marks, openings, too_large, newborn, nothing };
-        let (mut rows, mut refusals, mut compared) = ([0; BATCH], Vec::new(), 0);
+        let (mut rows, mut compared) = ([0; BATCH], 0);
         for slots in slots.chunks(BATCH) {
-            let batch = Batch { slots, rows: self.rows_of(class, slots, &mut rows), first: compared };
+            let rows = self.rows_of(class, slots, &mut rows);
+            let batch = Batch { compared, slots: &slots[..rows.len()], rows };
             if const { T::LAYOUT.table().compares_only_marked() } {
-                self.marked_batch(shadows, source, batch, expected, &mut refusals);
+                self.marked_batch(shadows, source, &batch, expected);
             } else {
-                self.batch(shadows, source, batch, expected, &mut refusals);
+                self.batch(shadows, source, &batch, expected);
             }
-            compared += batch.rows.len();
-            if batch.rows.len() < slots.len() {
+            compared += rows.len();
+            if rows.len() < slots.len() {
                 break;
             }
         }
         compared
     }
 
-    /// Compares the objects of a batch. `refusals` is empty before and after.
+    /// Compares the objects of a batch.
     #[inline]
     fn batch<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
-        batch: Batch<'_>,
+        batch: &Batch<'_>,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) {
-        let (place, is_spread) = (|at: usize| batch.place(at), batch.is_spread());
+        // If the slots are consecutive, the processor prefetches the objects by itself.
+        let is_spread = batch.is_spread();
+        let is_plain = expected.nothing && !expected.push;
         if is_spread {
-            (0..AHEAD).filter_map(place).for_each(|place| self.preload(shadows, source, place));
+            (0..AHEAD).filter_map(|at| batch.get(at)).for_each(|place| self.preload(shadows, source, place));
         }
         for at in 0..batch.rows.len() {
             if is_spread {
-                if let Some(next) = place(at + AHEAD) {
-                    self.preload(shadows, source, next);
+                if let Some(place) = batch.get(at + AHEAD) {
+                    self.preload(shadows, source, place);
                 }
-                if let Some(next) = place(at + AHEAD / 2) {
-                    source.preload_values(shadows, next.row);
+                if let Some(place) = batch.get(at + AHEAD / 2) {
+                    source.preload_values(shadows, place.row);
                 }
             }
-            if let Some(place) = place(at) {
-                self.object(shadows, source, place, expected, refusals);
+            let Some(place) = batch.get(at) else { return };
+            if is_plain && self.is_plain(place, expected) {
+                self.plain_object(shadows, source, place);
+            } else {
+                self.object(shadows, source, place, expected);
             }
         }
     }
 
     /// Does the same as [`batch`](Self::batch) for a class of which ordinary updates compare nothing but
     /// [what is marked](repl_core::Layout::compares_only_marked).
-    // Not inlined, and with calls for all else, so that the registers are enough for most objects.
+    // Not inlined, so that the registers are enough for most objects.
     #[inline(never)]
     fn marked_batch<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
-        batch: Batch<'_>,
+        batch: &Batch<'_>,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) {
-        for ahead in (0..AHEAD).filter_map(|at| batch.place(at)) {
+        let is_marked_alone = !(expected.marks || expected.too_large);
+        for ahead in (0..AHEAD).filter_map(|at| batch.get(at)) {
             self.preload_marked(shadows, source, ahead);
         }
-        for (at, (&slot, &row)) in batch.slots.iter().zip(batch.rows).enumerate() {
-            if let Some(next) = batch.place(at + AHEAD) {
+        for at in 0..batch.rows.len() {
+            if let Some(next) = batch.get(at + AHEAD) {
                 self.preload_marked(shadows, source, next);
             }
-            let place = Place { at: batch.first + at, slot, row: row as usize };
-            let is_only_marked = self.is_only_marked(place, expected);
+            let Some(place) = batch.get(at) else { return };
+            let is_only_marked = is_marked_alone && self.is_plain(place, expected);
             match is_only_marked.then(|| copy_marked(shadows, source, place.row)).flatten() {
                 Some(0) => {}
-                Some(changed) => self.keep_copied(place, changed),
-                None => self.unlike(shadows, source, place, expected, refusals),
+                Some(changed) => self.store_copied(place, changed),
+                None => self.object(shadows, source, place, expected),
             }
         }
-    }
-
-    /// Compares an object in the way of classes with other properties than marked ones.
-    #[inline(never)]
-    fn unlike<T: Replicated, S: Source<T>>(
-        &mut self,
-        shadows: &mut Shadows<T>,
-        source: &mut S,
-        place: Place,
-        expected: Expected,
-        refusals: &mut Vec<Refusal>,
-    ) {
-        self.object(shadows, source, place, expected, refusals);
     }
 
     /// Stores in `rows` the rows of the objects in the slots, up to the first object of another class.
@@ -277,32 +263,52 @@ impl ClassComparison<'_> {
         source.preload_marked(shadows, row);
     }
 
-    /// Returns whether nothing is compared of an object but its marked properties, if its class has no
-    /// others.
+    /// Returns whether just the ordinary and the marked properties of an object are compared, and its changes
+    /// are news for clients.
     #[inline]
-    fn is_only_marked(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
-        let ComparisonInputs { newborn, opening, reopening, .. } = self.inputs;
-        !(expected.marks || expected.too_large)
-            && self.objects.get(at, slot).is_plain()
-            && !(expected.newborn && newborn.contains(slot))
-            && !(expected.openings && (opening.contains(slot) || reopening.contains(slot)))
+    fn is_plain(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
+        self.objects.get(at, slot).is_plain()
+            && !(expected.newborn && self.inputs.newborn.contains(slot))
+            && !self.opens(slot, expected)
     }
 
-    /// Compares one object, and stores what changed. `refusals` is empty before and after.
+    /// Returns whether some connection sends an object to its client whole, if it changes.
     #[inline]
+    fn opens(&self, slot: u32, expected: Expected) -> bool {
+        let ComparisonInputs { opening, reopening, .. } = self.inputs;
+        expected.openings && (opening.contains(slot) || reopening.contains(slot))
+    }
+
+    /// Compares one object that [is plain](Self::is_plain), and stores what changed.
+    #[inline(always)]
+    fn plain_object<T: Replicated, S: Source<T>>(
+        &mut self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        place: Place,
+    ) {
+        source.compare_ordinary(shadows, place.row, self.found.blank(place.slot));
+        let conditions = shadows.class.conditions();
+        if !self.found.refused.is_empty() {
+            self.note_refusals::<T, S>(place, conditions.ordinary());
+        }
+        self.store(place, None, false);
+    }
+
+    /// Compares one object, and stores what changed.
+    // Not inlined, so that the code for most objects stays short.
+    #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(
         &mut self,
         shadows: &mut Shadows<T>,
         source: &mut S,
         place: Place,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) {
         let Place { at, slot, row } = place;
-        let special = if !(expected.nothing && self.objects.get(at, slot).is_plain()) {
-            let Some(scope) = self.special_scope(shadows, source, place, expected, refusals) else {
-                return;
-            };
+        let is_plain = self.objects.get(at, slot).is_plain() && !self.opens(slot, expected);
+        let special = if !(expected.nothing && is_plain) {
+            let Some(scope) = self.special_scope(shadows, source, place, expected) else { return };
             Some(scope)
         } else if expected.push {
             let mut scope = std::mem::take(&mut shadows.marks[row]);
@@ -314,38 +320,36 @@ impl ClassComparison<'_> {
         let is_new = expected.newborn && self.inputs.newborn.contains(slot);
         let (class, shadow) = shadows.in_row(row, is_new);
         let conditions = class.conditions();
-        let (changes, scratch) = self.found.blank(slot);
-        let outcome = Outcome { changes, refusals, scratch };
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
-        source.compare(class, shadow, row, scope, outcome);
+        source.compare(class, shadow, row, scope, self.found.blank(slot));
         // An object with refused values has rare state, so it is not plain.
-        if special.is_some() || !refusals.is_empty() {
-            self.note_refusals::<T, S>(place, scope, refusals);
+        if special.is_some() || !self.found.refused.is_empty() {
+            self.note_refusals::<T, S>(place, scope);
         }
-        self.keep(place, conditions);
+        self.store(place, Some(conditions), is_new);
     }
 
-    /// Stores the refusals of the comparison of an object in the properties of `scope`.
-    #[inline]
-    fn note_refusals<T, S: Source<T>>(
-        &mut self,
-        Place { at, slot, .. }: Place,
-        scope: &HandleSet,
-        refusals: &mut Vec<Refusal>,
-    ) {
+    /// Stores the values that the comparison of an object has refused in the properties in `scope`.
+    #[inline(never)]
+    fn note_refusals<T, S: Source<T>>(&mut self, Place { at, slot, .. }: Place, scope: &HandleSet) {
+        let Findings { refused, refusing, refusals, .. } = &mut *self.found;
         let compared = (!S::REFUSES_OUTSIDE_OF_SCOPE).then_some(scope);
-        if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refusals) {
-            self.found.refusing.push((slot, has));
+        if let Some(has) = self.objects.get_mut(at, slot).note_refusals(compared, refused) {
+            refusing.push((slot, has));
         }
-        self.found.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
+        refusals.extend(refused.drain(..).map(|refusal| (slot, refusal)));
     }
 
-    /// Adds the changes of an object that were found last, if there are any.
+    /// Stores the changes that the comparison of an object has found, if there are any. Those of a new object
+    /// are only in its history. `conditions` are those of an object that may record when it changes.
     #[inline(always)]
-    fn keep(&mut self, Place { at, slot, row }: Place, conditions: &ConditionMasks) {
-        let Some(list) = self.found.keep(self.inputs.newborn) else { return };
+    fn store(&mut self, Place { at, slot, row }: Place, conditions: Option<&ConditionMasks>, is_new: bool) {
+        let list = if is_new { self.found.pass_by() } else { self.found.keep() };
+        let Some(list) = list else { return };
         let object = self.objects.get_mut(at, slot);
-        object.note_changes(list.handles(), conditions, self.inputs.frame);
+        if let Some(conditions) = conditions {
+            object.note_changes(list.handles(), conditions, self.inputs.frame);
+        }
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
             self.found.evicted.push((slot, place, list));
         }
@@ -354,9 +358,10 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Adds the changes of an object that is plain and not new. `changed` are the handles that changed.
+    /// Stores the changes of an object that [is plain](Self::is_plain). `changed` are the bits of the handles
+    /// that changed.
     #[inline]
-    fn keep_copied(&mut self, Place { at, slot, row }: Place, changed: u64) {
+    fn store_copied(&mut self, Place { at, slot, row }: Place, changed: u64) {
         let list = self.found.add_flat(slot, changed);
         let object = self.objects.get_mut(at, slot);
         if let Some((place, list)) = object.history.push(list, object.has_laggards()) {
@@ -377,9 +382,9 @@ impl ClassComparison<'_> {
         source: &S,
         Place { at, slot, row }: Place,
         expected: Expected,
-        refusals: &mut Vec<Refusal>,
     ) -> Option<HandleSet> {
-        let ComparisonInputs { opening, reopening, max_bits, .. } = self.inputs;
+        let max_bits = self.inputs.max_bits;
+        let opens = self.opens(slot, expected);
         let object = self.objects.get_mut(at, slot);
         if object.tear_off == TearOff::Frozen {
             return None;
@@ -391,10 +396,9 @@ impl ClassComparison<'_> {
         }
         let mut marked =
             if expected.push { std::mem::take(&mut shadows.marks[row]) } else { HandleSet::new() };
-        let opens = expected.openings && (opening.contains(slot) || reopening.contains(slot));
         let mut scope = object.scope(shadows.class.conditions(), &marked, opens);
         if expected.too_large {
-            refusals.extend(source.keep_within(shadows, max_bits, row, &mut scope));
+            self.found.refused.extend(source.keep_within(shadows, max_bits, row, &mut scope));
         }
         let scope = scope.into_owned();
         if expected.push {

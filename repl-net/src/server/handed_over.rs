@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use repl_core::__private::{preload, preload_all};
 use repl_core::{Changelist, Class, ConditionMasks, HandleSet, Refusal, Replicated, Scratch, Shadow};
 
+use super::changes::Outcome;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::growth::{self, push_with};
 
 /// The column of a class with live objects outside the server.
@@ -155,6 +156,11 @@ impl<T: Replicated> Source<T> for HandedOver {
                 found.rare = None;
             }
         }
+    }
+
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>) {
+        let (class, shadow) = shadows.in_row(row, false);
+        self.compare(class, shadow, row, class.conditions().ordinary(), outcome);
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {

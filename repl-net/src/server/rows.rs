@@ -8,9 +8,10 @@ use repl_core::__private::preload_all;
 use repl_core::{Class, HandleSet, Refusal, Replicated, Shadow};
 
 use super::cells::area::Position;
+use super::changes::Outcome;
 use super::column::TypedColumn;
 use super::shadows::Shadows;
-use super::source::{Outcome, Source};
+use super::source::Source;
 use crate::body::growth::{self, push_with};
 
 /// The column of a class with live objects that the server owns.
@@ -81,8 +82,17 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         preload_all(&shadows.rows[row]);
     }
 
+    #[inline(always)]
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>) {
+        let Outcome { changes, refusals, scratch } = outcome;
+        let (class, Shadow { values, seen, .. }) = shadows.in_row(row, false);
+        class.compare_ordinary(&self.0[row], values, seen, changes, refusals, scratch);
+        if scratch.take_must_renumber() {
+            class.renumber_items(&mut self.0[row]);
+        }
+    }
+
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        preload_all(&self.0[row]);
         preload_all(&shadows.rows[row]);
     }
 

@@ -6,16 +6,10 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use repl_core::{Changelist, Class, HandleSet, Refusal, Scratch, Shadow};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Shadow};
 
+use super::changes::Outcome;
 use super::shadows::Shadows;
-
-/// The collections in which the comparison of one object stores its results.
-pub(crate) struct Outcome<'a> {
-    pub(crate) changes: &'a mut Changelist,
-    pub(crate) refusals: &'a mut Vec<Refusal>,
-    pub(crate) scratch: &'a mut Scratch,
-}
 
 /// Stores the live objects of the class `T`, or has access to them. Only comparisons need live objects,
 /// because everything that is sent is written from the shadows.
@@ -35,6 +29,9 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
+    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick, of an
+    /// object that is not new.
+    fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>);
     /// Copies what differs of a few marked properties to the shadow, as [`Class::copy_marked`] describes.
     /// Returns `None` if the properties must be [compared](Self::compare).
     #[inline]
