@@ -93,6 +93,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
+        preload_all(&self.0[row]);
         preload_all(&shadows.rows[row]);
     }
 
