@@ -92,29 +92,29 @@ macro_rules! avatar {
     };
 }
 
-avatar!(
+avatar! {
     Player,
     #[inline]
     fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
         server[player].set_health(health);
-    },
+    }
     #[inline]
     fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
         server[player].turn(position, yaw);
     }
-);
+}
 
-avatar!(
+avatar! {
     MarkedPlayer,
     #[inline]
     fn set_health_of(server: &mut Server, player: ObjectRef<Self>, health: u16) {
         server.edit(player).health(health);
-    },
+    }
     #[inline]
     fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32) {
         server.edit(player).position(position).yaw(yaw);
     }
-);
+}
 
 /// A server of players.
 pub(crate) struct Served<P = Player> {
