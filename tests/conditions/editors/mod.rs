@@ -3,5 +3,6 @@
 //! *Invariant:* nothing in these tests is marked in another way, so what arrives was marked by a setter.
 
 mod external;
+mod plain;
 mod same_as_compared;
 mod setters;
