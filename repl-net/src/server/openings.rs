@@ -57,8 +57,11 @@ pub(crate) struct OpeningHeader {
     pub(crate) handles: HandleSet,
 }
 
-/// How the openings of one class with one set of properties are written. It is kept from object to object,
-/// because neighbours mostly have the same class and properties.
+/// For so many sets of properties of a class, how to write them is kept.
+const MOST_WAYS: usize = 16;
+
+/// How the openings of one class are written. It is kept from object to object, because neighbours mostly have
+/// the same class.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
@@ -67,37 +70,61 @@ struct Form<'a> {
     column: &'a dyn Column,
     conditions: &'a ConditionMasks,
     rows: Rows<'a>,
+    /// At most [`MOST_WAYS`], because objects of a class mostly differ from their archetype in few ways.
+    ways: Vec<Way>,
+    /// The way in which the last opening was written.
+    last: usize,
+}
+
+/// How openings with one set of properties are written.
+struct Way {
     /// The properties, which are sent whole.
     list: Changelist,
     recipe: WriteRecipe,
+    /// The index of the header of the last opening that was written in this way.
+    header: u32,
 }
 
 impl<'a> Form<'a> {
-    /// Returns how openings without any properties are written.
     fn new(class: u16, wire: u32, column: &'a dyn Column) -> Self {
         let (conditions, rows) = (column.conditions(), column.rows());
-        let (list, mut recipe) = (Changelist::new(), WriteRecipe::default());
-        rows.make_recipe(list.handles(), &mut recipe);
-        Self { class, wire, column, conditions, rows, list, recipe }
+        Self { class, wire, column, conditions, rows, ways: Vec::new(), last: 0 }
     }
 
-    /// Sets the properties.
+    /// Returns how openings with these properties are written.
     #[inline]
-    fn set_handles(&mut self, handles: &HandleSet) {
-        if self.list.handles() != handles {
-            self.list = Changelist::new();
-            self.column.insert_whole(handles, &mut self.list);
-            self.rows.make_recipe(handles, &mut self.recipe);
+    fn way(&mut self, handles: &HandleSet) -> &mut Way {
+        let is_right = |way: &Way| way.list.handles() == handles;
+        if !self.ways.get(self.last).is_some_and(is_right) {
+            self.last = self.ways.iter().position(is_right).unwrap_or_else(|| self.make_way(handles));
         }
+        &mut self.ways[self.last]
     }
 
-    /// Writes the opening of an object. Returns whether the opening is refused: because the object has too
-    /// many items for a run of openings, or because a hand-written serialiser refuses a value.
+    /// Finds out how openings with these properties are written. Returns the index of the way. If there are too
+    /// many, it replaces the one after the last.
+    fn make_way(&mut self, handles: &HandleSet) -> usize {
+        let (mut list, mut recipe) = (Changelist::new(), WriteRecipe::default());
+        self.column.insert_whole(handles, &mut list);
+        self.rows.make_recipe(handles, &mut recipe);
+        let way = Way { list, recipe, header: u32::MAX };
+        if self.ways.len() < MOST_WAYS {
+            self.ways.push(way);
+            return self.ways.len() - 1;
+        }
+        let at = (self.last + 1) % MOST_WAYS;
+        self.ways[at] = way;
+        at
+    }
+
+    /// Writes the opening of an object in the last way. Returns whether the opening is refused: because the
+    /// object has too many items for a run of openings, or because a hand-written serialiser refuses a value.
     #[inline]
     fn write(&self, row: u32, values: &mut BitWriter) -> bool {
-        let items = self.column.items_of(row, self.list.handles());
+        let Way { list, recipe, .. } = &self.ways[self.last];
+        let items = self.column.items_of(row, list.handles());
         items * LEAST_NEW_BITS > SMALL_OPEN_BITS
-            || self.rows.write_values(row, &self.list, &self.recipe, values).is_err()
+            || self.rows.write_values(row, list, recipe, values).is_err()
     }
 }
 
@@ -197,7 +224,7 @@ impl OpeningCache {
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
         let (object, occupant) = (&world.store.objects[slot as usize], world.store.occupant(slot));
         let handles = object.shared_opening(form.conditions, is_far);
-        form.set_handles(&handles);
+        form.way(&handles);
         let start = self.values.bit_len();
         let is_refused = form.write(occupant.row, &mut self.values);
         if is_refused {
@@ -209,20 +236,19 @@ impl OpeningCache {
             archetype: object.archetype(),
             proxy: object.proxy(false),
         };
-        let is_alike = |last: &OpeningHeader| {
-            last.origin == origin && last.class == form.class && last.handles == *handles
-        };
-        if !self.headers.last().is_some_and(is_alike) {
-            let handles = handles.into_owned();
-            self.headers.push(OpeningHeader { origin, class: form.class, handles });
+        let class = form.class;
+        let way = form.way(&handles);
+        if !self.headers.get(way.header as usize).is_some_and(|last| last.origin == origin) {
+            way.header = self.headers.len() as u32;
+            self.headers.push(OpeningHeader { origin, class, handles: handles.into_owned() });
         }
+        let header = if is_refused { u32::MAX } else { way.header };
         if self.entries.len() <= slot as usize {
             // As much memory as the objects take, and not twice as much as the greatest slot so far.
             self.entries.reserve_exact(world.store.objects.capacity() - self.entries.len());
             self.entries.resize(world.store.objects.len(), CachedOpening::default());
         }
         let bits = (self.values.bit_len() - start) as u32;
-        let header = if is_refused { u32::MAX } else { self.headers.len() as u32 - 1 };
         self.entries[slot as usize] = CachedOpening { start, bits, header };
         self.written.insert(slot);
     }
