@@ -72,7 +72,7 @@ struct Form<'a> {
     rows: Rows<'a>,
     /// At most [`MOST_WAYS`], because objects of a class mostly differ from their archetype in few ways.
     ways: Vec<Way>,
-    /// The way in which the last opening was written.
+    /// The index of the way that was chosen last.
     last: usize,
 }
 
@@ -91,18 +91,18 @@ impl<'a> Form<'a> {
         Self { class, wire, column, conditions, rows, ways: Vec::new(), last: 0 }
     }
 
-    /// Returns how openings with these properties are written.
+    /// Chooses the way in which openings with these properties are written.
     #[inline]
-    fn way(&mut self, handles: &HandleSet) -> &mut Way {
+    fn choose_way(&mut self, handles: &HandleSet) {
         let is_right = |way: &Way| way.list.handles() == handles;
         if !self.ways.get(self.last).is_some_and(is_right) {
             self.last = self.ways.iter().position(is_right).unwrap_or_else(|| self.make_way(handles));
         }
-        &mut self.ways[self.last]
     }
 
     /// Finds out how openings with these properties are written. Returns the index of the way. If there are too
     /// many, it replaces the one after the last.
+    #[cold]
     fn make_way(&mut self, handles: &HandleSet) -> usize {
         let (mut list, mut recipe) = (Changelist::new(), WriteRecipe::default());
         self.column.insert_whole(handles, &mut list);
@@ -117,14 +117,13 @@ impl<'a> Form<'a> {
         at
     }
 
-    /// Writes the opening of an object in the last way. Returns whether the opening is refused: because the
+    /// Writes the opening of an object in the chosen way. Returns whether the opening is refused: because the
     /// object has too many items for a run of openings, or because a hand-written serialiser refuses a value.
     #[inline]
     fn write(&self, row: u32, values: &mut BitWriter) -> bool {
         let Way { list, recipe, .. } = &self.ways[self.last];
         let items = self.column.items_of(row, list.handles());
-        items * LEAST_NEW_BITS > SMALL_OPEN_BITS
-            || self.rows.write_values(row, list, recipe, values).is_err()
+        items * LEAST_NEW_BITS > SMALL_OPEN_BITS || self.rows.write_values(row, list, recipe, values).is_err()
     }
 }
 
@@ -224,7 +223,7 @@ impl OpeningCache {
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
         let (object, occupant) = (&world.store.objects[slot as usize], world.store.occupant(slot));
         let handles = object.shared_opening(form.conditions, is_far);
-        form.way(&handles);
+        form.choose_way(&handles);
         let start = self.values.bit_len();
         let is_refused = form.write(occupant.row, &mut self.values);
         if is_refused {
@@ -237,7 +236,7 @@ impl OpeningCache {
             proxy: object.proxy(false),
         };
         let class = form.class;
-        let way = form.way(&handles);
+        let way = &mut form.ways[form.last];
         if !self.headers.get(way.header as usize).is_some_and(|last| last.origin == origin) {
             way.header = self.headers.len() as u32;
             self.headers.push(OpeningHeader { origin, class, handles: handles.into_owned() });
