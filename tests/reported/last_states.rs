@@ -91,6 +91,38 @@ fn s86_the_last_value_before_a_despawn_arrives_with_it() {
     }
 }
 
+/// An object that all clients see alike.
+#[derive(Replicated, Default, Clone, PartialEq, Debug)]
+struct Shot {
+    #[replicated]
+    damage: u16,
+}
+
+#[test]
+fn s86_the_last_value_of_a_plain_object_arrives_and_its_silence_too() {
+    for (changes_after, losses) in [(None, 0), (Some(0), 0), (Some(0), 3), (Some(1), 0), (Some(1), 3)] {
+        let register = |client: &mut Client| _ = client.register::<Shot>();
+        let (mut room, shot) =
+            Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Shot { damage: 9 }));
+        let expected = changes_after.map_or(9, |_| 30);
+        if let Some(ticks) = changes_after {
+            room.server[shot].damage = 30;
+            (0..ticks).for_each(|_| step_losing(&mut room, true, false));
+        }
+        room.server.despawn(shot);
+        (0..losses).for_each(|_| step_losing(&mut room, true, false));
+        room.settle();
+        assert!(!room.client().contains(shot));
+        let mut departed = None;
+        while let Some(event) = room.guests[0].client.poll_event() {
+            if matches!(event, ClientEvent::Despawned(..)) {
+                departed = room.client().object_info(shot).departed().cloned();
+            }
+        }
+        assert_eq!(departed, Some(Shot { damage: expected }), "{changes_after:?}, {losses} losses");
+    }
+}
+
 #[test]
 fn the_last_value_some_ticks_before_a_despawn_arrives_in_spite_of_a_loss() {
     for ticks in 1..5 {

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use repl_core::{ConditionMasks, Guid, ObjectRef, Objects, PropertyIndex, Replicated};
 use repl_link::parts::ChannelTerms;
 
+use crate::body::contents::Cohort;
 use crate::body::growth::{Demand, shrink};
-use crate::body::slot_set::SlotSet;
+use crate::body::slot_set::{SlotSet, bit_of, slots_of};
 use crate::server::column::Column;
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
@@ -128,6 +129,15 @@ impl Store {
         &self.occupants
     }
 
+    /// Returns which objects of a packet are the last ones that had their slots: those of the same generation.
+    pub(crate) fn still_there(&self, cohort: Cohort) -> u64 {
+        let Cohort { word, mask, generation } = cohort;
+        let is_last = |slot: &u32| {
+            self.occupants.get(*slot as usize).is_some_and(|occupant| occupant.generation == generation)
+        };
+        slots_of(word, mask).filter(is_last).fold(0, |mask, slot| mask | bit_of(slot))
+    }
+
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
         let occupant = self.occupant(self.slot_of(object).ok_or(Absence::Gone)?);
         let column = &self.columns[occupant.class as usize];
@@ -173,5 +183,23 @@ impl Store {
     /// Returns whether an object was torn off, and the comparison has seen its last state.
     pub(crate) fn has_last_state(&self, slot: u32) -> bool {
         self.objects[slot as usize].tear_off == TearOff::Frozen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn r18_an_object_of_another_generation_is_not_there() {
+        let of = |generation| NonZeroU32::new(generation).expect("it is not zero");
+        let occupants = [1, 2, 1].map(|generation| Occupant::new(of(generation))).to_vec();
+        let store = Store { occupants, ..Store::default() };
+        let there =
+            |mask, generation| store.still_there(Cohort { word: 0, mask, generation: of(generation) });
+        assert_eq!((there(0b1111, 1), there(0b1111, 2), there(0b100, 1)), (0b101, 0b010, 0b100));
+        assert_eq!(store.still_there(Cohort { word: 7, mask: 1, generation: of(1) }), 0);
     }
 }

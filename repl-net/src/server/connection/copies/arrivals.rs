@@ -33,7 +33,7 @@ impl Copies {
             }
         }
         for opened in &contents.opened {
-            self.objects.openings_arrived(sequence, opened.word, Self::still_there(world, *opened));
+            self.objects.openings_arrived(sequence, opened.word, world.store.still_there(*opened));
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
         contents.closed.iter().for_each(|closed| self.closes_arrived(world, sequence, *closed));
@@ -45,7 +45,7 @@ impl Copies {
         match late {
             Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
             Late::Opened(opened) => {
-                let (word, mask) = (opened.word, Self::still_there(world, opened));
+                let (word, mask) = (opened.word, world.store.still_there(opened));
                 self.objects.openings_arrived(sequence, word, mask);
                 let statics = mask & world.paths.in_word(word);
                 slots_of(word, statics).for_each(|slot| self.path_arrived_late(world, slot, sequence));
@@ -57,7 +57,7 @@ impl Copies {
     /// Records that a packet with closings has arrived, so that the client has removed the objects of `closed`.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, closed: Cohort) {
         let Cohort { word, mask, .. } = closed;
-        let removed = self.objects.plain_removals_arrived(word, Self::still_there(world, closed));
+        let removed = self.objects.plain_removals_arrived(word, world.store.still_there(closed));
         for slot in slots_of(word, removed) {
             self.last_rights.forget(slot);
             world.release(slot);
@@ -67,14 +67,6 @@ impl Copies {
                 self.forget(world, slot);
             }
         }
-    }
-
-    /// Returns which objects of `cohort` have their slots still, or are the last that had them.
-    pub(super) fn still_there(world: &World, cohort: Cohort) -> u64 {
-        let Cohort { word, mask, generation } = cohort;
-        let of_slot = |slot: u32| world.store.occupants().get(slot as usize).map(|last| last.generation);
-        let left = slots_of(word, mask).filter(|slot| of_slot(*slot) == Some(generation));
-        left.fold(0, |mask, slot| mask | bit_of(slot))
     }
 
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {

@@ -72,13 +72,13 @@ impl Copies {
 
     /// Records that a packet with closings was lost.
     fn closes_lost(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
-        self.objects.closes_lost(sequence, closed.word, Self::still_there(world, closed));
+        self.objects.closes_lost(sequence, closed.word, world.store.still_there(closed));
     }
 
     /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
     /// lost openings are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Cohort) {
-        let (word, mask) = (opened.word, Self::still_there(losses.world, opened));
+        let (word, mask) = (opened.word, losses.world.store.still_there(opened));
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
