@@ -150,12 +150,16 @@ impl Backlog {
     }
 }
 
+/// So many blocks of times are kept, whether or not anything waits in their words.
+const SPARE_BLOCKS: usize = 32;
+
 /// Since when objects wait, by slot. The times are stored in blocks, because all slots of a word often wait
 /// together.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     known: SparseSlots,
-    /// For each word with members in `known`, the frames since which they wait.
+    /// For each word with members in `known`, the frames since which they wait. It may have blocks of other
+    /// words.
     since: BTreeMap<usize, Box<[u32; 64]>>,
     frame: u32,
 }
@@ -171,12 +175,7 @@ impl Ages {
             .map(|(word, mask)| (word, mask & !(waiting[0].word(word) | waiting[1].word(word))))
             .filter(|(_, gone)| *gone != 0)
             .collect();
-        for (word, gone) in gone {
-            known.remove_mask(word, gone);
-            if known.word(word) == 0 {
-                since.remove(&word);
-            }
-        }
+        gone.into_iter().for_each(|(word, gone)| known.remove_mask(word, gone));
         for (word, mask) in waiting.into_iter().flat_map(SparseSlots::masks) {
             let new = mask & !known.word(word);
             if new == 0 {
@@ -185,6 +184,10 @@ impl Ages {
             let block = since.entry(word).or_insert_with(|| Box::new([0; 64]));
             slots_of(0, new).for_each(|bit| block[bit as usize] = *frame);
             known.insert_mask(word, new);
+        }
+        // The same words often wait again in the next ticks.
+        if since.len() > SPARE_BLOCKS && since.len() > 2 * known.masks().count() {
+            since.retain(|&word, _| known.word(word) != 0);
         }
     }
 
@@ -245,7 +248,11 @@ mod tests {
         waiting.remove(1_000);
         ages.begin(u64::from(u32::MAX) + 2, [&waiting, &none]);
         assert_eq!(ages.of(&waiting).collect::<Vec<_>>(), [(3, 3), (4, 2), (64, 1)]);
-        assert!(!ages.since.contains_key(&(1_000 / 64)), "blocks without waiting slots are freed");
+        (0..1_000).for_each(|word| waiting.insert(word * 64));
+        ages.begin(u64::from(u32::MAX) + 3, [&waiting, &none]);
+        assert!(ages.since.len() == 1_000);
+        ages.begin(u64::from(u32::MAX) + 4, [&none, &none]);
+        assert!(ages.since.is_empty(), "blocks without waiting slots are freed");
     }
 
     #[test]
