@@ -160,7 +160,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
-    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new.
+    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new. Only for classes all
+    /// of whose properties are compared in every tick: of others, the plan of these may have no room for all.
     #[inline(always)]
     pub fn compare_ordinary(
         &self,

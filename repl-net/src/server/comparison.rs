@@ -411,11 +411,11 @@ impl ClassComparison<'_> {
 }
 
 /// Copies the marked values of an object to its shadow and clears the marks, if the source can copy them all.
-/// Returns which of them differed, as bits of the first word of handles.
+/// Returns which of them differed, as bits of the first word of handles. A class without values has no marks.
 #[inline]
 fn copy_marked<T: Replicated, S: Source<T>>(shadows: &mut Shadows<T>, source: &S, row: usize) -> Option<u64> {
     let Shadows { class, rows, marks, .. } = shadows;
-    let marked = &mut marks[row];
+    let marked = marks.get_mut(row)?;
     let changed = source.copy_marked(class, &mut rows[row], row, marked)?;
     marked.clear();
     Some(changed)

@@ -73,3 +73,33 @@ fn a_refused_value_is_not_copied() {
     room.settle();
     assert_eq!(shown(&room, soldier), (0, 1, 9, [0; 3]));
 }
+
+/// An object without properties.
+#[derive(Replicated, Default)]
+struct Flag;
+
+/// An object whose only property has no values.
+#[derive(Replicated, Default)]
+struct Empty {
+    #[replicated(push)]
+    none: [u8; 0],
+}
+
+#[test]
+fn objects_without_values_can_be_compared_again() {
+    let register = |client: &mut Client| _ = client.register::<Flag>().register::<Empty>();
+    let (mut room, (flag, empty)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (server.spawn(Flag), server.spawn(Empty::default()))
+    });
+    for _ in 0..2 {
+        assert!(room.server.get_mut(flag).is_some() && room.server.get_mut(empty).is_some());
+        room.server.edit(empty).none_mut();
+        room.server.object(flag).force_update();
+        room.settle();
+    }
+    assert!(room.client().contains(flag) && room.client().contains(empty));
+    room.server.objects_mut::<Flag>().for_each(drop);
+    room.server.despawn(flag);
+    room.settle();
+    assert!(!room.client().contains(flag));
+}
