@@ -109,11 +109,11 @@
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
-//! that the next [`tick`](Server::tick) compares it. [`server.edit(player).health(90)`](Server::edit) does the
-//! same by a setter, which marks the field if it has `push`. [`get_pair_mut`](Server::get_pair_mut) borrows two
-//! objects at the same time. The server must know all classes before the first client connects: call
-//! [`register`](Server::register) for each class that has not been spawned by then. With [`Register`], one
-//! function registers everything for both sides.
+//! that the next [`tick`](Server::tick) compares it. [`server.edit(player).health(90)`](Server::edit) does
+//! the same by a setter, which marks the field if it has `push`. [`get_pair_mut`](Server::get_pair_mut)
+//! borrows two objects at the same time. The server must know all classes before the first client connects:
+//! call [`register`](Server::register) for each class that has not been spawned by then. With [`Register`],
+//! one function registers everything for both sides.
 //!
 //! What belongs to one object, one connection or one class is a method of a handle:
 //! [`server.object(player)`](Server::object), [`server.connection(id)`](Server::connection) and

@@ -151,17 +151,17 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Copies to the shadow those values that differ of a few marked properties, and returns the handles that
-    /// differed, as [`HandleSet::first_word`] does. Returns `None`, and copies nothing, if not all of them are
-    /// below 65, or if one must be compared as [`compare_seen`](Self::compare_seen) does, because it is not
-    /// plain memory, may have no wire form, or has seen bytes. Costs O(marked properties).
+    /// differed, as [`HandleSet::first_word`] does. Returns `None`, and copies nothing, if not all of them
+    /// are below 65, or if one must be compared as [`compare_seen`](Self::compare_seen) does, because it is
+    /// not plain memory, may have no wire form, or has seen bytes. Costs O(marked properties).
     #[inline]
     pub fn copy_marked(&self, live: &T, shadow: &mut T, marked: &HandleSet) -> Option<u64> {
         self.places.copy_few(live, shadow, marked)
     }
 
     /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
-    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new. Only for classes all
-    /// of whose properties are compared in every tick: of others, the plan of these may have no room for all.
+    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new. Call it only for
+    /// classes whose properties are all compared in every tick. In other classes it may miss changes.
     #[inline(always)]
     pub fn compare_ordinary(
         &self,

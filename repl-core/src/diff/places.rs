@@ -55,8 +55,8 @@ impl<T: Planned> Places<T> {
     }
 
     /// Copies to the shadow those values that differ of a few properties, and returns the properties that
-    /// differed, as the bits of the first word of a set. Returns `None`, and copies nothing, if not all of the
-    /// properties can be copied without a look at their values.
+    /// differed, as the bits of the first word of a set. Returns `None`, and copies nothing, if not all of
+    /// the properties can be copied without a look at their values.
     #[inline]
     pub(crate) fn copy_few(&self, live: &T, shadow: &mut T, handles: &HandleSet) -> Option<u64> {
         let (word, direct) = (handles.first_word(), self.blocks.direct());
@@ -100,8 +100,8 @@ impl<T: Planned> Places<T> {
         }
     }
 
-    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds to
-    /// `copied` and `left` what [`Differences`] has.
+    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds
+    /// to `copied` and `left` what [`Differences`] has.
     #[inline(always)]
     pub(crate) fn compare_ordinary(
         &self,

@@ -91,8 +91,8 @@ impl<T: Planned> Blocks<T> {
         unsafe { self.list.compare(std::ptr::from_ref(live).cast(), known, &self.values, differences) };
     }
 
-    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds to
-    /// `copied` and `left` what [`Differences`] has.
+    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds
+    /// to `copied` and `left` what [`Differences`] has.
     #[inline(always)]
     pub(crate) fn compare_ordinary(
         &self,
@@ -110,8 +110,8 @@ impl<T: Planned> Blocks<T> {
         }
     }
 
-    /// Returns the properties that [`copy_direct`](Self::copy_direct) can copy, as bits of the first word of a
-    /// set of handles.
+    /// Returns the properties that [`copy_direct`](Self::copy_direct) can copy, as bits of the first word
+    /// of a set of handles.
     #[inline]
     pub(crate) fn direct(&self) -> u64 {
         self.values.direct()

@@ -161,15 +161,15 @@ impl PlainValues {
         to_do.insert_word(word, left);
     }
 
-    /// Returns the properties that [`copy_direct`](Self::copy_direct) can copy, as bits of the first word of a
-    /// set of handles.
+    /// Returns the properties that [`copy_direct`](Self::copy_direct) can copy, as bits of the first word
+    /// of a set of handles.
     #[inline]
     pub(super) fn direct(&self) -> u64 {
         self.direct
     }
 
-    /// Copies those values that differ of the [direct](Self::direct) properties whose bits are set in `scope`.
-    /// Returns the bits of those that differed.
+    /// Copies those values that differ of the [direct](Self::direct) properties whose bits are set in
+    /// `scope`. Returns the bits of those that differed.
     ///
     /// # Safety
     /// `from` and `to` are objects of the type to which the values belong, and `to` is borrowed mutably.

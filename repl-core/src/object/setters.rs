@@ -2,8 +2,8 @@
 //! for each way to compare, and none depends on the type of the object, so that the generated code of many
 //! classes shares them.
 //!
-//! *Invariant:* a setter always writes the value, because it may have parts that are not replicated, and marks
-//! the property if and only if a replicated part differs from the value before.
+//! *Invariant:* a setter always writes the value, because it may have parts that are not replicated, and
+//! marks the property if and only if a replicated part differs from the value before.
 
 use std::marker::PhantomData;
 

@@ -174,8 +174,8 @@ impl Layout {
         holds_items(self.shape.native())
     }
 
-    /// Returns whether ordinary updates compare nothing but marked properties: each property that they may send
-    /// has `push`.
+    /// Returns whether ordinary updates compare nothing but marked properties: each property that they may
+    /// send has `push`.
     #[must_use]
     pub const fn compares_only_marked(&self) -> bool {
         let mut i = 0;

@@ -68,8 +68,8 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     /// the program are static. For generic types each call makes a new program (about 2 µs for 25 commands).
     fn program() -> Program;
 
-    /// The editor of an object: it has a setter for each replicated field, which writes the value and marks the
-    /// property as changed. `Server::edit` of `repl` returns editors and describes them.
+    /// The editor of an object: it has a setter for each replicated field, which writes the value and marks
+    /// the property as changed. `Server::edit` of `repl` returns editors and describes them.
     type Edit<'a>;
 
     /// Wraps a borrowed object into its editor.

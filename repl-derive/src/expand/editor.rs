@@ -1,6 +1,7 @@
 //! Generates the editor of an object: a type with setters for the fields that are sent.
 //!
-//! *Invariant:* a setter is one call. What it does is in `repl-core`, and does not depend on the object's type.
+//! *Invariant:* a setter is one call. What it does is in `repl-core`, and does not depend on the object's
+//! type.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

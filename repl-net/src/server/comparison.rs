@@ -250,8 +250,8 @@ impl ClassComparison<'_> {
         shadows.preload_marks(row);
     }
 
-    /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are compared.
-    /// The marks are in the cache, because somebody has just written them.
+    /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are
+    /// compared. The marks are in the cache, because somebody has just written them.
     #[inline]
     fn preload_marked<T: Replicated, S: Source<T>>(
         &self,

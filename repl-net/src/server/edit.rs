@@ -11,8 +11,8 @@ use super::Server;
 use super::objects::text_of;
 
 impl Server {
-    /// Returns the editor of an object, which marks the properties that it changes. This is the fastest way to
-    /// change objects with `push` properties: in the next tick only the marked properties are compared.
+    /// Returns the editor of an object, which marks the properties that it changes. This is the fastest way
+    /// to change objects with `push` properties: in the next tick only the marked properties are compared.
     ///
     /// The derive generates the methods of the editor. For a replicated field `health` these are:
     ///
@@ -21,8 +21,8 @@ impl Server {
     /// - `health_mut()` marks the property, and returns a mutable reference to its value: for collections,
     ///   strings and structs that are changed in place.
     /// - `slots_at(index, value)`, for a field `slots` whose type is written as an array `[T; N]`, writes one
-    ///   element and marks only this element. There is no such method if `T` is a generic parameter, or if the
-    ///   field has `with`.
+    ///   element and marks only this element. There is no such method if `T` is a generic parameter, or if
+    ///   the field has `with`.
     ///
     /// The methods have the visibility and the documentation of the field. Those of a field of a tuple struct
     /// are called `field_0`, `field_0_mut` and so on. If the name of a second or third method is that of

@@ -202,10 +202,11 @@ impl<T: Replicated> External<'_, T> {
         Ok(())
     }
 
-    /// Changes an object with the setters that [`Server::edit`] describes, and compares the changed properties
-    /// with the values that were sent to clients: only these, with `push` or without it. They count as marked, a fixed array as a whole,
-    /// so the next tick sends them as far as conditions allow. You need not pass the object to
-    /// [`compare`](Self::compare). Costs O(1), and the comparison of the properties that were marked.
+    /// Changes an object with the setters that [`Server::edit`] describes, and compares the changed
+    /// properties with the values that were sent to clients: only these, with `push` or without it. They
+    /// count as marked, a fixed array as a whole, so the next tick sends them as far as conditions allow.
+    /// You need not pass the object to [`compare`](Self::compare). Costs O(1), and the comparison of the
+    /// properties that were marked.
     ///
     /// New ids of items are written to `live`, as by [`compare_mut`](Self::compare_mut).
     ///

@@ -51,7 +51,8 @@ impl Rare {
         self.touched.is_empty() && self.refusals.is_empty() && self.too_large.is_empty()
     }
 
-    /// Adds the results of a comparison of the properties in `scope`, which replace older results about these.
+    /// Adds the results of a comparison of the properties in `scope`, which replace older results about
+    /// these.
     fn take_in(&mut self, mut newer: Self, scope: &HandleSet) {
         self.touched.union(&newer.touched);
         if std::mem::take(&mut self.is_reported) {

@@ -60,8 +60,8 @@ pub(crate) struct OpeningHeader {
 /// For so many sets of properties of a class, how to write them is kept.
 const MOST_WAYS: usize = 16;
 
-/// How the openings of one class are written. It is kept from object to object, because neighbours mostly have
-/// the same class.
+/// How the openings of one class are written. It is kept from object to object, because neighbours mostly
+/// have the same class.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
@@ -100,8 +100,8 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Finds out how openings with these properties are written. Returns the index of the way. If there are too
-    /// many, it replaces the one after the last.
+    /// Finds out how openings with these properties are written. Returns the index of the way. If there are
+    /// too many, it replaces the one after the last.
     #[cold]
     fn make_way(&mut self, handles: &HandleSet) -> usize {
         let (mut list, mut recipe) = (Changelist::new(), WriteRecipe::default());

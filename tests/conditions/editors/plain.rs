@@ -1,5 +1,5 @@
-//! Objects of plain memory whose properties all have `push`: a tick copies what is marked, and looks at nothing
-//! else.
+//! Objects of plain memory whose properties all have `push`: a tick copies what is marked, and looks at
+//! nothing else.
 //!
 //! *Invariant:* no object can become too large for a client, so none is compared in another way.
 

@@ -1,6 +1,6 @@
-//! Objects that live for a few ticks, as shots do: hundreds of them are spawned and despawned in a tick, so slots
-//! are used again as soon as all clients have acknowledged the removal of their objects (R17). Only the seeds
-//! from [`FIRST_SEED`] on draw them.
+//! Objects that live for a few ticks, as shots do: hundreds of them are spawned and despawned in a tick, so
+//! slots are used again as soon as all clients have acknowledged the removal of their objects (R17). Only
+//! the seeds from [`FIRST_SEED`] on draw them.
 //!
 //! *Invariant:* smaller seeds draw no short lives, so their runs never change.
 

@@ -51,8 +51,8 @@ impl Server {
 
 impl<T: Replicated> ClassHandle<'_, T> {
     /// Makes room for `additional` more objects of the class, and registers the class. Spawning as many
-    /// objects then takes less time, because the objects that were spawned before are not moved in memory. The
-    /// room is kept until the objects are spawned, however long that takes.
+    /// objects then takes less time, because the objects that were spawned before are not moved in memory.
+    /// The room is kept until the objects are spawned, however long that takes.
     ///
     /// ```
     /// # use repl_net::{Server, ServerConfig};

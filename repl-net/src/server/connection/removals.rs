@@ -80,15 +80,16 @@ impl Connection {
         }
     }
 
-    /// Writes the closing of an object that is in no client, so that the packet is acked. Does nothing if the
-    /// packets have no room for it.
+    /// Writes a closing for a slot in which the client has no object, so that the client acks the packet.
+    /// Does nothing if the packets have no room for it.
     pub(super) fn write_close_of_none(&mut self, slot: u32, now: Duration) {
         // The ack says nothing about an object.
         let closed = Cohort { word: word_of(slot), mask: 0, generation: NonZeroU32::MIN };
         self.write_bare_close(slot, CloseReason::Relevancy, closed, now);
     }
 
-    /// Writes a closing that has a reason and nothing else. Returns `false` if the packets have no room for it.
+    /// Writes a closing that has a reason and nothing else. Returns `false` if the packets have no room for
+    /// it.
     fn write_bare_close(&mut self, slot: u32, reason: CloseReason, closed: Cohort, now: Duration) -> bool {
         let removal = Removal { reason, path: None, last_state: None };
         let has_room = self.link.outbox.make_room(ENTRY_BITS + removal.bits(), now);

@@ -129,7 +129,7 @@ impl Store {
         &self.occupants
     }
 
-    /// Returns which objects of a packet are the last ones that had their slots: those of the same generation.
+    /// Returns which objects of `cohort` are the newest in their slots: those of the same generation.
     pub(crate) fn still_there(&self, cohort: Cohort) -> u64 {
         let Cohort { word, mask, generation } = cohort;
         let is_last = |slot: &u32| {

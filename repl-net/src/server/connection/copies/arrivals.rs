@@ -54,7 +54,8 @@ impl Copies {
         }
     }
 
-    /// Records that a packet with closings has arrived, so that the client has removed the objects of `closed`.
+    /// Records that a packet with closings has arrived, so that the client has removed the objects of
+    /// `closed`.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, closed: Cohort) {
         let (word, mask) = (closed.word, world.store.still_there(closed));
         let removed = self.objects.plain_removals_arrived(word, mask);

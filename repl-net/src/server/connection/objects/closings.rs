@@ -61,9 +61,9 @@ impl ObjectStates {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing())
     }
 
-    /// Returns whether the closing of any object was first sent before `start`, has made no progress since and
-    /// is not acknowledged yet. One call examines only some of the objects, so it may take a few hundred calls
-    /// until an overdue closing is found.
+    /// Returns whether the closing of any object was first sent before `start`, has made no progress since
+    /// and is not acknowledged yet. One call examines only some of the objects, so it may take a few
+    /// hundred calls until an overdue closing is found.
     pub(crate) fn has_overdue_close(&mut self, start: Duration, now: Duration) -> bool {
         self.tracked.has_overdue_close(start, now)
     }
@@ -103,8 +103,9 @@ impl ObjectStates {
         closed
     }
 
-    /// Begins to remove an object that is removed from the server, if the client must be told nothing else: it
-    /// has the object or is receiving it, in the default view. Otherwise returns `false` and changes nothing.
+    /// Handles the removal of an object from the server as a plain removal. Returns `false` and changes
+    /// nothing if this is not possible: if the client must be told more than that the object is gone, or does
+    /// not see it in the default view.
     pub(crate) fn remove_plainly(&mut self, slot: u32) -> bool {
         let is_removed = self.view.is_plain(slot)
             && self.sleep.is_none()

@@ -24,8 +24,8 @@ pub(crate) enum LastLack {
 
 impl ObjectStates {
     /// Returns what the client may lack of an object that is about to be removed. `has_changed` says whether
-    /// the object has changed since it was spawned, and `is_conditional` whether conditions may hide some of its
-    /// properties.
+    /// the object has changed since it was spawned, and `is_conditional` whether conditions may hide some
+    /// of its properties.
     pub(crate) fn last_lack(&self, slot: u32, has_changed: bool, is_conditional: bool) -> LastLack {
         if !self.is_known(slot) || self.standings.unsent().contains(slot) || self.is_leaving(slot) {
             return LastLack::Nothing;
@@ -51,8 +51,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the properties that the client has not been sent yet, or that the opening of the object did not
-    /// contain.
+    /// Returns the properties that the client has not been sent yet, or that the opening of the object did
+    /// not contain.
     pub(crate) fn left_out(&self, slot: u32) -> HandleSet {
         let mut handles = HandleSet::default();
         if let Some(tracked) = self.tracked.get(slot) {

@@ -16,8 +16,8 @@ pub(super) struct LastStates(BTreeMap<u32, Kept>);
 #[derive(Debug)]
 struct Kept {
     state: Arc<LastState>,
-    /// Whether the client owned the object or what it was attached to. An owner sees an object whatever groups
-    /// the relevancy of the object asks for.
+    /// Whether the client owned the object or what it was attached to. An owner sees an object whatever
+    /// groups the relevancy of the object asks for.
     is_owner: bool,
 }
 

@@ -5,13 +5,13 @@
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
 //! acknowledged. If anything else happens to a pending spawn, it is [tracked](super::Tracked).
 //!
-//! A *plain removal* is an object that was removed from the server and of which the client must be told nothing
-//! else, for example a shot that never changed. It takes only bits until its closing is acknowledged. If the
-//! closing is lost, the object is tracked.
+//! A *plain removal* is an object that was removed from the server and of which the client must be told
+//! nothing else, for example a shot that never changed. It takes only bits until its closing is
+//! acknowledged. If the closing is lost, the object is tracked.
 //!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
-//! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight about
-//! their slots belongs to another object only if its generation says so.
+//! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight
+//! about their slots belongs to another object only if its generation says so.
 
 use repl_core::__private::preload_all;
 use repl_link::parts::Sequence;
@@ -41,8 +41,8 @@ pub(super) struct Words {
     pub used: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
-    /// A plain removal: the object was destroyed, and the client must be told nothing else. It waits, or it is
-    /// in flight for the first time.
+    /// A plain removal: the object was destroyed, and the client must be told nothing else. It waits, or it
+    /// is in flight for the first time.
     pub plain_removals: u64,
 }
 
@@ -206,8 +206,8 @@ impl Standings {
     }
 
     /// An object becomes known. It is a pending spawn if it `may_be_pending` and is new to the client: its
-    /// slot was not used before, or the object `is_newborn`. Otherwise its opening must be sent to this client
-    /// alone. Returns whether it is a pending spawn.
+    /// slot was not used before, or the object `is_newborn`. Otherwise its opening must be sent to this
+    /// client alone. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
         let (word, bit) = (word_of(slot), bit_of(slot));
