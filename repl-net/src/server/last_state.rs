@@ -53,6 +53,8 @@ impl LastState {
 pub(crate) struct LastChanges {
     /// What has changed since the last tick.
     pub(crate) changes: Changelist,
+    /// Whether the object has changed since it was spawned.
+    pub(crate) has_changed: bool,
     /// Whether nothing must be said of the object to clients that have it, except that it is gone: it never
     /// changed since it was spawned, all clients see it alike, and it has no subobjects, parent or path.
     pub(crate) is_plain: bool,
@@ -69,7 +71,7 @@ impl LastChanges {
         let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
         let is_related = !world.subobjects.is_alone(slot) || world.paths.is_static(slot);
         let is_plain = !has_changed && !is_related && !world.store.conditions(slot).is_conditional();
-        Self { changes, is_plain, slot, groups: groups_of(world, slot), encoded: Vec::new() }
+        Self { changes, has_changed, is_plain, slot, groups: groups_of(world, slot), encoded: Vec::new() }
     }
 
     /// Returns the last state with the properties of a changelist, or `None` if nothing of it can be sent.

@@ -19,7 +19,7 @@ impl Connection {
         if last.is_plain && !waits && self.copies.objects.remove_plainly(slot) {
             return true;
         }
-        let lacking = self.last_changes(world, slot, &last.changes);
+        let lacking = self.last_changes(world, slot, last);
         let state = lacking.and_then(|list| last.encode(world, list));
         let is_owner = state.is_some() && self.copies.view().is_owner_of_any(world, slot);
         let is_used = self.copies.destroy(world, slot);
@@ -29,14 +29,12 @@ impl Connection {
         is_used
     }
 
-    /// Returns what the client may lack of an object that is about to be removed, and may see. `changes` is
-    /// what no tick has found yet.
-    fn last_changes(&self, world: &World, slot: u32, changes: &Changelist) -> Option<Changelist> {
-        let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
+    /// Returns what the client may lack of an object that is about to be removed, and may see.
+    fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
         // Values that a condition has hidden can come to the client later without a change.
         let is_conditional = world.store.conditions(slot).is_conditional();
-        let mut list = match self.copies.objects.last_lack(slot, has_changed, is_conditional) {
+        let mut list = match self.copies.objects.last_lack(slot, last.has_changed, is_conditional) {
             LastLack::Nothing => return None,
             LastLack::Everything => {
                 let mut handles = world.store.objects[slot as usize].history.ever().clone();
@@ -49,7 +47,7 @@ impl Connection {
             }
             LastLack::Changes => {
                 let mut lists = self.unacknowledged(world, slot);
-                lists.push(changes.clone());
+                lists.push(last.changes.clone());
                 let mut list = Changelist::merged(lists);
                 list.retain(&mask());
                 list.forget_resets();
