@@ -42,7 +42,8 @@
 //! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
 //! - `Box` and `VecDeque`, which are always sent whole,
 //! - maps and sets of the standard library, [`ReplicatedMap`], [`FastArray`] and [`OrderedFastArray`],
-//! - [`ObjectRef`], a reference to another object.
+//! - [`ObjectRef`], a reference to another object, and [`AssetRef`], a reference to what has a path and is no
+//!   object.
 //!
 //! [`derive(FastArrayItem)`](derive@FastArrayItem) makes a struct an item of fast arrays.
 //! [`derive(NetSerialize)`](derive@NetSerialize) makes your own struct or enum a value that is always sent
@@ -414,8 +415,8 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    BitReader, BitWriter, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout, Located, Map,
-    NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
+    AssetRef, BitReader, BitWriter, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout, Located,
+    Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
     Replicated, WireForm, WriteError,
 };
 /// Makes functions of an object remote calls.
@@ -508,13 +509,14 @@ pub use repl_fastarray::{
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
     ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
-    ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
-    ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
-    ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MessageProgress,
-    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress, RateControl, ReceiveError,
-    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, Session, SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    ClassHandle, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent,
+    ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
+    CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason,
+    Dormancy, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions,
+    MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress,
+    RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server,
+    ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError, StaticSpawnError,
+    Statics, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 
@@ -522,7 +524,9 @@ pub use repl_sim as sim;
 /// configurations and events, calls, channels of messages, references, conditions, and fast arrays and
 /// recorded maps with the types of their guards and callbacks.
 pub mod prelude {
-    pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, PropertyIndex, Replicated};
+    pub use repl_core::{
+        AssetRef, Callbacks, Condition, ItemId, NetSerialize, ObjectRef, PropertyIndex, Replicated,
+    };
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,

@@ -72,6 +72,7 @@ pub use changes::portions::Portions;
 pub use class::{Class, DecodeError, Shadow};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
+pub use ids::asset::AssetRef;
 pub use ids::epoch::Epoch;
 pub use ids::guid::Guid;
 pub use ids::handles::HandleSet;

@@ -243,7 +243,7 @@ impl Host for MessageServer {
             let messages = link.exchange.read_alone(&mut reader, mailbox).map_err(protocol)?;
             let mut acks = link.accept(packet);
             while link.next_acked(&mut acks, now).is_some() {}
-            link.exchange.deliver(messages, connection, mailbox, &NoObjects, now)?;
+            link.exchange.deliver((&messages, None), connection, mailbox, &NoObjects, now)?;
             Ok(true)
         });
         match heard {

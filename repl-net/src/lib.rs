@@ -70,8 +70,8 @@ pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{
-    Change, Client, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats,
-    Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
+    Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
+    ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
 pub use register::Register;
 pub use repl_link::ConnectionId;
@@ -83,8 +83,8 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
-    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics, Transmit, UpdateRate,
-    Viewer,
+    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, ServerAssets, Statics, Transmit,
+    UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -52,6 +52,11 @@ pub trait Register {
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T>;
 
+    /// Registers that references to [assets](repl_core::AssetRef) are sent: [`Server::register_assets`],
+    /// [`Client::register_assets`].
+    #[track_caller]
+    fn register_assets(&mut self) -> &mut Self;
+
     /// Registers a type of messages with its own limits: [`Server::register_message_with`],
     /// [`Client::register_message_with`].
     #[track_caller]
@@ -85,6 +90,10 @@ macro_rules! register {
                 make: impl Fn() -> T + Send + Sync + 'static,
             ) -> ArchetypeId<T> {
                 Self::register_archetype(self, make)
+            }
+
+            fn register_assets(&mut self) -> &mut Self {
+                Self::register_assets(self)
             }
 
             fn register_message_with<M: NetSerialize + Send + Sync>(

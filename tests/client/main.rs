@@ -4,6 +4,7 @@
 mod support;
 
 mod all_or_nothing;
+mod assets;
 mod client_view;
 mod direct;
 mod local_changes;

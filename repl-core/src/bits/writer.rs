@@ -5,12 +5,15 @@
 //! that [`finish`](BitWriter::finish) returned last. All other bytes of `bytes` are unused.
 
 use std::io;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use bitstream_io::{
     BitCount, BitWrite, CheckedSigned, CheckedUnsigned, Endianness, LittleEndian, Primitive, SignedBitCount,
     SignedInteger, UnsignedInteger,
 };
+
+use thin_vec::ThinVec;
 
 use super::{BitSlice, load, mask, width_bits, word_of};
 
@@ -29,15 +32,25 @@ pub struct BitWriter {
     pending: u64,
     /// The number of pending bits, 0 to 63.
     pending_bits: u32,
-    /// The number that is subtracted from the generations of guids.
+    /// The number that is subtracted from the generations of guids, and from the numbers of assets.
     epoch: u32,
+    /// The numbers of the assets to which what was written refers.
+    named: ThinVec<NonZeroU32>,
 }
 
 impl BitWriter {
     /// Returns an empty writer that has allocated nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { bytes: Vec::new(), settled: 0, finished: 0, pending: 0, pending_bits: 0, epoch: 0 }
+        Self {
+            bytes: Vec::new(),
+            settled: 0,
+            finished: 0,
+            pending: 0,
+            pending_bits: 0,
+            epoch: 0,
+            named: ThinVec::new(),
+        }
     }
 
     /// Returns an empty writer with room for `bytes` bytes.
@@ -51,6 +64,29 @@ impl BitWriter {
     #[inline]
     pub fn clear(&mut self) {
         (self.settled, self.finished, self.pending, self.pending_bits) = (0, 0, 0, 0);
+        if !self.named.is_empty() {
+            self.named.clear();
+        }
+    }
+
+    /// Notes that what is written refers to the asset with this number.
+    #[cold]
+    pub(crate) fn name_asset(&mut self, number: NonZeroU32) {
+        self.named.push(number);
+    }
+
+    /// Returns the numbers of the assets to which what was written refers, as often as it refers to each, since
+    /// the last [`clear`](Self::clear) or [`forget_named_assets`](Self::forget_named_assets). Also those in
+    /// what was truncated.
+    #[inline]
+    #[must_use]
+    pub fn named_assets(&self) -> &[NonZeroU32] {
+        &self.named
+    }
+
+    /// Forgets to which assets what was written refers.
+    pub fn forget_named_assets(&mut self) {
+        self.named.clear();
     }
 
     /// Sets the [epoch](crate::Epoch) of the references that are written: the number that is subtracted from

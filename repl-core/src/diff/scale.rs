@@ -29,6 +29,8 @@ const CHAR_BITS: u64 = 22;
 /// The greatest number of bits of a reference: a slot and a generation of 32 bits each, in their longest
 /// forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
+/// The greatest number of bits of a reference to an asset: a number of 32 bits in its longest form.
+const ASSET_BITS: u64 = 1 + 66;
 
 /// Returns the greatest number of bits that the value of a command of the program can take.
 pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
@@ -37,6 +39,7 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
             Codec::String { max_bytes, .. } => TEXT_HEADER_BITS + u64::from(max_bytes) * 8,
             Codec::Char => CHAR_BITS,
             Codec::Reference => REFERENCE_BITS,
+            Codec::Asset => ASSET_BITS,
             codec => codec.width_bits().map_or(u64::MAX, u64::from),
         },
         CommandKind::Array(array) => {

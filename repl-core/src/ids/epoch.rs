@@ -11,7 +11,7 @@ use super::guid::Guid;
 ///
 /// A restarted server counts generations from one again. So a client adds to them the greatest generation
 /// that it has known before. Then no reference from before the restart names an object of the restarted
-/// server. The difference is zero on servers, and on clients that have known only one server.
+/// server. The same difference is added to the numbers of assets. The difference is zero on servers, and on clients that have known only one server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u32);
 
@@ -27,13 +27,20 @@ impl Epoch {
     /// if its generation is too great for an honest server.
     #[must_use]
     pub fn from_wire(self, guid: Guid) -> Option<Guid> {
+        if let Some(number) = guid.asset_number() {
+            return Some(Guid::asset(number.checked_add(self.0)?));
+        }
         Some(Guid::new(guid.slot(), guid.generation().checked_add(self.0)?))
+            .filter(|known| known.is_of_object())
     }
 
     /// Returns the guid on the wire of an object that this side knows as `guid`. Returns `None` if the object
     /// is from an earlier epoch.
     #[must_use]
     pub fn to_wire(self, guid: Guid) -> Option<Guid> {
+        if let Some(number) = guid.asset_number() {
+            return Some(Guid::asset(NonZeroU32::new(number.get().checked_sub(self.0)?)?));
+        }
         let generation = NonZeroU32::new(guid.generation().get().checked_sub(self.0)?)?;
         Some(Guid::new(guid.slot(), generation))
     }

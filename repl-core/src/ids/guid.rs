@@ -1,10 +1,14 @@
 //! [`Guid`]: the identity of an object.
 //!
-//! *Invariant:* a guid names one object forever (R18).
+//! *Invariant:* a guid names one object or one asset forever (R18).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
 use std::num::NonZeroU32;
+
+/// The generation of guids that name assets. No object has it: the slot of an object with the generation
+/// before it is not used again.
+const ASSETS: NonZeroU32 = NonZeroU32::MAX;
 
 /// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
 /// guid is never used again (R18). A client that has connected to a restarted server has guids of its own for
@@ -22,6 +26,31 @@ impl Guid {
         Self { slot, generation }
     }
 
+    /// Returns the guid of the [asset](crate::AssetRef) with this number. So everything that finds values by the
+    /// objects to which they refer finds them by their assets, too.
+    #[must_use]
+    pub const fn asset(number: NonZeroU32) -> Self {
+        Self { slot: number.get(), generation: ASSETS }
+    }
+
+    /// Returns the number of the asset that the guid names. Returns `None` if it names an object.
+    #[must_use]
+    pub const fn asset_number(self) -> Option<NonZeroU32> {
+        if self.generation.get() == ASSETS.get() { NonZeroU32::new(self.slot) } else { None }
+    }
+
+    /// Returns the guid of the next object in the slot. Returns `None` if all generations are used up.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        let next = Self { generation: self.generation.checked_add(1)?, ..self };
+        next.is_of_object().then_some(next)
+    }
+
+    /// Returns whether an object can have this generation.
+    pub(crate) const fn is_of_object(self) -> bool {
+        self.generation.get() != ASSETS.get()
+    }
+
     /// Returns the slot of the object. Updates name the object by its slot.
     #[must_use]
     pub const fn slot(self) -> u32 {
@@ -37,6 +66,9 @@ impl Guid {
 
 impl fmt::Debug for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}v{}", self.slot, self.generation)
+        match self.asset_number() {
+            Some(number) => write!(f, "asset {number}"),
+            None => write!(f, "{}v{}", self.slot, self.generation),
+        }
     }
 }

@@ -113,9 +113,9 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
     }
 }
 
-/// Tells which objects exist on this side of the connection.
+/// Tells which objects and assets exist on this side of the connection.
 pub trait Objects {
-    /// Returns whether the object called `guid` exists.
+    /// Returns whether the object or asset called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 
     /// Returns the epoch of the references that are read. Guids on the wire always belong to the first epoch.
@@ -140,9 +140,14 @@ impl<'a> ReferenceMap<'a> {
     /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the value
     /// that is being read refers to `guid`.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
+        self.known(guid).map_or(ObjectRef::NULL, ObjectRef::new)
+    }
+
+    /// Returns the guid by which this side knows the object or asset `guid`, if it exists. Records that the
+    /// value that is being read refers to `guid`.
+    pub(crate) fn known(&mut self, guid: Guid) -> Option<Guid> {
         self.mentioned.push(guid);
-        let known = self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid));
-        known.map_or(ObjectRef::NULL, ObjectRef::new)
+        self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid))
     }
 
     /// Calls `read`. Returns its result, and whether the value refers only to objects that exist.
@@ -209,5 +214,6 @@ pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> 
     let slot = u32::try_from(reader.read_exp_golomb(6)?).map_err(|_| ReadError::OutOfRange)?;
     let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|g| u32::try_from(g).ok());
     let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
-    Ok(Some(Guid::new(slot, generation)))
+    let guid = Guid::new(slot, generation);
+    if guid.is_of_object() { Ok(Some(guid)) } else { Err(ReadError::OutOfRange) }
 }

@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::asset::{read_asset, write_asset};
 use crate::ids::reference::{NoObjects, ReferenceMap, read_guid, write_guid};
 use crate::schema::codec::{Codec, Direct, IntCodec, Repr};
 use crate::schema::program::LeafCommand;
@@ -163,6 +164,9 @@ pub(super) unsafe fn write_value(
         // SAFETY: as for the previous `unsafe` block; references to objects of all types have the same form
         // in memory.
         Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
+        // SAFETY: as for the previous `unsafe` block; references to assets of all types have the same form in
+        // memory.
+        Codec::Asset => write_asset(unsafe { value.cast::<crate::AssetRef<()>>().read() }, writer),
         Codec::Opaque(opaque) => {
             let start = writer.bit_len();
             // SAFETY: the functions in `opaque` were made for the type of the value.
@@ -310,6 +314,7 @@ pub(super) unsafe fn write_nearest(
         | Codec::F64
         | Codec::Char
         | Codec::Reference
+        | Codec::Asset
         | Codec::Opaque(_) => Err(error),
     }
 }
@@ -374,6 +379,12 @@ pub(super) unsafe fn read_value(
             // form in memory.
             unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
         }
+        Codec::Asset => {
+            let asset = read_asset(reader, references)?;
+            // SAFETY: as for the previous `unsafe` block; references to assets of all types have the same
+            // form in memory.
+            unsafe { to.cast::<crate::AssetRef<()>>().write(asset) }
+        }
         Codec::Opaque(opaque) => {
             let start = reader.position();
             // SAFETY: the functions in `opaque` were made for the type of the value.
@@ -417,6 +428,7 @@ pub(crate) fn validate_value(
         Codec::Char => drop(read_char(reader)?),
         Codec::String { max_bytes, .. } => validate_text(*max_bytes, reader)?,
         Codec::Reference => read_guid(reader)?.into_iter().for_each(|guid| references.mention(guid)),
+        Codec::Asset => drop(read_asset(reader, references)?),
         Codec::Opaque(opaque) => {
             let start = reader.position();
             (opaque.validate)(reader, references)?;

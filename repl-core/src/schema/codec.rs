@@ -39,6 +39,8 @@ pub(crate) enum Codec {
     String { max_bytes: u32, text: TextLeaf },
     /// A reference to an object, written as a guid or null.
     Reference,
+    /// A reference to an asset, written as its number or null.
+    Asset,
     /// A value that the functions of its own type write and read.
     Opaque(OpaqueLeaf),
 }
@@ -301,7 +303,9 @@ impl Codec {
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => quantizer.bits(),
             Self::SmallestThree { bits, .. } => 2 + 3 * *bits as u32,
             Self::UnitVector { bits, .. } => 2 * *bits as u32,
-            Self::Char | Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+            Self::Char | Self::String { .. } | Self::Reference | Self::Asset | Self::Opaque(_) => {
+                return None;
+            }
         })
     }
 
@@ -312,7 +316,7 @@ impl Codec {
             Self::Bool => 1,
             Self::Int(int) => int.repr.bits() as u32 / 8,
             Self::Wide => 16,
-            Self::F32 | Self::QuantizedF32(_) | Self::Char => 4,
+            Self::F32 | Self::QuantizedF32(_) | Self::Char | Self::Asset => 4,
             Self::F64 | Self::QuantizedF64(_) => 8,
             Self::SmallestThree { .. } => 16,
             Self::UnitVector { .. } => 12,
@@ -325,7 +329,9 @@ impl Codec {
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),
-            Self::Bool | Self::Wide | Self::F32 | Self::F64 | Self::Char | Self::Reference => false,
+            Self::Bool | Self::Wide | Self::F32 | Self::F64 | Self::Char | Self::Reference | Self::Asset => {
+                false
+            }
             Self::QuantizedF32(_)
             | Self::QuantizedF64(_)
             | Self::SmallestThree { .. }
@@ -335,10 +341,10 @@ impl Codec {
         }
     }
 
-    /// Returns whether values can contain references to objects. The serialiser of an opaque value decides
+    /// Returns whether values can contain references to objects or assets. The serialiser of an opaque value decides
     /// that itself.
     pub(crate) const fn may_refer(&self) -> bool {
-        matches!(self, Self::Reference | Self::Opaque(_))
+        matches!(self, Self::Reference | Self::Asset | Self::Opaque(_))
     }
 
     /// Returns whether two values that differ in memory may have the same wire form.
@@ -351,6 +357,7 @@ impl Codec {
             | Self::F64
             | Self::Char
             | Self::Reference
+            | Self::Asset
             | Self::String { .. } => false,
             Self::QuantizedF32(_)
             | Self::QuantizedF64(_)
@@ -374,6 +381,7 @@ impl Codec {
             | Self::Char
             | Self::String { .. }
             | Self::Reference
+            | Self::Asset
             | Self::Opaque(_) => false,
         }
     }
@@ -394,6 +402,7 @@ impl Codec {
             Self::String { max_bytes, .. } => sum.number(10).number(*max_bytes as u64),
             Self::Reference => sum.number(11),
             Self::Opaque(leaf) => sum.number(12).number(leaf.checksum),
+            Self::Asset => sum.number(13),
         }
     }
 }

@@ -286,7 +286,7 @@ fn has_referring_keys(property: Formatted) -> bool {
 /// Returns whether a value may refer to an object.
 fn may_refer(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Leaf(codec) => matches!(codec, Codec::Reference | Codec::Opaque(_)),
+        Kind::Leaf(codec) => matches!(codec, Codec::Reference | Codec::Asset | Codec::Opaque(_)),
         Kind::Struct(fields) => fields.iter().any(|field| may_refer(property.field(field))),
         Kind::FixedArray { element, .. } => may_refer(property.element(element)),
         Kind::Array(array) => may_refer(property.element(array.element)),

@@ -59,7 +59,8 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
             | Codec::F64
             | Codec::Char
             | Codec::String { .. }
-            | Codec::Reference => property.shape.name.to_owned(),
+            | Codec::Reference
+            | Codec::Asset => property.shape.name.to_owned(),
         },
         Kind::Struct(fields) if property.shape.is_tuple() => {
             let inner: Vec<_> = fields.iter().map(|field| inner_name(property.field(field))).collect();

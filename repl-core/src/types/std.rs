@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::asset::AssetRef;
 use crate::ids::reference::{ObjectRef, ReferenceMap};
 use crate::object::{arrays, whole};
 use crate::schema::codec::{Codec, IntCodec, Repr, TextLeaf};
@@ -116,6 +117,15 @@ unsafe impl<T: ?Sized + 'static> Property for ObjectRef<T> {
     }
 }
 net_serialize_by_shape!([T: ?Sized + 'static] ObjectRef<T>, "ObjectRef");
+
+// SAFETY: a reference is 32 plain bits, whatever type it refers to.
+unsafe impl<T: ?Sized + 'static> Property for AssetRef<T> {
+    const SHAPE: &'static Shape = &Shape::leaf::<Self>("AssetRef", true, Codec::Asset);
+    fn initial() -> Self {
+        Self::NULL
+    }
+}
+net_serialize_by_shape!([T: ?Sized + 'static] AssetRef<T>, "AssetRef");
 
 // SAFETY: `N` values of `T` follow one another without padding.
 unsafe impl<T: Property, const N: usize> Property for [T; N] {

@@ -6,9 +6,10 @@
 
 mod attempts;
 
+use std::any::TypeId;
 use std::time::Duration;
 
-use repl_core::{BitReader, NetSerialize, Objects, ReadError};
+use repl_core::{BitReader, NetSerialize, NoObjects, Objects, ReadError};
 
 use crate::frame::sequence::{Sequence, WINDOW};
 use crate::link::{Link, NewPacket, PACKETS_PER_SECOND};
@@ -280,6 +281,18 @@ impl<P: Payload> ClientSession<P> {
         self.link.exchange.read(reader, &mut self.mailbox)
     }
 
+    /// Delivers the messages of one type in a packet that was checked, before anything else of the packet.
+    /// Returns them, in their order. Returns nothing if the type is not registered.
+    pub fn take_early<M: NetSerialize + Send + Sync>(&mut self, messages: &CheckedMessages<'_>) -> Vec<M> {
+        let Some(channel) = self.mailbox.channel(TypeId::of::<M>()).filter(|_| !messages.is_empty()) else {
+            return Vec::new();
+        };
+        let Self { link, mailbox, now, .. } = self;
+        // The messages are taken at once, so too many cannot wait.
+        link.exchange.deliver((messages, Some(channel)), (), mailbox, &NoObjects, *now).ok();
+        std::iter::from_fn(|| mailbox.poll().map(|((), message)| message)).collect()
+    }
+
     /// Acks a new packet that was read to its end, processes its acks, and delivers its messages.
     ///
     /// # Errors
@@ -293,7 +306,7 @@ impl<P: Payload> ClientSession<P> {
         let mut acks = self.link.accept(packet);
         while self.link.next_acked(&mut acks, self.now).is_some() {}
         self.packets_received = self.packets_received.saturating_add(1);
-        self.link.exchange.deliver(messages, (), &mut self.mailbox, objects, self.now)
+        self.link.exchange.deliver((&messages, None), (), &mut self.mailbox, objects, self.now)
     }
 
     /// Ends the session, and tells the server. Returns the reason, unless the session had ended before.

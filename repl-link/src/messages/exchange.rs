@@ -120,8 +120,8 @@ impl Exchange {
         Ok(CheckedMessages { messages, packet })
     }
 
-    /// Delivers the messages of a packet that was checked. Messages that must wait for earlier messages or
-    /// for other parts are stored.
+    /// Delivers the messages of a packet that was checked, or only those of a channel. Messages that must wait
+    /// for earlier messages or for other parts are stored. What was delivered before is not delivered again.
     ///
     /// # Errors
     /// Returns an error if the connection must end, because a client has sent too many messages, or because
@@ -129,7 +129,7 @@ impl Exchange {
     /// reason names the type of the message.
     pub fn deliver<F: Sender>(
         &mut self,
-        checked: CheckedMessages<'_>,
+        (checked, only): (&CheckedMessages<'_>, Option<u16>),
         from: F,
         mailbox: &mut Mailbox<F>,
         objects: &dyn Objects,
@@ -137,6 +137,9 @@ impl Exchange {
     ) -> Result<(), DisconnectReason> {
         let mut result = Ok(());
         for (index, message) in checked.messages.iter().enumerate() {
+            if only.is_some_and(|only| only != message.channel) {
+                continue;
+            }
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
             self.incoming.take(message, now, |content, is_read| {
                 if !matches!(result, Err(DisconnectReason::TooFast(_))) {

@@ -5,6 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::{
@@ -376,8 +377,14 @@ impl<F: Sender> Mailbox<F> {
         write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<&mut BitWriter, WriteError> {
         self.writer.clear();
+        self.writer.forget_named_assets();
         write(&mut self.writer)?;
         Ok(&mut self.writer)
+    }
+
+    /// Returns the numbers of the assets to which the message that was written last refers.
+    pub fn named_assets(&self) -> &[NonZeroU32] {
+        self.writer.named_assets()
     }
 
     /// Returns the channel of a type.

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* here, objects are only slots and bits, and nothing knows a connection.
 
+pub(crate) mod asset_names;
 pub(crate) mod blob;
 pub(crate) mod contents;
 pub(crate) mod copied;

@@ -4,6 +4,8 @@
 //! as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod asset_table;
+mod assets;
 mod bases;
 mod body;
 mod change_feed;
@@ -48,6 +50,7 @@ use crate::session::events::ClientEvent;
 use events::ClientEvents;
 use replicas::Replicas;
 
+pub use assets::ClientAssets;
 pub use change_feed::Change;
 pub use clock::ServerClock;
 pub use connection_info::{ClientConnectionInfo, ClientStats};
@@ -95,7 +98,7 @@ impl Client {
         config.assert_valid();
         Self {
             session: ClientSession::new(session, &config.terms(), Rate::new),
-            replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
+            replicas: Replicas::new(&config),
             call_runners: Vec::new(),
             events: ClientEvents::default(),
             last_departed: None,

@@ -63,14 +63,15 @@ impl Client {
         let Self { session, replicas, events, .. } = self;
         let mut check_messages = |rest: &mut BitReader<'b>| {
             messages = session.check_messages(rest)?;
-            Ok(())
+            Ok(session.take_early(&messages))
         };
         let header = packet.header;
         if has_segments {
             replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;
             events.take_unreported().into_iter().for_each(|object| replicas.release(object));
         } else {
-            check_messages(&mut body)?;
+            let names = check_messages(&mut body)?;
+            replicas.learn_assets(names, events)?;
         }
         let status = packet.extension;
         let delivered = session.accept(packet, messages, replicas.objects());

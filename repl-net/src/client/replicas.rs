@@ -3,6 +3,7 @@
 //! *Invariant:* an object is in the column of its class and in the table of slots, or in neither.
 
 mod applier;
+mod assets;
 mod effects;
 mod placed;
 mod reception;
@@ -31,6 +32,7 @@ use crate::body::removal::CloseReason;
 use crate::body::segment::PreviousLists;
 use crate::body::slot_set::SlotSet;
 use crate::session::classes::{ClassList, assert_sole_name};
+use crate::session::config::ClientConfig;
 use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
 
@@ -82,12 +84,13 @@ pub(crate) struct Replicas {
 }
 
 impl Replicas {
-    pub(crate) fn new(max_objects: usize, max_object_bytes: usize, measure: bool) -> Self {
+    pub(crate) fn new(config: &ClientConfig) -> Self {
+        let ClientConfig { max_objects, max_assets, max_object_bytes, measure, .. } = *config;
         Self {
             columns: Vec::new(),
             by_type: TypeMap::default(),
             classes: ClassList::default(),
-            slots: SlotTable::new(max_objects),
+            slots: SlotTable::new(max_objects, max_assets),
             paths: PathTable::default(),
             mentions: Mentions::default(),
             reassembly: Reassembly::default(),

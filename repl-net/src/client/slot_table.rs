@@ -10,6 +10,7 @@ use std::ops::Range;
 use repl_core::{Epoch, Guid, Objects};
 use repl_link::parts::Sequence;
 
+use super::asset_table::AssetTable;
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
 use super::validated_entries::LocalOrigin;
@@ -52,6 +53,8 @@ pub(super) struct SlotTable {
     pub(super) outcome: Outcome,
     /// The objects that were torn off, which are in no slot any more, by the guids that the user knows.
     pub(super) torn_off: TornOff,
+    /// The assets, of which the user has some.
+    pub(super) assets: AssetTable,
     /// The epoch of the references that the user has.
     pub(super) epoch: Epoch,
     /// The greatest generation of an object that the user has known, in any epoch.
@@ -59,12 +62,13 @@ pub(super) struct SlotTable {
 }
 
 impl SlotTable {
-    pub(super) fn new(slots: usize) -> Self {
+    pub(super) fn new(slots: usize, max_assets: usize) -> Self {
         Self {
             slots: Vec::with_capacity(slots),
             len: slots,
             outcome: Outcome::new(slots),
             torn_off: TornOff::default(),
+            assets: AssetTable::new(max_assets),
             epoch: Epoch::default(),
             newest_generation: 0,
         }
@@ -159,8 +163,12 @@ impl SlotTable {
     }
 
     /// Returns whether an object that does not exist here may still come: nothing is known of its end, and
-    /// its slot has had no newer object. The argument is its guid on the wire.
+    /// its slot has had no newer object. Returns the same of the name of an asset. The argument is its guid
+    /// on the wire.
     pub(super) fn may_come(&self, guid: Guid) -> bool {
+        if let Some(number) = guid.asset_number() {
+            return self.assets.path(number).is_none();
+        }
         let slot = self.slot(guid.slot());
         let lowest = if slot.generation == 0 { slot.row } else { slot.generation };
         (guid.slot() as usize) < self.len && guid.generation().get() >= lowest
@@ -196,7 +204,7 @@ impl SlotTable {
             self.slots.iter_mut().for_each(|slot| slot.row = 0);
         }
         if begins_epoch {
-            self.epoch = Epoch::after(self.newest_generation);
+            self.epoch = Epoch::after(self.newest_generation.max(self.assets.newest()));
         }
     }
 
@@ -213,6 +221,9 @@ impl Objects for SlotTable {
     }
 
     fn contains(&self, guid: Guid) -> bool {
+        if let Some(number) = guid.asset_number() {
+            return self.assets.contains(number);
+        }
         match self.generation(guid.slot()) {
             Some(generation) if generation == guid.generation() => !self.outcome.closes(guid.slot()),
             Some(_) => self.torn_off.contains(self.known(guid)),

@@ -5,6 +5,7 @@
 //!
 //! *Invariant:* a last state has only properties that the client could see when the object was removed.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use repl_core::wire::write_handles;
@@ -20,6 +21,8 @@ pub(crate) struct LastState {
     bytes: Box<[u8]>,
     bits: usize,
     groups: Arc<Groups>,
+    /// The assets to which the values refer.
+    named_assets: Box<[NonZeroU32]>,
 }
 
 /// The groups of which a client must be a member to see an object.
@@ -43,9 +46,14 @@ impl LastState {
         self.groups.of_audience.contains(&group) || !is_owner && self.groups.of_relevancy.contains(&group)
     }
 
+    /// Returns the assets to which the values refer.
+    pub(crate) fn named_assets(&self) -> &[NonZeroU32] {
+        &self.named_assets
+    }
+
     /// Returns about how many bytes the state takes.
     pub(crate) fn held_bytes(&self) -> usize {
-        size_of::<Self>() + self.bytes.len()
+        size_of::<Self>() + self.bytes.len() + size_of_val(&*self.named_assets)
     }
 }
 
@@ -89,7 +97,8 @@ impl LastChanges {
         write_handles(list.handles(), count, false, &mut writer);
         writer.append(values.as_slice());
         let (bits, groups) = (writer.bit_len(), Arc::clone(&self.groups));
-        let state = Arc::new(LastState { bytes: writer.into_bytes().into(), bits, groups });
+        let named_assets = values.named_assets().into();
+        let state = Arc::new(LastState { bytes: writer.into_bytes().into(), bits, groups, named_assets });
         self.encoded.push((key, Arc::clone(&state)));
         Some(state)
     }

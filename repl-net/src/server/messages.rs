@@ -87,7 +87,9 @@ impl Server {
         &mut self,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.sessions.send_to_each(message, |_| true)
+        let full = self.sessions.send_to_each(message, |_| true);
+        self.name_assets_in_message(|_| true);
+        full
     }
 
     /// Queues a message to a client, which is sent as soon as the client has an object.
@@ -122,7 +124,9 @@ impl Server {
         group: Group,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))
+        let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group));
+        self.name_assets_in_message(|connection| connection.copies.is_member(group));
+        full
     }
 
     /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.

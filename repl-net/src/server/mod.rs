@@ -3,6 +3,7 @@
 //! *Invariant:* the server does no input or output. The user passes received packets to [`Server::receive`]
 //! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
+mod assets;
 mod broadcast;
 #[cfg(feature = "rayon")]
 mod by_class;
@@ -75,6 +76,7 @@ use shared_size::SharedSize;
 use source::Source;
 use world::{World, WorldLimits};
 
+pub use assets::ServerAssets;
 pub use cells::area::{Area, Position};
 pub use cells::{Audience, Group, Relevancy};
 pub use class_handle::ClassHandle;

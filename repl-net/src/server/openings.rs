@@ -5,6 +5,8 @@
 //! is encoded again after it or its default view has changed. A cache that hardly any connection needed for a
 //! round of ticks takes no memory.
 
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,6 +43,8 @@ pub(crate) struct OpeningCache {
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
     entries: Vec<CachedOpening>,
     written: SlotSet,
+    /// The assets to which the openings refer, each with the slot of the object that does.
+    named_assets: BTreeSet<(u32, NonZeroU32)>,
     /// The number of bits of outdated openings.
     waste_bits: usize,
     /// How many openings connections needed in this round of ticks. Atomic, because the passes of several
@@ -177,6 +181,7 @@ impl OpeningCache {
         }
         self.values.clear();
         self.headers.clear();
+        self.named_assets.clear();
         self.written.clear();
         self.waste_bits = 0;
     }
@@ -226,6 +231,11 @@ impl OpeningCache {
         form.choose_way(&handles);
         let start = self.values.bit_len();
         let is_refused = form.write(occupant.row, &mut self.values);
+        if !self.values.named_assets().is_empty() {
+            let named = self.values.named_assets().iter();
+            self.named_assets.extend(named.map(|&number| (slot, number)));
+            self.values.forget_named_assets();
+        }
         if is_refused {
             self.values.truncate(start);
         }
@@ -254,7 +264,8 @@ impl OpeningCache {
 
     /// Returns a table that finds the cached openings, and the buffer with the bits of all their values.
     pub(crate) fn lend(&self) -> (Written<'_>, BitSlice<'_>) {
-        let written = Written { headers: &self.headers, entries: &self.entries };
+        let Self { headers, entries, named_assets, .. } = self;
+        let written = Written { headers, entries, named_assets };
         (written, self.values.finished().into())
     }
 }
@@ -264,9 +275,16 @@ impl OpeningCache {
 pub(crate) struct Written<'a> {
     headers: &'a [OpeningHeader],
     entries: &'a [CachedOpening],
+    named_assets: &'a BTreeSet<(u32, NonZeroU32)>,
 }
 
 impl<'a> Written<'a> {
+    /// Returns the assets to which the openings of the objects in `slots` refer.
+    pub(crate) fn named_assets(&self, slots: Range<u32>) -> impl Iterator<Item = NonZeroU32> {
+        let none = NonZeroU32::MIN;
+        self.named_assets.range((slots.start, none)..(slots.end, none)).map(|&(_, number)| number)
+    }
+
     /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
     /// values of a run take at most `max_bits` bits, and those of each object at most `max_object_bits`.
     /// Returns `None` if the first object has no shared opening, or if its values take more bits.

@@ -29,6 +29,7 @@ impl Server {
     fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
         if !self.is_registration_over() {
             self.classes = self.world.store.class_list(self.sessions.mailbox.forms());
+            self.find_channel_of_assets();
         }
         let config = &self.config;
         self.sessions.connect(now, maker, |id, mut link| {

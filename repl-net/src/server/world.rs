@@ -354,8 +354,9 @@ impl World {
         self.paths.remove(slot);
         self.subobjects.remove(slot);
         // After all generations of a slot are used up, the slot is never used again.
-        if let Some(generation) = self.store.occupant(slot).generation.checked_add(1) {
-            self.store.occupants[slot as usize] = Occupant { alive: false, ..Occupant::new(generation) };
+        if let Some(next) = self.store.occupant(slot).guid(slot).next() {
+            self.store.occupants[slot as usize] =
+                Occupant { alive: false, ..Occupant::new(next.generation()) };
             self.store.objects[slot as usize] = Object::new();
             self.store.free.push_back(slot);
         }

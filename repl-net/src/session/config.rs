@@ -294,6 +294,10 @@ pub struct ClientConfig {
     /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
     /// bytes. At least 1. Default 65,536.
     pub max_objects: usize,
+    /// The greatest number of [assets](repl_core::AssetRef) that the server may name in a session. If it names
+    /// more, the client ends the connection. Each takes about 100 bytes and its path, which has at most 255
+    /// bytes. At least 1. Default 16,384.
+    pub max_assets: usize,
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
@@ -345,6 +349,7 @@ impl Default for ClientConfig {
             mtu_bytes: 1_200,
             timeout: Duration::from_secs(10),
             max_objects: 65_536,
+            max_assets: 16_384,
             max_object_bytes: 256 << 10,
             login: Vec::new(),
             reconnects: true,
@@ -362,6 +367,7 @@ impl fmt::Debug for ClientConfig {
             mtu_bytes,
             timeout,
             max_objects,
+            max_assets,
             max_object_bytes,
             login,
             reconnects,
@@ -373,6 +379,7 @@ impl fmt::Debug for ClientConfig {
             .field("mtu_bytes", mtu_bytes)
             .field("timeout", timeout)
             .field("max_objects", max_objects)
+            .field("max_assets", max_assets)
             .field("max_object_bytes", max_object_bytes)
             .field("login", &Concealed(login.len()))
             .field("reconnects", reconnects)
@@ -448,6 +455,7 @@ impl ClientConfig {
     #[track_caller]
     pub(crate) fn assert_valid(&self) {
         self.terms().assert_valid();
+        assert_positive("max_assets", self.max_assets);
     }
 }
 

@@ -187,6 +187,10 @@ pub enum ClientEvent {
     /// [`ClientStatics::remove`](crate::ClientStatics::remove): hide it or remove it. If the object was
     /// bound, an event [`Unbound`](Self::Unbound) comes before this event.
     PathDestroyed(Arc<str>),
+    /// The server has named the [asset](repl_core::AssetRef) with this path, and this client has not
+    /// [added](crate::ClientAssets::add) it. References to it read as null until then. Reported only one time
+    /// in a session, and never dropped.
+    UnknownAsset(Arc<str>),
     /// An object was removed. Until the next event is polled,
     /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
     Despawned(ObjectRef<()>, CloseReason),

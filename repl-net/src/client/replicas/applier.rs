@@ -10,6 +10,7 @@ use repl_link::parts::Sequence;
 
 use super::{ChangedObject, Replicas};
 use crate::body::removal::CloseReason;
+use crate::client::asset_table::AssetTable;
 use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
@@ -190,7 +191,8 @@ impl<'b> Applier<'_, 'b> {
         let Some(column) = columns.get_mut(class as usize) else { return };
         let (is_watched, mut feed) = (column.is_watched(), feeds.get_mut(&class));
         let (mut references, mut head_bits) = (ReferenceMap::new(table), head_bits as usize);
-        let mut record = Record { slot: 0, class, mentions, traffic: traffic.as_mut() };
+        let assets = &table.assets;
+        let mut record = Record { slot: 0, class, assets, mentions, traffic: traffic.as_mut() };
         for (slot, row) in slots.zip(first..) {
             if is_watched {
                 column.call(row, Callback::PreNetReceive);
@@ -236,6 +238,7 @@ impl<'b> Applier<'_, 'b> {
 struct Record<'a> {
     slot: u32,
     class: u16,
+    assets: &'a AssetTable,
     mentions: &'a mut Mentions,
     traffic: Option<&'a mut Traffic>,
 }
@@ -256,7 +259,14 @@ impl Observer for Record<'_> {
     }
 
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        self.mentions.set(self.slot, path, guids, bits);
+        // An asset that the client has never goes away, so nothing is read again because of it.
+        let is_awaited = |guid: &Guid| guid.asset_number().is_none_or(|number| !self.assets.contains(number));
+        let mut guids = guids.filter(is_awaited).peekable();
+        if guids.peek().is_some() {
+            self.mentions.set(self.slot, path, &mut guids, bits);
+        } else {
+            self.mentions.remove_leaf(self.slot, path);
+        }
     }
 
     fn cut(&mut self, path: &[u32], steps: Range<u32>) {

@@ -13,6 +13,7 @@ use repl_link::parts::{Sequence, read_end};
 use super::Replicas;
 use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
+use crate::body::asset_names::AssetNames;
 use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
@@ -21,20 +22,21 @@ impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
     /// `check_rest` is called before anything is applied. The argument `check_rest` checks the rest of the
-    /// packet, which follows the segments of the body.
+    /// packet, which follows the segments of the body. It returns names of assets, which count before anything
+    /// else of the packet does.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
         stamp: Sequence,
         body: &BitReader<'b>,
         events: &mut ClientEvents,
-        check_rest: impl FnOnce(&mut BitReader<'b>) -> Result<(), ReadError>,
+        check_rest: impl FnOnce(&mut BitReader<'b>) -> Result<Vec<AssetNames>, ReadError>,
     ) -> Result<(), BodyError> {
         let mut parts = Vec::new();
         let first = Resolution::AnyObject(Cell::new(false));
         let mut reader = body.clone();
         self.begin().validate(sequence, stamp, &mut reader, Parts::Take(&mut parts), &first)?;
-        check_rest(&mut reader)?;
+        let names = check_rest(&mut reader)?;
         let mut blobs = Vec::new();
         for part in parts {
             let stamp = part.head.stamp;
@@ -56,6 +58,7 @@ impl Replicas {
         if self.outcome.has_path_twice() {
             return Err(BodyError::malformed("two objects with the same path"));
         }
+        self.take_names(names, events)?;
         std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
         let may_differ = self.checked.has_asked() && self.slots.outcome.closes_any();
         let is_settled = !(first.has_missed() || may_differ);
@@ -93,7 +96,7 @@ impl Replicas {
     }
 
     /// Reads references again after objects have appeared or disappeared, and calls the callbacks.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         self.reread_references();
         self.run_callbacks();
     }

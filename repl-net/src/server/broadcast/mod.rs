@@ -10,6 +10,7 @@ mod pool;
 mod section;
 mod tables;
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -40,6 +41,8 @@ pub(crate) struct Broadcast {
     /// The openings for near and for far connections. Locked, because the passes of several connections may
     /// run at the same time.
     openings: [RwLock<OpeningCache>; 2],
+    /// The assets to which the changes refer, each with the slot of the object that does.
+    named_assets: Vec<(u32, NonZeroU32)>,
     /// The frame in which segments were built last.
     frame: u64,
     /// The greatest number of bits of a segment.
@@ -60,6 +63,12 @@ impl Broadcast {
     /// Returns the tables with the changes of this tick of objects in cells.
     pub(crate) fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// Returns the assets to which the changes in segments and tables refer, each with the slot of the object
+    /// that refers to it.
+    pub(crate) fn named_assets(&self) -> &[(u32, NonZeroU32)] {
+        &self.named_assets
     }
 
     /// Returns the changed objects that are in no segment and no table, because their changes do not fit, and
@@ -108,7 +117,15 @@ impl Broadcast {
             self.pool.end_round(Segment::end_round);
         }
         self.unshared.clear();
+        self.named_assets.clear();
         self.tables.build(world, classes, max_bits, &mut self.unshared);
+        self.build_segments(world, classes, max_bits);
+        self.named_assets.append(self.tables.named_assets_mut());
+        self.named_assets.append(&mut self.encoder.named_assets);
+    }
+
+    /// Encodes the changes of objects that everyone sees.
+    fn build_segments(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let mut changes = world.changes.as_slice();
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
         if !world.cells.has_everyones(&world.changes.slots) {
@@ -187,6 +204,8 @@ struct Context<'a> {
 struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
+    /// The assets to which the changes refer that were encoded so far in this tick.
+    named_assets: Vec<(u32, NonZeroU32)>,
     /// How the values of the last change were written.
     recipe: WriteRecipe,
 }
@@ -317,7 +336,7 @@ impl SegmentEncoder {
         while let Some(change) = changes.get(*done).filter(|change| self.is_alike(change, class, context)) {
             let Occupant { row, generation, .. } = context.world.store.occupant(change.slot);
             self.segment.alike(change.slot, &mut self.bits);
-            let values = self.write_values(row, class, &change.list, context)?;
+            let values = self.write_values((change.slot, row), class, &change.list, context)?;
             into.push_alike(change.slot, generation, values);
             *done += 1;
         }
@@ -382,7 +401,7 @@ impl SegmentEncoder {
         self.segment.handles(class.wire, class.handles, list.handles(), &mut self.bits);
         class.rows.make_recipe(list.handles(), &mut self.recipe);
         let Occupant { row, generation, .. } = context.world.store.occupant(slot);
-        let values = self.write_values(row, class, list, context)?;
+        let values = self.write_values((slot, row), class, list, context)?;
         into.push(slot, generation, list, values);
         Ok(())
     }
@@ -393,7 +412,7 @@ impl SegmentEncoder {
     #[inline(always)]
     fn write_values(
         &mut self,
-        row: u32,
+        (slot, row): (u32, u32),
         class: &SharedClass<'_>,
         list: &Changelist,
         context: &Context<'_>,
@@ -401,8 +420,18 @@ impl SegmentEncoder {
         let start = self.bits.bit_len();
         let written = class.rows.write_values(row, list, &self.recipe, &mut self.bits);
         written.map_err(|_| Obstacle::Refused)?;
+        take_named_assets(slot, &mut self.bits, &mut self.named_assets);
         let end = self.bits.bit_len();
         let bits = end + SEGMENT_BITS;
         if bits > context.max_bits { Err(Obstacle::Full { bits }) } else { Ok(start..end) }
+    }
+}
+
+/// Moves the assets to which the values of an object refer, which were just written, to `named`.
+#[inline(always)]
+fn take_named_assets(slot: u32, bits: &mut BitWriter, named: &mut Vec<(u32, NonZeroU32)>) {
+    if !bits.named_assets().is_empty() {
+        named.extend(bits.named_assets().iter().map(|&number| (slot, number)));
+        bits.forget_named_assets();
     }
 }

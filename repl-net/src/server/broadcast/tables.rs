@@ -8,6 +8,7 @@
 //! of one table, in the order of the places of their cells. So the changes in a row of cells are
 //! consecutive entries, too.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist, HandleSet, WriteRecipe};
@@ -15,6 +16,7 @@ use repl_link::parts::SEGMENT_BITS;
 
 use super::pool::Pool;
 use super::section::{Distance, Piece, Section};
+use super::take_named_assets;
 use crate::body::recycled::Recycled;
 use crate::body::table::{Table, TableHead, TableWriter};
 use crate::server::cells::Home;
@@ -42,6 +44,8 @@ pub(crate) struct Tables {
     /// The changelists of one table, as far as connections may see them. Empty if the class has no
     /// conditions.
     masked: Vec<Changelist>,
+    /// The assets to which the changes of this tick refer, each with the slot of the object that does.
+    named_assets: Vec<(u32, NonZeroU32)>,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
 }
@@ -86,6 +90,11 @@ impl Tables {
     /// Returns the changes that are due and in no table.
     pub(crate) fn due_alone(&self) -> &[DueAlone] {
         &self.due_alone
+    }
+
+    /// Returns the assets to which the changes refer, to take them away.
+    pub(super) fn named_assets_mut(&mut self) -> &mut Vec<(u32, NonZeroU32)> {
+        &mut self.named_assets
     }
 
     /// Encodes the changes of objects in cells that some connection has in sight. An entry takes at most
@@ -242,7 +251,7 @@ impl Tables {
                     continue;
                 }
                 let Occupant { row, generation, .. } = world.store.occupant(change.slot);
-                let (common_recipe, other_recipe) = (&self.common_recipe, &mut self.other_recipe);
+                let Self { writer, common_recipe, other_recipe, named_assets, .. } = &mut *self;
                 let values = |is_common: bool, bits: &mut BitWriter| {
                     let recipe = if is_common {
                         common_recipe
@@ -250,9 +259,11 @@ impl Tables {
                         rows.make_recipe(list.handles(), other_recipe);
                         other_recipe
                     };
-                    rows.write_values(row, list, recipe, bits).is_ok()
+                    let is_written = rows.write_values(row, list, recipe, bits).is_ok();
+                    take_named_assets(change.slot, bits, named_assets);
+                    is_written
                 };
-                if self.writer.entry((change.slot, generation), list, max_bits, values, into) {
+                if writer.entry((change.slot, generation), list, max_bits, values, into) {
                     continue;
                 }
                 if period == 1 {

@@ -45,6 +45,7 @@ impl Connection {
             + self.link.other_bytes()
             + self.copies.blobs.held_bytes()
             + self.calls.heap_bytes()
+            + self.assets.held_bytes()
             + self.copies.last_rights.heap_bytes();
     }
 

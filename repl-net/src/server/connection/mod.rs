@@ -8,6 +8,7 @@
 //! *Invariant:* no part knows the connection.
 
 mod alone;
+mod assets;
 mod backlog;
 mod blobs;
 mod broadcast;
@@ -37,6 +38,7 @@ use repl_core::__private::{preload, preload_all};
 use repl_link::ConnectionId;
 use repl_link::parts::{HasLink, Link};
 
+use assets::NamedAssets;
 use backlog::Backlog;
 pub(crate) use calls::CallRoute;
 use calls::Calls;
@@ -55,6 +57,8 @@ pub(crate) struct Connection {
     backlog: Option<Box<Backlog>>,
     /// The shares of messages and state in what is sent in each tick.
     shares: Shares,
+    /// The assets whose names the client was sent.
+    assets: NamedAssets,
 }
 
 impl HasLink for Connection {
@@ -79,6 +83,7 @@ impl Connection {
             calls: Calls::default(),
             backlog: None,
             shares: Shares::new(message_percent),
+            assets: NamedAssets::default(),
         }
     }
 

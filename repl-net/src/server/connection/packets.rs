@@ -37,7 +37,7 @@ impl Connection {
         }
         self.calls.unsettle();
         if !messages.is_empty() {
-            self.link.exchange.deliver(messages, self.copies.id, mailbox, &world.store, now)?;
+            self.link.exchange.deliver((&messages, None), self.copies.id, mailbox, &world.store, now)?;
         }
         Ok(true)
     }

@@ -114,12 +114,14 @@ impl Connection {
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
         self.link.send_bulk_share(context.now);
         let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
+        self.name_shared_assets(context);
         let mut message_bits = self.send_messages(context.world, budget_bits, context.now);
         self.link.outbox.take_refused();
         if !self.is_paused() {
             self.send_state(context);
         }
         let is_contended = self.link.outbox.take_refused();
+        self.name_own_assets(context);
         if self.link.exchange.outgoing.is_usual_waiting() {
             message_bits += self.send_messages(context.world, usize::MAX, context.now);
         }

@@ -15,6 +15,7 @@ impl Connection {
         let has_sent_all = self.link.outbox.in_flight.unresolved() == 0
             && self.copies.objects.is_at_rest()
             && self.copies.blobs.is_empty()
+            && self.assets.is_at_rest()
             && self.link.exchange.is_at_rest();
         let rests = self.copies.is_live
             && has_sent_all

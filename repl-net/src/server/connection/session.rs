@@ -40,6 +40,7 @@ impl Connection {
     pub(crate) fn end(&mut self, world: &mut World) {
         self.copies.is_live = false;
         self.calls.clear();
+        self.assets = Default::default();
         self.copies.last_rights.clear();
         if let Some(sight) = self.copies.objects.take_sight() {
             sight.end(self.copies.id, &mut world.cells);

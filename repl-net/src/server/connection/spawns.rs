@@ -64,6 +64,8 @@ impl Connection {
             run.pieces(sent as usize)
                 .filter_map(|piece| values.slice(piece))
                 .for_each(|bits| self.link.outbox.append(bits));
+            let named = written.named_assets(run.first..run.first + sent);
+            named.for_each(|number| self.need_assets(&[number], &context.world.store.assets));
             for (word, mask) in masks_between(run.first, run.first + sent) {
                 self.copies.objects.spawns_sent(word, mask);
             }

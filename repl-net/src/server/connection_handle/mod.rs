@@ -54,7 +54,9 @@ impl ConnectionHandle<'_> {
     /// Panics if the type is not [registered](Server::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
-        self.server.sessions.send(self.connection, message)
+        self.server.sessions.send(self.connection, message)?;
+        self.server.name_assets_in_message(|connection| connection.id() == self.connection);
+        Ok(())
     }
 
     /// Queues a message to the client as [`send`](Self::send) does, but sends it only after the client has

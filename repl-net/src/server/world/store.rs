@@ -12,6 +12,7 @@ use repl_link::parts::ChannelTerms;
 use crate::body::contents::Cohort;
 use crate::body::growth::{Demand, shrink};
 use crate::body::slot_set::{SlotSet, bit_of, slots_of};
+use crate::server::assets::Assets;
 use crate::server::column::Column;
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
@@ -37,6 +38,8 @@ pub(crate) struct Store {
     /// How many objects were spawned so far.
     pub(crate) spawned: u64,
     pub(crate) limits: WorldLimits,
+    /// What has a path and is no object.
+    pub(crate) assets: Assets,
     /// Whether some class has properties that are compared only before an opening.
     pub(super) asks_at_open: bool,
 }
@@ -68,6 +71,9 @@ pub(crate) enum Absence {
 
 impl Objects for Store {
     fn contains(&self, guid: Guid) -> bool {
+        if let Some(number) = guid.asset_number() {
+            return self.assets.contains(number);
+        }
         self.slot_of(ObjectRef::<()>::new(guid)).is_some()
     }
 }

@@ -1,0 +1,144 @@
+//! The assets that a client has and those that the server has named.
+//!
+//! *Invariant:* a server makes the client keep at most [`max_assets`](crate::ClientConfig::max_assets) paths of
+//! at most 255 bytes. A name that an honest server cannot send is refused.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use repl_core::Guid;
+
+use crate::body::asset_names::AssetName;
+use crate::body::path::MAX_PATH_BYTES;
+
+/// What the server has named, and what the user has added.
+#[derive(Debug)]
+pub(super) struct AssetTable {
+    /// What the server has named in this session, by its numbers.
+    named: BTreeMap<NonZeroU32, NamedAsset>,
+    numbers: HashMap<Arc<str>, NonZeroU32>,
+    /// The paths of the assets that the client has.
+    added: HashSet<Arc<str>>,
+    /// The greatest number that the user has known, in any epoch.
+    newest: u32,
+    /// The greatest number of assets that the server may name.
+    max_assets: usize,
+}
+
+#[derive(Debug)]
+struct NamedAsset {
+    path: Arc<str>,
+    is_added: bool,
+}
+
+/// What became of a name that the server has sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Learned {
+    /// The client has the asset, to which references resolve now.
+    Added(Guid),
+    /// The client lacks the asset with this path.
+    Unknown(Arc<str>),
+}
+
+impl AssetTable {
+    pub(super) fn new(max_assets: usize) -> Self {
+        Self { named: BTreeMap::new(), numbers: HashMap::new(), added: HashSet::new(), newest: 0, max_assets }
+    }
+
+    /// Returns whether the client has the asset with a number of the server.
+    pub(super) fn contains(&self, number: NonZeroU32) -> bool {
+        self.named.get(&number).is_some_and(|named| named.is_added)
+    }
+
+    /// Returns the path of the asset with a number of the server.
+    pub(super) fn path(&self, number: NonZeroU32) -> Option<&Arc<str>> {
+        self.named.get(&number).map(|named| &named.path)
+    }
+
+    /// Returns the number that the server has given an asset.
+    pub(super) fn number(&self, path: &str) -> Option<NonZeroU32> {
+        self.numbers.get(path).copied()
+    }
+
+    /// Returns the greatest number that the user has known, in any epoch.
+    pub(super) fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    /// Adds an asset that the client has. Returns its guid, if the server has named it and it is new.
+    pub(super) fn add(&mut self, path: &str) -> Option<Guid> {
+        self.added.insert(Arc::from(path));
+        let number = *self.numbers.get(path)?;
+        let named = self.named.get_mut(&number)?;
+        (!std::mem::replace(&mut named.is_added, true)).then(|| Guid::asset(number))
+    }
+
+    /// Takes a name that the server has sent. `offset` is the difference between the user's numbers and those
+    /// of the server.
+    ///
+    /// # Errors
+    /// Returns an error with a reason if no honest server sends such a name.
+    pub(super) fn learn(&mut self, name: AssetName, offset: u32) -> Result<Learned, &'static str> {
+        let AssetName { number, outer, name } = name;
+        let outer = match outer {
+            Some(outer) => self.path(outer).ok_or("an asset in an asset without a name")?,
+            None => "",
+        };
+        if outer.len().saturating_add(name.len()) > MAX_PATH_BYTES {
+            return Err("a path of an asset that is too long");
+        }
+        let path: Arc<str> = Arc::from([outer, &*name].concat());
+        if self.named.contains_key(&number) || self.numbers.contains_key(&path) {
+            return Err("an asset that was named before");
+        }
+        if self.named.len() >= self.max_assets {
+            return Err("more assets than `max_assets`");
+        }
+        let known = number.checked_add(offset).ok_or("a number of an asset that is too great")?;
+        self.newest = self.newest.max(known.get());
+        let is_added = self.added.contains(&path);
+        self.numbers.insert(path.clone(), number);
+        self.named.insert(number, NamedAsset { path: path.clone(), is_added });
+        Ok(if is_added { Learned::Added(Guid::asset(number)) } else { Learned::Unknown(path) })
+    }
+
+    /// Forgets what the server has named, because a new session has begun.
+    pub(super) fn begin_session(&mut self) {
+        self.named.clear();
+        self.numbers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(number: u32, outer: u32, name: &str) -> AssetName {
+        let number = NonZeroU32::new(number).expect("not zero");
+        AssetName { number, outer: NonZeroU32::new(outer), name: name.to_owned() }
+    }
+
+    #[test]
+    fn s199_names_that_no_server_sends_are_refused() {
+        let mut table = AssetTable::new(3);
+        table.add("a/b");
+        assert_eq!(table.learn(name(5, 0, "a"), 0), Ok(Learned::Unknown(Arc::from("a"))));
+        let b = NonZeroU32::new(9).expect("not zero");
+        assert_eq!(table.learn(name(9, 5, "/b"), 0), Ok(Learned::Added(Guid::asset(b))));
+        assert!(table.contains(b) && table.number("a/b") == Some(b));
+        for (name, why) in [
+            (name(9, 0, "c"), "an asset that was named before"),
+            (name(7, 0, "a/b"), "an asset that was named before"),
+            (name(7, 8, "/c"), "an asset in an asset without a name"),
+            (name(7, 5, &"c".repeat(255)), "a path of an asset that is too long"),
+            (name(u32::MAX, 0, "c"), "a number of an asset that is too great"),
+        ] {
+            assert_eq!(table.learn(name, 1), Err(why));
+        }
+        assert_eq!(table.learn(name(7, 5, &"c".repeat(254)), 0).is_ok(), true);
+        assert_eq!(table.learn(name(8, 0, "d"), 0), Err("more assets than `max_assets`"));
+        assert_eq!((table.named.len(), table.numbers.len()), (3, 3));
+    }
+}

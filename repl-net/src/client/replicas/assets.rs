@@ -1,0 +1,71 @@
+//! Which assets the client has, and what refers to them.
+//!
+//! *Invariant:* when an asset becomes known, all values that refer to it are read again, and notifies run.
+
+use std::num::NonZeroU32;
+
+use repl_core::Guid;
+
+use super::Replicas;
+use crate::body::asset_names::AssetNames;
+use crate::client::asset_table::Learned;
+use crate::client::body::BodyError;
+use crate::client::events::ClientEvents;
+use crate::session::events::ClientEvent;
+
+impl Replicas {
+    /// Adds an asset that the client has. References to it become valid.
+    pub(crate) fn add_asset(&mut self, path: &str) {
+        if let Some(guid) = self.slots.assets.add(path) {
+            self.created_or_removed.push(guid);
+            self.finish();
+        }
+    }
+
+    /// Takes names of assets from a packet without objects. References to those that the client has become
+    /// valid.
+    ///
+    /// # Errors
+    /// Returns an error if no honest server sends such names. Then the connection must end.
+    pub(crate) fn learn_assets(
+        &mut self,
+        names: Vec<AssetNames>,
+        events: &mut ClientEvents,
+    ) -> Result<(), BodyError> {
+        self.take_names(names, events)?;
+        self.finish();
+        Ok(())
+    }
+
+    /// Takes names of assets that the server has sent. Values that refer to those that the client has are not
+    /// read again yet.
+    ///
+    /// # Errors
+    /// Returns an error if no honest server sends such names. Then the connection must end.
+    pub(super) fn take_names(
+        &mut self,
+        names: Vec<AssetNames>,
+        events: &mut ClientEvents,
+    ) -> Result<(), BodyError> {
+        let offset = self.slots.epoch.offset();
+        for name in names.into_iter().flat_map(|AssetNames(names)| names) {
+            match self.slots.assets.learn(name, offset).map_err(BodyError::malformed)? {
+                Learned::Added(guid) => self.created_or_removed.push(guid),
+                Learned::Unknown(path) => events.push(ClientEvent::UnknownAsset(path)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number by which the user knows an asset.
+    pub(crate) fn find_asset(&self, path: &str) -> Option<NonZeroU32> {
+        let guid = Guid::asset(self.slots.assets.number(path)?);
+        self.slots.epoch.from_wire(guid)?.asset_number()
+    }
+
+    /// Returns the path of an asset, by the number by which the user knows it.
+    pub(crate) fn asset_path(&self, number: NonZeroU32) -> Option<&str> {
+        let guid = self.slots.epoch.to_wire(Guid::asset(number))?;
+        self.slots.assets.path(guid.asset_number()?).map(|path| &**path)
+    }
+}
