@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::support::{Packets, Room};
 use repl::prelude::*;
-use repl::{Group, Register, Relevancy};
+use repl::{BitReader, BitWriter, Group, ReadError, ReferenceMap, Register, Relevancy, WriteError};
 
 struct Mesh;
 
@@ -420,4 +420,53 @@ fn s199_assets_that_are_not_registered_cannot_be_added() {
 fn s199_a_path_has_at_most_255_bytes() {
     let mut server = Server::new(ServerConfig::default());
     server.register_assets().assets().add::<Mesh>(&"x".repeat(256));
+}
+
+/// What a hostile server sends in place of names.
+struct Forged(Vec<(u64, u64, Vec<u8>)>);
+
+impl NetSerialize for Forged {
+    const WIRE_NAME: &'static str = "repl::AssetNames";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_exp_golomb(self.0.len() as u64, 6);
+        for (number, outer, name) in &self.0 {
+            writer.write_exp_golomb(*number, 6);
+            writer.write_exp_golomb(*outer, 6);
+            writer.write_bits(name.len() as u64, 8);
+            name.iter().for_each(|byte| writer.write_bits((*byte).into(), 8));
+        }
+        Ok(())
+    }
+
+    fn read(_: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        Err(ReadError::OutOfRange)
+    }
+}
+
+#[test]
+fn r20_names_that_no_server_sends_end_the_connection() {
+    let name = |number, outer, name: &str| (number, outer, name.as_bytes().to_vec());
+    for (names, why) in [
+        (vec![name(0, 0, "a")], "outside its range"),
+        (vec![name(1 << 32, 0, "a")], "outside its range"),
+        (vec![name(1, 0, "")], "outside its range"),
+        (vec![(1, 0, vec![0xc3, 0x28])], "UTF-8"),
+        (vec![name(1, 0, "a"), name(1, 0, "b")], "named before"),
+        (vec![name(1, 0, "a"), name(2, 0, "a")], "named before"),
+        (vec![name(1, 0, "a"), name(2, 1, "b"), name(3, 0, "ab")], "named before"),
+        (vec![name(1, 2, "a")], "without a name"),
+        (vec![name(1, 0, &"a".repeat(200)), name(2, 1, &"b".repeat(56))], "too long"),
+    ] {
+        let mut room = Room::new(ServerConfig::default(), |client| _ = client.register_assets());
+        room.server.register_message::<Forged>(Channel::Ordered);
+        room.enter();
+        room.settle();
+        room.server.send_to_all(&Forged(names)).expect("a message");
+        let packets = room.tick_one();
+        let received =
+            room.guests[0].client.receive(room.now, &packets[0]).map_err(|error| error.to_string());
+        assert!(received.as_ref().is_err_and(|error| error.contains(why)), "{received:?}, not {why}");
+        assert!(!room.client().is_connected());
+    }
 }

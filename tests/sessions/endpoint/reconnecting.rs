@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl::{CloseReason, DisconnectReason, Endpoint, EndpointConfig};
 
-use crate::endpoint::world::{Fleet, Hail, Muster, SERVER, Ship, World};
+use crate::endpoint::world::{Banner, Fleet, Hail, Muster, SERVER, Ship, World};
 
 fn world_with(guests: u32, seed: u64) -> World {
     let mut world = World::new(seed, LinkConditions::mobile());
@@ -86,6 +86,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
             order: ships[..4].to_vec(),
             captains: (1..).zip(ships[..4].iter().copied()).collect(),
             escorts: ships[4..6].iter().copied().collect(),
+            emblem: AssetRef::NULL,
         });
         world.run_until(|world| {
             let client = &world.guests[0].client;
@@ -261,4 +262,40 @@ fn a_class_with_references_as_keys_keeps_the_references_of_the_first_server() {
         captains: HashMap<ObjectRef<Ship>, u8>,
     }
     assert!(Crew::LAYOUT.keys_may_refer() && !Fleet::LAYOUT.keys_may_refer());
+}
+
+#[test]
+fn r18_references_to_assets_of_a_server_before_its_restart_are_dead_and_not_wrong() {
+    let mut world = world_with(1, 4);
+    ["red", "blue"].iter().for_each(|path| world.guests[0].client.assets().add(path));
+    let mut old = Vec::new();
+    for (restart, emblems) in [["red", "blue"], ["blue", "red"], ["red", "blue"]].iter().enumerate() {
+        if restart > 0 {
+            world.restart((restart as u128) << 100);
+            world.run(Duration::from_secs(20));
+        }
+        let fleets = emblems.map(|path| {
+            let emblem = world.server.assets().add(path);
+            world.server.spawn(Fleet { emblem, ..Fleet::default() })
+        });
+        world.run_until(|world| world.guests[0].client.objects::<Fleet>().count() == 2);
+        let client = &world.guests[0].client;
+        let mut seen: Vec<AssetRef<str>> = client.objects::<Fleet>().map(|(_, fleet)| fleet.emblem).collect();
+        seen.sort_unstable();
+        let paths: Vec<_> = seen.iter().map(|&emblem| client.asset_path(emblem)).collect();
+        assert_eq!(paths, emblems.map(Some), "the server counts from one again");
+        assert!(old.iter().all(|&emblem| client.asset_path::<str>(emblem).is_none()), "dead");
+        assert!(seen.iter().all(|emblem| !old.contains(emblem)));
+        old.extend(seen);
+        // What the client tells the server is what the server has named.
+        let found = world.guests[0].client.assets().find::<str>(emblems[1]).expect("it was named");
+        world.guests[0].client.send(&Banner(found)).expect("a message");
+        world.guests[0].client.send(&Banner(old[0])).expect("a message");
+        world.run(Duration::from_secs(1));
+        let of_server = |world: &mut World| world.server.poll_message::<Banner>().expect("a message").1.0;
+        let second = of_server(&mut world);
+        assert_eq!(world.server.asset_path(second), Some(emblems[1]));
+        assert_eq!(of_server(&mut world).is_null(), restart > 0);
+        fleets.into_iter().for_each(|fleet| world.server.despawn(fleet));
+    }
 }

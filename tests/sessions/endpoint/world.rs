@@ -32,6 +32,7 @@ pub(crate) struct Fleet {
     pub(crate) captains: HashMap<u8, ObjectRef<Ship>>,
     #[replicated(atomic)]
     pub(crate) escorts: BTreeSet<ObjectRef<Ship>>,
+    pub(crate) emblem: AssetRef<str>,
 }
 
 /// A message with a reference.
@@ -42,13 +43,19 @@ pub(crate) struct Hail(pub(crate) u32, pub(crate) ObjectRef<Ship>);
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub(crate) struct Muster(pub(crate) BTreeSet<ObjectRef<Ship>>);
 
+/// A message with a reference to an asset.
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+pub(crate) struct Banner(pub(crate) AssetRef<str>);
+
 /// Returns a server with a ship.
 fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     let mut server = Server::new(config);
     server
+        .register_assets()
         .register::<Fleet>()
         .register_message::<Hail>(Channel::Ordered)
-        .register_message::<Muster>(Channel::Ordered);
+        .register_message::<Muster>(Channel::Ordered)
+        .register_message::<Banner>(Channel::Ordered);
     let ship = server.spawn(Ship { hull: 1 });
     (server, ship)
 }
@@ -113,10 +120,12 @@ impl World {
         let reconnects = config.reconnects;
         let mut client = Client::new(config, Session::for_tests(session));
         client
+            .register_assets()
             .register::<Ship>()
             .register::<Fleet>()
             .register_message::<Hail>(Channel::Ordered)
-            .register_message::<Muster>(Channel::Ordered);
+            .register_message::<Muster>(Channel::Ordered)
+            .register_message::<Banner>(Channel::Ordered);
         self.guests.push(Guest {
             client,
             address: PeerId(address),

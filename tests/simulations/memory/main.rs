@@ -14,6 +14,7 @@ mod support;
 #[path = "../../support/wanderers.rs"]
 mod wanderers;
 
+mod assets;
 mod borrowed;
 mod bulk_messages;
 mod connections;
