@@ -377,7 +377,6 @@ impl<F: Sender> Mailbox<F> {
         write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<&mut BitWriter, WriteError> {
         self.writer.clear();
-        self.writer.forget_named_assets();
         write(&mut self.writer)?;
         Ok(&mut self.writer)
     }

@@ -7,10 +7,16 @@ use std::num::NonZeroU32;
 
 use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
+use repl_link::MessageOptions;
+
 use super::path::{read_path, write_path};
 
 /// The order of the Exp-Golomb code for numbers of assets, and for how many names there are.
 const NUMBER_ORDER: u32 = 6;
+
+/// The limits of the messages with names. They have the greatest weight, because references read as null
+/// without them.
+pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX, ..MessageOptions::DEFAULT };
 
 /// The number of an asset with its name. The path of an asset is the path of its outer asset, and then its
 /// name.

@@ -7,10 +7,10 @@
 use std::any::TypeId;
 
 use repl_core::AssetRef;
-use repl_link::{Channel, MessageOptions};
+use repl_link::Channel;
 
 use super::Client;
-use crate::body::asset_names::AssetNames;
+use crate::body::asset_names::{AssetNames, NAMES_FIRST};
 use crate::body::path::MAX_PATH_BYTES;
 
 /// The assets of a client. [`Client::assets`] returns a `ClientAssets`, to add assets and to find them.
@@ -28,7 +28,7 @@ impl Client {
     #[track_caller]
     pub fn register_assets(&mut self) -> &mut Self {
         if !self.has_assets() {
-            self.register_message_with::<AssetNames>(Channel::Ordered, MessageOptions::default());
+            self.register_message_with::<AssetNames>(Channel::Ordered, NAMES_FIRST);
         }
         self
     }

@@ -9,12 +9,12 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use repl_core::AssetRef;
+use repl_link::Channel;
 use repl_link::parts::ServerSessions;
-use repl_link::{Channel, MessageOptions};
 
 use super::Server;
 use super::connection::Connection;
-use crate::body::asset_names::{AssetName, AssetNames};
+use crate::body::asset_names::{AssetName, AssetNames, NAMES_FIRST};
 use crate::body::path::MAX_PATH_BYTES;
 
 /// The assets of a server. [`Server::assets`] returns a `ServerAssets`, to add assets and to find them.
@@ -48,7 +48,7 @@ impl Server {
     #[track_caller]
     pub fn register_assets(&mut self) -> &mut Self {
         if !self.has_assets() {
-            self.register_message_with::<AssetNames>(Channel::Ordered, MessageOptions::default());
+            self.register_message_with::<AssetNames>(Channel::Ordered, NAMES_FIRST);
         }
         self
     }

@@ -7,6 +7,7 @@
 //! *Invariant:* a run is a pure function of its seed.
 
 mod arrivals;
+mod assets;
 mod calls;
 mod canary;
 mod classes;
@@ -96,6 +97,11 @@ fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
 fn r17_seeds_with_short_lives_converge_and_fall_silent() {
     let first = short_lives::FIRST_SEED;
     run_all(seeds(first..first + 60));
+}
+
+#[test]
+fn s199_s200_seeds_with_assets_converge_and_fall_silent() {
+    run_all(seeds(assets::FIRST_SEED..assets::FIRST_SEED + 80));
 }
 
 fn seeds_with_lives() -> std::ops::Range<u64> {

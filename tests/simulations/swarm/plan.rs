@@ -7,13 +7,14 @@ use std::time::Duration;
 use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, CongestionControl, ServerConfig};
 
+use crate::assets;
 use crate::extremes::Extremes;
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
 use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
-use crate::world::BIRD;
+use crate::world::{BIRD, SIGN};
 
 /// How often a silent link is probed at least (R9).
 const PROBE: Duration = Duration::from_millis(250);
@@ -41,7 +42,7 @@ pub(crate) struct Plan {
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
     /// Weights of the classes.
-    pub(crate) weights: [u64; 7],
+    pub(crate) weights: [u64; 8],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
     /// How many packets each burst loses, in the order of the bursts.
@@ -69,6 +70,8 @@ pub(crate) struct Plan {
     pub(crate) extremes: Extremes,
     pub(crate) lives: Lives,
     pub(crate) short_lives: Option<ShortLives>,
+    /// The chance that a client adds an asset in a tick.
+    pub(crate) asset_arrivals: f64,
     /// How many connections have a turn in a tick, and in how many ticks each of them has one.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
@@ -133,7 +136,7 @@ impl Plan {
             churn: pick(&mut rng, &[0.0, 0.02, 0.2]),
             view_flips: pick(&mut rng, &[0.0, 0.05, 0.3]),
             joins: pick(&mut rng, &[0.0, 0.005, 0.03]),
-            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults, 0],
+            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults, 0, 0],
             down: conditions(&mut rng, down_loss, mtu_bytes),
             up: conditions(&mut rng, up_loss, mtu_bytes),
             bursts: if with_bursts {
@@ -158,11 +161,14 @@ impl Plan {
             extremes: Extremes::default(),
             lives: Lives::default(),
             short_lives: None,
+            asset_arrivals: 0.0,
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
         };
-        let has_short_lives = seed >= short_lives::FIRST_SEED;
-        let has_lives = seed >= Lives::FIRST_SEED && (!has_short_lives || seed.is_multiple_of(3));
+        let has_assets = seed >= assets::FIRST_SEED;
+        let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_assets || seed.is_multiple_of(5));
+        let is_special = has_short_lives || has_assets;
+        let has_lives = seed >= Lives::FIRST_SEED && (!is_special || seed.is_multiple_of(3));
         if has_short_lives {
             ShortLives::draw(&mut plan);
         } else if seed >= Extremes::FIRST_SEED && (!has_lives || seed.is_multiple_of(4)) {
@@ -171,8 +177,11 @@ impl Plan {
         if has_lives {
             Lives::draw(&mut plan);
         }
-        if seed >= regular_losses::FIRST_SEED && !has_short_lives {
+        if seed >= regular_losses::FIRST_SEED && !is_special {
             regular_losses::draw(&mut plan);
+        }
+        if has_assets {
+            assets::draw(&mut plan);
         }
         plan.limit_bulk();
         plan
@@ -264,6 +273,11 @@ impl Plan {
     /// object, and then it is a message.
     pub(crate) fn patience_with_calls(&self, measured: Duration) -> Duration {
         self.patience(measured) + self.patience_with_messages(measured)
+    }
+
+    /// Returns whether there are signs.
+    pub(crate) fn has_signs(&self) -> bool {
+        self.weights[SIGN] > 0
     }
 
     /// Returns whether there are birds.

@@ -11,7 +11,7 @@ use repl::{
 };
 
 use crate::canary::scan;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Sign, Vault};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::{Plan, SIZES};
@@ -110,6 +110,8 @@ pub(crate) struct Run {
     wild: Rng,
     /// The generator for changes of the sizes of packets.
     sizes: Rng,
+    /// The generator for the assets of clients.
+    shelving: Rng,
     /// Packets that may arrive again: sender, receiver and bytes.
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
@@ -135,6 +137,7 @@ impl Run {
             secrets_of_calls: 0,
             wild: Rng::new(plan.seed).fork(12),
             sizes: Rng::new(plan.seed).fork(35),
+            shelving: Rng::new(plan.seed).fork(71),
             kept: Vec::new(),
             packets: 0,
             is_settling: false,
@@ -304,6 +307,9 @@ impl Run {
         if self.plan.has_birds() {
             client.register::<Bird>();
         }
+        if self.plan.has_signs() {
+            client.register_assets().register::<Sign>();
+        }
         if self.plan.whispers.is_some() {
             Whispers::register_on_client(&mut client, self.plan.has_birds());
         }
@@ -401,6 +407,16 @@ impl Run {
         }
     }
 
+    /// Lets clients add assets, to which references become valid then.
+    fn add_assets(&mut self) {
+        for seat in self.seats.values_mut() {
+            if self.shelving.chance(self.plan.asset_arrivals) {
+                seat.witness.shelf.add_one(&mut seat.client, &mut self.shelving);
+                seat.witness.look(&mut seat.client, &self.world);
+            }
+        }
+    }
+
     fn tick(&mut self) {
         let now = self.clock.tick();
         let tick = self.clock.ticks();
@@ -409,6 +425,7 @@ impl Run {
             self.disturb();
             self.world.mutate(&self.plan, tick);
             self.echo(now);
+            self.add_assets();
         }
         self.deliver(now);
         self.server_events(tick);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::{Client, ClientEvent, CloseReason, Guid, ObjectRef};
 
+use crate::assets::Shelf;
 use crate::ledger::{Leaf, property_of};
 use crate::world::{Notified, World};
 use repl::{Condition, ConnectionId, Role};
@@ -31,6 +32,8 @@ pub(crate) struct Witness {
     ever: BTreeSet<u32>,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
+    /// The assets of the client.
+    pub(crate) shelf: Shelf,
     /// Which of the server's values the client showed last, by object and path.
     shown: BTreeMap<u32, BTreeMap<u64, usize>>,
 }
@@ -101,6 +104,7 @@ impl Witness {
                         self.destroyed.insert(guid);
                     }
                 }
+                ClientEvent::UnknownAsset(path) => self.shelf.report(&path),
                 other => panic!("unexpected: {other:?}"),
             }
         }
@@ -175,7 +179,9 @@ impl Witness {
             let leaves = (kind.replica)(client, guid).expect("an object that came is there");
             let uid = sight.uid;
             let shown = self.shown.entry(uid).or_default();
-            let has = |guid: Guid| self.present.contains_key(&guid) || self.kept.contains_key(&guid);
+            let (shelf, client) = (&self.shelf, &*client);
+            let is_there = |guid| self.present.contains_key(&guid) || self.kept.contains_key(&guid);
+            let has = |guid| shelf.has(client, guid).unwrap_or_else(|| is_there(guid));
             check_leaves(guid, &leaves, world, uid, has, shown);
         }
     }
@@ -220,7 +226,14 @@ impl Witness {
             if known != (is_owner, Some(role)) {
                 return Some(format!("{guid:?}: owner and role {known:?}, not {is_owner} and {role:?}"));
             }
-            let difference = difference_of_values(client, world, connection, uid);
+            let unnamed = world
+                .expected(connection, uid)
+                .into_iter()
+                .find_map(|(_, leaf)| leaf?.guid.filter(|&guid| !self.shelf.is_named(client, guid)));
+            if let Some(unnamed) = unnamed {
+                return Some(format!("{guid:?}: the path of {unnamed:?} is not there"));
+            }
+            let difference = self.difference_of_values(client, world, connection, uid);
             if difference.is_some() {
                 return difference;
             }
@@ -285,38 +298,43 @@ impl Witness {
                 && !world.things[uid as usize].is_rated
             {
                 assert!(self.has(world, uid), "{object:?} sleeps for a client that does not have it");
-                let difference = difference_of_values(client, world, connection, uid);
+                let difference = self.difference_of_values(client, world, connection, uid);
                 assert_eq!(difference, None, "it sleeps through a change");
             }
         }
     }
-}
 
-/// Returns how a client's copy of an object differs from what it must show at the end.
-fn difference_of_values(
-    client: &Client,
-    world: &World,
-    connection: ConnectionId,
-    uid: u32,
-) -> Option<String> {
-    let thing = &world.things[uid as usize];
-    let guid = thing.guid;
-    let leaves = (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
-    for (path, expected) in world.expected(connection, uid) {
-        let Some(mut expected) = expected else { continue };
-        if expected.guid.is_some_and(|guid| !client.contains(ObjectRef::<()>::new(guid))) {
-            (expected.full, expected.guid) = (expected.masked, None);
+    /// Returns how a client's copy of an object differs from what it must show at the end.
+    fn difference_of_values(
+        &self,
+        client: &Client,
+        world: &World,
+        connection: ConnectionId,
+        uid: u32,
+    ) -> Option<String> {
+        let thing = &world.things[uid as usize];
+        let guid = thing.guid;
+        let leaves = (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
+        for (path, expected) in world.expected(connection, uid) {
+            let Some(mut expected) = expected else { continue };
+            let has = |guid| {
+                let is_there = || client.contains(ObjectRef::<()>::new(guid));
+                self.shelf.has(client, guid).unwrap_or_else(is_there)
+            };
+            if expected.guid.is_some_and(|guid| !has(guid)) {
+                (expected.full, expected.guid) = (expected.masked, None);
+            }
+            let shown = leaf_at(&leaves, path);
+            if !shown.may_stand_for(&expected) {
+                let property = property_of(path);
+                return Some(format!(
+                    "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",
+                    thing.kind
+                ));
+            }
         }
-        let shown = leaf_at(&leaves, path);
-        if !shown.may_stand_for(&expected) {
-            let property = property_of(path);
-            return Some(format!(
-                "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",
-                thing.kind
-            ));
-        }
+        None
     }
-    None
 }
 
 fn leaf_at(leaves: &[Leaf], path: u64) -> Leaf {

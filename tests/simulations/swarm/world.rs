@@ -9,8 +9,9 @@ use repl::sim::Rng;
 use repl::tools::ViewFlags;
 use repl::{ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
 
+use crate::assets;
 use crate::canary::Canary;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Sign, Vault};
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
 use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
@@ -110,12 +111,13 @@ const VAULT: usize = 5;
 pub(crate) const DOT: usize = 3;
 pub(crate) const HOARD: usize = 4;
 pub(crate) const BIRD: usize = 6;
+pub(crate) const SIGN: usize = 7;
 
 /// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
 
 /// Returns the classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 7] {
+pub(crate) fn kinds() -> [Kind; 8] {
     [
         kind::<Actor>(),
         kind::<Pack>(),
@@ -124,6 +126,7 @@ pub(crate) fn kinds() -> [Kind; 7] {
         kind::<Hoard>(),
         kind::<Vault>(),
         kind::<Bird>(),
+        kind::<Sign>(),
     ]
 }
 
@@ -214,7 +217,7 @@ impl View {
 /// The server and its model.
 pub(crate) struct World {
     pub(crate) server: Server,
-    pub(crate) kinds: [Kind; 7],
+    pub(crate) kinds: [Kind; 8],
     /// Whether connections are far from some of the birds that they see.
     pub(crate) has_far: bool,
     /// All objects that ever existed, by number.
@@ -259,6 +262,10 @@ impl World {
             let area = Area::within(RADIUS);
             let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7).near_within(NEAR_RADIUS);
             server.class::<Bird>().set_area(if plan.lives.has_bands { bands } else { area });
+        }
+        if plan.has_signs() {
+            server.register_assets().register::<Sign>();
+            assets::add_to_server(&mut server);
         }
         if plan.whispers.is_some() {
             Whispers::register_on_server(&mut server, plan.has_birds());

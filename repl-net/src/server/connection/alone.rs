@@ -5,7 +5,7 @@
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::Connection;
-use super::context::{OPEN_BITS, PassContext, PassScratch};
+use super::context::{OPEN_BITS, PassContext};
 use super::copies::Copies;
 use super::large::pruned_part;
 use super::objects::{OpeningRemainder, Phase};
@@ -256,15 +256,14 @@ fn write_opening(
     capacity_bits: usize,
     context: &mut PassContext<'_>,
 ) -> Opening {
-    let (world, PassScratch { values, recipe, .. }) = (context.world, &mut *context.scratch);
+    let (world, scratch) = (context.world, &mut *context.scratch);
     let (column, row) = (world.store.column_of(slot), world.store.occupant(slot).row);
     let large_bits = capacity_bits / 2;
     let mut list = world.store.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
         world.store.prune(slot, &mut list);
-        values.clear();
-        let refused = world.store.write_values(slot, &mut list, recipe, values);
-        if values.bit_len() <= large_bits {
+        let refused = scratch.write_values(slot, &mut list, world);
+        if scratch.values.bit_len() <= large_bits {
             return Opening { list, later: Changelist::new(), refused };
         }
         list.merge(&refused);
@@ -274,7 +273,6 @@ fn write_opening(
         list.forget_resets();
     }
     world.store.prune(slot, &mut list);
-    values.clear();
-    let refused = world.store.write_values(slot, &mut list, recipe, values);
+    let refused = scratch.write_values(slot, &mut list, world);
     Opening { list, later, refused }
 }

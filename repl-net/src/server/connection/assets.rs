@@ -75,11 +75,9 @@ impl Connection {
 
     /// Sends the names that the client needs for what was written for it in this pass.
     pub(super) fn name_own_assets(&mut self, context: &mut PassContext<'_>) {
-        let values = &mut context.scratch.values;
-        if !values.named_assets().is_empty() {
-            self.assets.need(values.named_assets(), &context.world.store.assets);
-            values.forget_named_assets();
-        }
+        let named = &mut context.scratch.named_assets;
+        self.need_assets(named, &context.world.store.assets);
+        named.clear();
         self.send_asset_names(context);
     }
 

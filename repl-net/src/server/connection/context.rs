@@ -3,10 +3,11 @@
 //! *Invariant:* only the reusable memory is kept from one tick to the next.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitWriter, WriteRecipe};
+use repl_core::{BitWriter, Changelist, WriteRecipe};
 use repl_link::parts::Draft;
 
 use crate::body::State;
@@ -47,7 +48,9 @@ pub(crate) struct PassScratch {
     pub(super) draft: Box<Draft<State>>,
     pub(super) values: BitWriter,
     /// How the last values for one connection alone were written.
-    pub(super) recipe: WriteRecipe,
+    recipe: WriteRecipe,
+    /// The assets to which the values refer that were written for the connection in this pass.
+    pub(super) named_assets: Vec<NonZeroU32>,
     pub(super) slots: Vec<u32>,
     /// How many of these slots were needed.
     slots_demand: Demand,
@@ -70,6 +73,16 @@ pub(crate) struct PassScratch {
 }
 
 impl PassScratch {
+    /// Replaces the values by those of the properties in a changelist, for one connection alone. If a
+    /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
+    pub(super) fn write_values(&mut self, slot: u32, list: &mut Changelist, world: &World) -> Changelist {
+        let Self { values, recipe, named_assets, .. } = self;
+        values.clear();
+        let refused = world.store.write_values(slot, list, recipe, values);
+        named_assets.extend(values.named_assets());
+        refused
+    }
+
     /// Stores the list of slots until it is needed again.
     pub(super) fn store_slots(&mut self, slots: Vec<u32>) {
         self.slots_demand.note(slots.len());

@@ -5,7 +5,7 @@
 use repl_core::Changelist;
 
 use super::Connection;
-use super::context::{PassContext, PassScratch};
+use super::context::PassContext;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
 use crate::body::writing::WriteState;
@@ -39,9 +39,7 @@ impl Connection {
         list: &mut Changelist,
         context: &mut PassContext<'_>,
     ) -> (Changelist, usize) {
-        let PassScratch { values, recipe, .. } = &mut *context.scratch;
-        values.clear();
-        let refused = context.world.store.write_values(slot, list, recipe, values);
+        let refused = context.scratch.write_values(slot, list, context.world);
         let count = context.world.store.column_of(slot).program().handles();
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }

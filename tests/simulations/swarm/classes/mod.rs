@@ -88,6 +88,7 @@ mod dot;
 mod hoard;
 mod ink;
 mod pack;
+mod sign;
 mod vault;
 
 pub(crate) use actor::Actor;
@@ -97,6 +98,7 @@ pub(crate) use dot::Dot;
 pub(crate) use hoard::Hoard;
 pub(crate) use ink::Ink;
 pub(crate) use pack::Pack;
+pub(crate) use sign::Sign;
 pub(crate) use vault::Vault;
 
 fn leaves_of_list<T>(leaves: &mut Leaves, list: &[T], mut each: impl FnMut(&mut Leaves, usize, &T)) {
