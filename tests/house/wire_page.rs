@@ -127,7 +127,8 @@ const SESSIONS: [Row; 22] = [
     ("and at most every {}, under", "repl-link/src/session/limits", "LEAST_STEP", Time),
 ];
 
-const MESSAGES: [Row; 10] = [
+const MESSAGES: [Row; 11] = [
+    ("and then its name: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
     ("a number {} or more above the first one", "repl-link/src/messages/channel", "MAX_MESSAGES", Plain),
     ("than its type may be, {} if", "repl-link/src/messages/channel", "USUAL_MESSAGE_BYTES", Bytes),
     ("otherwise, and never more than {},", "repl-link/src/messages/channel", "LARGEST_MESSAGE_BYTES", Bytes),

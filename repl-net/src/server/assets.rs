@@ -1,42 +1,20 @@
-//! The assets of a server: what is no object and has a path, such as meshes and sounds (S93 to S101, S199).
+//! The assets of a server, as the user sees them, and which clients are told their names (S199, S200).
 //!
-//! *Invariant:* the number of an asset never changes, and is never that of another path. Each asset has a
-//! number above that of its outer asset.
+//! *Invariant:* what is sent to a client names each asset to which it refers.
 
 use std::any::TypeId;
-use std::collections::HashMap;
-use std::num::NonZeroU32;
-use std::sync::Arc;
 
 use repl_core::AssetRef;
 use repl_link::Channel;
-use repl_link::parts::ServerSessions;
 
 use super::Server;
-use super::connection::Connection;
-use crate::body::asset_names::{AssetName, AssetNames, NAMES_FIRST};
+use crate::body::asset_names::{AssetNames, NAMES_FIRST};
 use crate::body::path::MAX_PATH_BYTES;
 
 /// The assets of a server. [`Server::assets`] returns a `ServerAssets`, to add assets and to find them.
 /// [`Server::asset_path`] returns the path of an asset.
 pub struct ServerAssets<'a> {
     server: &'a mut Server,
-}
-
-/// The paths of all assets, by their numbers.
-#[derive(Debug, Default)]
-pub(crate) struct Assets {
-    /// The asset with the number 1 is the first.
-    all: Vec<Asset>,
-    numbers: HashMap<Arc<str>, NonZeroU32>,
-    /// The channel of the messages with names, if assets are registered and clients may have connected.
-    channel: Option<u16>,
-}
-
-#[derive(Debug)]
-struct Asset {
-    path: Arc<str>,
-    outer: Option<NonZeroU32>,
 }
 
 impl Server {
@@ -70,29 +48,17 @@ impl Server {
     /// Returns the path of an asset, or `None` if the reference is null or not from this server.
     #[must_use]
     pub fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
-        Some(&self.world.store.assets.get(asset.number()?)?.path)
+        self.world.store.assets.path(asset.number()?)
     }
 
     fn has_assets(&self) -> bool {
         self.sessions.mailbox.channel(TypeId::of::<AssetNames>()).is_some()
     }
 
-    /// Makes the names of the assets be sent to which the message refers that was written last, to the
-    /// connections that receive it.
-    pub(super) fn name_assets_in_message(&mut self, receives: impl Fn(&Connection) -> bool) {
-        let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
-        let numbers = mailbox.named_assets();
-        if numbers.is_empty() {
-            return;
-        }
-        for peer in peers.values_mut().filter(|peer| receives(&peer.connection)) {
-            peer.connection.need_assets(numbers, &self.world.store.assets);
-        }
-    }
-
     /// Finds the channel of the messages with names. Called when nothing more can be registered.
     pub(super) fn find_channel_of_assets(&mut self) {
-        self.world.store.assets.channel = self.sessions.mailbox.channel(TypeId::of::<AssetNames>());
+        let channel = self.sessions.mailbox.channel(TypeId::of::<AssetNames>());
+        self.world.store.assets.set_channel(channel);
     }
 }
 
@@ -132,81 +98,6 @@ impl ServerAssets<'_> {
     /// Returns a reference to the asset with this path, if it was added.
     #[must_use]
     pub fn find<T: ?Sized>(&self, path: &str) -> Option<AssetRef<T>> {
-        self.server.world.store.assets.numbers.get(path).map(|&number| AssetRef::new(number))
-    }
-}
-
-impl Assets {
-    fn add(&mut self, path: &str) -> NonZeroU32 {
-        if let Some(&number) = self.numbers.get(path) {
-            return number;
-        }
-        let end = path.rfind('/').filter(|&end| end > 0);
-        let outer = end.map(|end| self.add(&path[..end]));
-        let path: Arc<str> = Arc::from(path);
-        self.all.push(Asset { path: path.clone(), outer });
-        let number = NonZeroU32::MIN.saturating_add(self.all.len() as u32 - 1);
-        self.numbers.insert(path, number);
-        number
-    }
-
-    fn get(&self, number: NonZeroU32) -> Option<&Asset> {
-        self.all.get(number.get() as usize - 1)
-    }
-
-    /// Returns whether there is an asset with this number.
-    pub(crate) fn contains(&self, number: NonZeroU32) -> bool {
-        number.get() as usize <= self.all.len()
-    }
-
-    /// Returns the number of the asset in which another one is.
-    pub(crate) fn outer(&self, number: NonZeroU32) -> Option<NonZeroU32> {
-        self.get(number)?.outer
-    }
-
-    /// Returns the name of an asset, as clients are sent it.
-    pub(crate) fn name(&self, number: NonZeroU32) -> Option<AssetName> {
-        let Asset { path, outer } = self.get(number)?;
-        let outer_path = outer.and_then(|outer| self.get(outer)).map_or("", |outer| &*outer.path);
-        Some(AssetName { number, outer: *outer, name: path[outer_path.len()..].to_owned() })
-    }
-
-    /// Returns the channel of the messages with names. `None` if assets are not registered.
-    pub(crate) fn channel(&self) -> Option<u16> {
-        self.channel
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn s199_an_asset_has_one_number_and_is_in_the_asset_of_its_folder() {
-        let mut assets = Assets::default();
-        for path in ["a/b/c", "a/b/d", "/x", "a", "e//f", "a/b/c", "/"] {
-            let number = assets.add(path);
-            let (mut whole, mut next) = (String::new(), Some(number));
-            while let Some(name) = next.and_then(|next| assets.name(next)) {
-                assert!(name.outer < Some(name.number) && !name.name.is_empty());
-                whole.insert_str(0, &name.name);
-                next = name.outer;
-            }
-            assert_eq!(whole, path);
-        }
-        let names: Vec<_> = (1..=9).map_while(|at| assets.name(NonZeroU32::new(at)?)).collect();
-        let names: Vec<_> = names.iter().map(|name| (name.outer.map(u32::from), &*name.name)).collect();
-        let expected = [
-            (None, "a"),
-            (Some(1), "/b"),
-            (Some(2), "/c"),
-            (Some(2), "/d"),
-            (None, "/x"),
-            (None, "e"),
-            (Some(6), "/"),
-            (Some(7), "/f"),
-            (None, "/"),
-        ];
-        assert_eq!(names, expected);
+        self.server.world.store.assets.find(path).map(AssetRef::new)
     }
 }

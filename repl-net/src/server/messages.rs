@@ -10,7 +10,7 @@ use repl_link::{Channel, ConnectionId, MessageOptions, SendError};
 
 use super::Server;
 use super::cells::Group;
-use super::connection::CallRoute;
+use super::connection::{CallRoute, Connection};
 
 impl Server {
     /// Registers a type of messages, which can then be sent in both directions. Register the same types with
@@ -127,6 +127,19 @@ impl Server {
         let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group));
         self.name_assets_in_message(|connection| connection.copies.is_member(group));
         full
+    }
+
+    /// Makes the names of the assets be sent to which the message refers that was written last, to the
+    /// connections that receive it.
+    pub(super) fn name_assets_in_message(&mut self, receives: impl Fn(&Connection) -> bool) {
+        let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
+        let numbers = mailbox.named_assets();
+        if numbers.is_empty() {
+            return;
+        }
+        for peer in peers.values_mut().filter(|peer| receives(&peer.connection)) {
+            peer.connection.need_assets(numbers, &self.world.store.assets);
+        }
     }
 
     /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.

@@ -3,6 +3,7 @@
 //! *Invariant:* the server does no input or output. The user passes received packets to [`Server::receive`]
 //! and sends the packets from [`Server::poll_transmit`]. The user passes the time as an argument.
 
+mod asset_paths;
 mod assets;
 mod broadcast;
 #[cfg(feature = "rayon")]

@@ -23,10 +23,16 @@ struct Rereading {
 }
 
 impl Replicas {
+    /// Reads references again after objects have appeared or disappeared, and calls the callbacks.
+    pub(super) fn finish(&mut self) {
+        self.reread_references();
+        self.run_callbacks();
+    }
+
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
     /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
     /// before.
-    pub(super) fn reread_references(&mut self) {
+    fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
         if created_or_removed.is_empty() {
             return;
@@ -78,7 +84,7 @@ impl Replicas {
     }
 
     /// Calls the callbacks of the user for all changed objects, in the order of S54.
-    pub(super) fn run_callbacks(&mut self) {
+    fn run_callbacks(&mut self) {
         for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.class_and_row(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };

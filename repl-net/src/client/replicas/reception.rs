@@ -95,12 +95,6 @@ impl Replicas {
         created_or_removed.extend(slots.outcome.closed().iter().filter_map(guid));
     }
 
-    /// Reads references again after objects have appeared or disappeared, and calls the callbacks.
-    pub(super) fn finish(&mut self) {
-        self.reread_references();
-        self.run_callbacks();
-    }
-
     /// Drops the state that belongs to the previous packet.
     fn begin(&mut self) -> &mut Self {
         self.seen.clear();

@@ -58,8 +58,7 @@ impl Replicas {
         let is_removed = object.guid().is_some_and(|guid| self.depart_torn_off(guid));
         if is_removed {
             self.release(object);
-            self.reread_references();
-            self.run_callbacks();
+            self.finish();
         }
         is_removed
     }

@@ -6,6 +6,7 @@
 //! A connection sends a whole shared segment, or some entries of it one by one. It copies any entries of a
 //! table.
 
+mod named_assets;
 mod pool;
 mod section;
 mod tables;
@@ -24,6 +25,7 @@ use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::World;
 use crate::body::segment::{Segment, SegmentKind, SegmentWriter, gap_order};
 use crate::session::classes::ClassList;
+use named_assets::NamedAssets;
 use pool::Pool;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
@@ -42,7 +44,7 @@ pub(crate) struct Broadcast {
     /// run at the same time.
     openings: [RwLock<OpeningCache>; 2],
     /// The assets to which the changes refer, each with the slot of the object that does.
-    named_assets: Vec<(u32, NonZeroU32)>,
+    named_assets: NamedAssets,
     /// The frame in which segments were built last.
     frame: u64,
     /// The greatest number of bits of a segment.
@@ -68,7 +70,7 @@ impl Broadcast {
     /// Returns the assets to which the changes in segments and tables refer, each with the slot of the object
     /// that refers to it.
     pub(crate) fn named_assets(&self) -> &[(u32, NonZeroU32)] {
-        &self.named_assets
+        self.named_assets.as_slice()
     }
 
     /// Returns the changed objects that are in no segment and no table, because their changes do not fit, and
@@ -205,7 +207,7 @@ struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
     /// The assets to which the changes refer that were encoded so far in this tick.
-    named_assets: Vec<(u32, NonZeroU32)>,
+    named_assets: NamedAssets,
     /// How the values of the last change were written.
     recipe: WriteRecipe,
 }
@@ -420,18 +422,9 @@ impl SegmentEncoder {
         let start = self.bits.bit_len();
         let written = class.rows.write_values(row, list, &self.recipe, &mut self.bits);
         written.map_err(|_| Obstacle::Refused)?;
-        take_named_assets(slot, &mut self.bits, &mut self.named_assets);
+        self.named_assets.take(slot, &mut self.bits);
         let end = self.bits.bit_len();
         let bits = end + SEGMENT_BITS;
         if bits > context.max_bits { Err(Obstacle::Full { bits }) } else { Ok(start..end) }
-    }
-}
-
-/// Moves the assets to which the values of an object refer, which were just written, to `named`.
-#[inline(always)]
-fn take_named_assets(slot: u32, bits: &mut BitWriter, named: &mut Vec<(u32, NonZeroU32)>) {
-    if !bits.named_assets().is_empty() {
-        named.extend(bits.named_assets().iter().map(|&number| (slot, number)));
-        bits.forget_named_assets();
     }
 }

@@ -8,15 +8,14 @@
 //! of one table, in the order of the places of their cells. So the changes in a row of cells are
 //! consecutive entries, too.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use repl_core::{BitWriter, Changelist, HandleSet, WriteRecipe};
 use repl_link::parts::SEGMENT_BITS;
 
+use super::named_assets::NamedAssets;
 use super::pool::Pool;
 use super::section::{Distance, Piece, Section};
-use super::take_named_assets;
 use crate::body::recycled::Recycled;
 use crate::body::table::{Table, TableHead, TableWriter};
 use crate::server::cells::Home;
@@ -45,7 +44,7 @@ pub(crate) struct Tables {
     /// conditions.
     masked: Vec<Changelist>,
     /// The assets to which the changes of this tick refer, each with the slot of the object that does.
-    named_assets: Vec<(u32, NonZeroU32)>,
+    named_assets: NamedAssets,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
 }
@@ -93,7 +92,7 @@ impl Tables {
     }
 
     /// Returns the assets to which the changes refer, to take them away.
-    pub(super) fn named_assets_mut(&mut self) -> &mut Vec<(u32, NonZeroU32)> {
+    pub(super) fn named_assets_mut(&mut self) -> &mut NamedAssets {
         &mut self.named_assets
     }
 
@@ -260,7 +259,7 @@ impl Tables {
                         other_recipe
                     };
                     let is_written = rows.write_values(row, list, recipe, bits).is_ok();
-                    take_named_assets(change.slot, bits, named_assets);
+                    named_assets.take(change.slot, bits);
                     is_written
                 };
                 if writer.entry((change.slot, generation), list, max_bits, values, into) {

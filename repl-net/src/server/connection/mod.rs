@@ -20,6 +20,7 @@ mod last_state;
 mod lists;
 mod memory;
 mod messages;
+mod named_assets;
 mod not_sent;
 mod objects;
 mod packets;
@@ -38,12 +39,12 @@ use repl_core::__private::{preload, preload_all};
 use repl_link::ConnectionId;
 use repl_link::parts::{HasLink, Link};
 
-use assets::NamedAssets;
 use backlog::Backlog;
 pub(crate) use calls::CallRoute;
 use calls::Calls;
 pub(crate) use context::{PassContext, PassScratch};
 use copies::Copies;
+use named_assets::NamedAssets;
 use shares::Shares;
 
 use crate::body::State;

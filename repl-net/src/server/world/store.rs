@@ -12,7 +12,7 @@ use repl_link::parts::ChannelTerms;
 use crate::body::contents::Cohort;
 use crate::body::growth::{Demand, shrink};
 use crate::body::slot_set::{SlotSet, bit_of, slots_of};
-use crate::server::assets::Assets;
+use crate::server::asset_paths::AssetPaths;
 use crate::server::column::Column;
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
@@ -39,7 +39,7 @@ pub(crate) struct Store {
     pub(crate) spawned: u64,
     pub(crate) limits: WorldLimits,
     /// What has a path and is no object.
-    pub(crate) assets: Assets,
+    pub(crate) assets: AssetPaths,
     /// Whether some class has properties that are compared only before an opening.
     pub(super) asks_at_open: bool,
 }

@@ -62,7 +62,7 @@ impl Creature for Sign {
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
         match property {
             0 => self.picture = pick(ink),
-            1 if ink.rng.chance(0.02) => self.letters.resize_with(1_500, || pick(ink)),
+            1 if ink.rng.chance(0.01) => self.letters.resize_with(900, || pick(ink)),
             1 => change_list(&mut self.letters, 12, ink, |letter, ink| *letter = pick(ink)),
             2 => self.number = ink.rng.next_u64() as u32,
             _ => self.plate = pick(ink),
