@@ -137,7 +137,7 @@ mod tests {
         ] {
             assert_eq!(table.learn(name, 1), Err(why));
         }
-        assert_eq!(table.learn(name(7, 5, &"c".repeat(254)), 0).is_ok(), true);
+        assert!(table.learn(name(7, 5, &"c".repeat(254)), 0).is_ok());
         assert_eq!(table.learn(name(8, 0, "d"), 0), Err("more assets than `max_assets`"));
         assert_eq!((table.named.len(), table.numbers.len()), (3, 3));
     }

@@ -138,7 +138,7 @@ impl Server {
             return;
         }
         for peer in peers.values_mut().filter(|peer| receives(&peer.connection)) {
-            peer.connection.need_assets(numbers, &self.world.store.assets);
+            peer.connection.assets.need(numbers, &self.world.store.assets);
         }
     }
 

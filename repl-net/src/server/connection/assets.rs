@@ -2,32 +2,21 @@
 //!
 //! *Invariant:* each name is sent once: the channel of the names is reliable.
 
-use std::num::NonZeroU32;
-
 use repl_core::{BitWriter, NetSerialize};
 
 use super::Connection;
 use super::context::PassContext;
 use crate::body::asset_names::{AssetName, AssetNames};
-use crate::server::asset_paths::AssetPaths;
 
 /// How many names a message has at most: no more than the memory takes that is kept free for a packet.
 const MOST_NAMES: usize = 16;
 
 impl Connection {
-    /// Makes the names of these assets wait, because something that is sent to the client refers to them.
-    #[inline]
-    pub(crate) fn need_assets(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
-        if !numbers.is_empty() {
-            self.assets.need(numbers, assets);
-        }
-    }
-
     /// Sends the names that the client needs for the changes of this tick that it shares with others.
     pub(super) fn name_shared_assets(&mut self, context: &PassContext<'_>) {
         for &(slot, number) in context.broadcast.named_assets() {
             if self.copies.objects.is_known(slot) {
-                self.need_assets(&[number], &context.world.store.assets);
+                self.assets.need(&[number], &context.world.store.assets);
             }
         }
         self.send_asset_names(context);
@@ -36,7 +25,7 @@ impl Connection {
     /// Sends the names that the client needs for what was written for it in this pass.
     pub(super) fn name_own_assets(&mut self, context: &mut PassContext<'_>) {
         let named = &mut context.scratch.named_assets;
-        self.need_assets(named, &context.world.store.assets);
+        self.assets.need(named, &context.world.store.assets);
         named.clear();
         self.send_asset_names(context);
     }

@@ -24,7 +24,7 @@ impl Connection {
         let is_owner = state.is_some() && self.copies.view().is_owner_of_any(world, slot);
         let is_used = self.copies.destroy(world, slot);
         if is_used && let Some(state) = state {
-            self.need_assets(state.named_assets(), &world.store.assets);
+            self.assets.need(state.named_assets(), &world.store.assets);
             self.copies.objects.keep_last_state(slot, state, is_owner);
         }
         is_used

@@ -25,7 +25,7 @@ impl Connection {
         route: CallRoute,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        self.need_assets(writer.named_assets(), &world.store.assets);
+        self.assets.need(writer.named_assets(), &world.store.assets);
         let Self { link, copies, calls, .. } = self;
         let max_bits = link.outbox.capacity();
         calls.send(&CallRights { copies, world }, &mut link.exchange.outgoing, route, writer, max_bits)

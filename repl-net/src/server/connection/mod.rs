@@ -59,7 +59,7 @@ pub(crate) struct Connection {
     /// The shares of messages and state in what is sent in each tick.
     shares: Shares,
     /// The assets whose names the client was sent.
-    assets: NamedAssets,
+    pub(crate) assets: NamedAssets,
 }
 
 impl HasLink for Connection {

@@ -8,7 +8,7 @@ use crate::server::asset_paths::AssetPaths;
 
 /// The names of assets for one client.
 #[derive(Debug, Default)]
-pub(super) struct NamedAssets {
+pub(crate) struct NamedAssets {
     /// A bit for each asset whose name was sent or waits.
     named: Vec<u64>,
     /// The assets whose names wait to be sent, in the order in which they were needed.
@@ -16,8 +16,10 @@ pub(super) struct NamedAssets {
 }
 
 impl NamedAssets {
-    /// Makes the names wait that the client needs for these assets.
-    pub(super) fn need(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
+    /// Makes the names of these assets wait, because something that is sent to the client refers to them, with
+    /// those of their outer assets. Does nothing for names that wait or were sent.
+    #[inline]
+    pub(crate) fn need(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
         for &number in numbers.iter().filter(|&&number| assets.contains(number)) {
             self.need_one(number, assets);
         }

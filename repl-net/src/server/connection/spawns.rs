@@ -65,7 +65,7 @@ impl Connection {
                 .filter_map(|piece| values.slice(piece))
                 .for_each(|bits| self.link.outbox.append(bits));
             let named = written.named_assets(run.first..run.first + sent);
-            named.for_each(|number| self.need_assets(&[number], &context.world.store.assets));
+            named.for_each(|number| self.assets.need(&[number], &context.world.store.assets));
             for (word, mask) in masks_between(run.first, run.first + sent) {
                 self.copies.objects.spawns_sent(word, mask);
             }
