@@ -393,6 +393,12 @@
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
 //! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the same
 //!   time. The packets are the same.
+//! - `tracing`: sessions are events of the level `INFO`, what a program or a peer did wrong is a `WARN`, and ticks,
+//!   their parts (`compare`, `send`) and packets that a client applies are spans of the level `DEBUG`. How many
+//!   there are depends neither on the objects nor on the connections.
+//! - `metrics`: each tick of a server counts `repl_server_ticks`, `repl_server_packets_sent`,
+//!   `repl_server_bytes_sent` and `repl_server_packets_lost`, and by `class` `repl_server_objects_changed` and
+//!   `repl_server_values_refused`; gauges are `repl_server_connections`, and by `class` `repl_server_objects`.
 //!
 //! # What S145, R13 and W4 mean
 //!
@@ -509,14 +515,14 @@ pub use repl_fastarray::{
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
     ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
-    ClassHandle, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent,
-    ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
+    ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
+    ClientEvent, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
     CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason,
     Dormancy, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions,
     MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress,
     RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server,
-    ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError, StaticSpawnError,
-    Statics, Transmit, UpdateRate, Viewer,
+    ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session, SpawnError,
+    StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -62,6 +62,7 @@ mod client;
 mod register;
 mod server;
 mod session;
+mod telemetry;
 
 pub use body::removal::CloseReason;
 pub use body::role::Role;
@@ -82,9 +83,9 @@ pub use repl_link::{Channel, MessageOptions, MessageProgress, Progress, SendErro
 pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
-    Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
-    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, ServerAssets, Statics, Transmit,
-    UpdateRate, Viewer,
+    Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
+    External, Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, ServerAssets,
+    ServerMemory, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -101,6 +101,11 @@ impl Town {
         }
     }
 
+    /// Returns what the server says of its memory.
+    pub(crate) fn memory(&self) -> repl::ServerMemory {
+        self.server.memory()
+    }
+
     /// Changes a few objects, each time others.
     fn change(&mut self, tick: u32) {
         let objects = self.residents.len();

@@ -112,6 +112,18 @@ impl History {
         }
     }
 
+    /// Returns how many bytes of memory the changelists take. Costs O(changelists).
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let kept = self.kept.as_ref().map_or(0, |kept| {
+            let lists = kept.lists.iter().map(Changelist::heap_bytes).sum::<usize>();
+            let merged = kept.merged.lock().unwrap_or_else(PoisonError::into_inner);
+            let merged = merged.as_ref().map_or(0, |(.., list)| list.heap_bytes());
+            size_of::<Kept>() + kept.lists.capacity() * size_of::<Changelist>() + lists + merged
+        });
+        self.ever.heap_bytes() + kept
+    }
+
     /// Drops the changelists, because all connections are at the end of the history.
     pub fn release(&mut self) {
         self.kept = None;

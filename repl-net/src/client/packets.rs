@@ -14,6 +14,7 @@ use super::{Client, ReceiveError};
 use crate::body::State;
 use crate::body::status::Status;
 use crate::session::events::ClientEvent;
+use crate::telemetry;
 
 impl Client {
     /// Receives a packet from the server, applies it, and calls notifies and other callbacks.
@@ -34,7 +35,9 @@ impl Client {
         match self.session.receive(now, bytes, context)? {
             Heard::Nothing => {}
             Heard::Packet(packet, mut reader) => {
+                telemetry::span!(DEBUG, "client_receive", bits = reader.remaining());
                 if let Err(BodyError::Malformed(why)) = self.state(packet, &mut reader) {
+                    telemetry::event!(WARN, why, "a packet of the server is malformed");
                     self.end(DisconnectReason::Protocol(why.clone()));
                     return Err(ReceiveError::Malformed(why));
                 }

@@ -8,6 +8,7 @@ use repl_link::parts::Beginning;
 
 use super::Client;
 use crate::session::events::ClientEvent;
+use crate::telemetry;
 
 impl Client {
     /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
@@ -18,11 +19,13 @@ impl Client {
             self.replicas.begin_session(is_other_server, &mut self.events);
             self.session.mailbox.begin_session(self.replicas.epoch());
         }
+        telemetry::event!(INFO, "the session with the server has begun");
         self.events.push(ClientEvent::Connected);
     }
 
     /// Handles the end of a session.
     pub(super) fn session_ended(&mut self, reason: DisconnectReason) {
+        telemetry::event!(INFO, reason = %reason, "the session with the server has ended");
         self.events.push(ClientEvent::Disconnected(reason));
     }
 

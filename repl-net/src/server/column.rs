@@ -11,6 +11,7 @@ use repl_core::{Changelist, ConditionMasks, HandleSet, Program, Replicated, Rows
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
+use super::class_memory::ClassMemory;
 use super::comparison::ClassComparison;
 use super::priority::Viewer;
 use super::shadows::Shadows;
@@ -58,6 +59,8 @@ pub(crate) trait Column: Any + Send + Sync {
     fn remove(&mut self, row: u32) -> Option<u32>;
     /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
     fn shadows(&self) -> &dyn Any;
+    /// Returns how many objects the class has, and about how many bytes of memory they take on the server.
+    fn memory(&self) -> ClassMemory;
     fn shadows_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -193,5 +196,14 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
 
     fn shadows_mut(&mut self) -> &mut dyn Any {
         &mut self.shadows
+    }
+
+    fn memory(&self) -> ClassMemory {
+        ClassMemory {
+            class: self.program().layout().name(),
+            objects: self.shadows.rows.len(),
+            object_bytes: self.source.live_bytes(),
+            shadow_bytes: self.shadows.bytes(),
+        }
     }
 }

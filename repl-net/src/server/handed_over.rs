@@ -206,6 +206,11 @@ impl<T: Replicated> Source<T> for HandedOver {
         None
     }
 
+    fn live_bytes(&self) -> usize {
+        let lists = self.0.iter().map(|found| found.list.heap_bytes()).sum::<usize>();
+        self.0.capacity() * size_of::<Found>() + lists
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }

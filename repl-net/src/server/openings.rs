@@ -174,6 +174,13 @@ impl OpeningCache {
         }
     }
 
+    /// Returns about how many bytes of memory the openings take.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.values.finished().len()
+            + self.headers.capacity() * size_of::<OpeningHeader>()
+            + self.entries.capacity() * size_of::<CachedOpening>()
+    }
+
     /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         if self.headers.is_empty() {

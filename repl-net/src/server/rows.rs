@@ -124,6 +124,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         self.0.get(row)
     }
 
+    fn live_bytes(&self) -> usize {
+        self.0.capacity() * size_of::<T>()
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }

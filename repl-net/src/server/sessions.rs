@@ -11,6 +11,7 @@ use repl_link::{ConnectionId, DisconnectReason, Host};
 use super::Server;
 use super::connection::Connection;
 use crate::session::events::ServerEvent;
+use crate::telemetry;
 
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
@@ -50,6 +51,7 @@ impl Server {
             peer.connection.end(&mut self.world);
         }
         self.shared_size.changed();
+        telemetry::event!(INFO, connection = ?id, reason = %reason, "a session has ended");
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
@@ -59,6 +61,7 @@ impl Server {
             peer.connection.begin(&mut self.world);
         }
         self.shared_size.changed();
+        telemetry::event!(INFO, connection = ?id, "a session has begun");
         self.events.push(ServerEvent::Connected(id));
     }
 

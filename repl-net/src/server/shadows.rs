@@ -69,6 +69,17 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
+    /// Returns how many bytes the shadows take, with their seen bytes and marks, without what is on their own
+    /// heaps.
+    pub(crate) fn bytes(&self) -> usize {
+        let marks = self.marks.iter().map(HandleSet::heap_bytes).sum::<usize>();
+        self.rows.capacity() * size_of::<T>()
+            + self.seen.capacity()
+            + self.slots.capacity() * size_of::<u32>()
+            + self.marks.capacity() * size_of::<HandleSet>()
+            + marks
+    }
+
     /// Adds a shadow to the end of the column, with the values of an archetype (S29, S69).
     #[inline]
     pub(crate) fn push(&mut self, slot: u32, archetype: u32) {

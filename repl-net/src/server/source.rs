@@ -68,6 +68,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     }
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
+    /// Returns how many bytes the rows take that the server owns, without what is on their own heaps.
+    fn live_bytes(&self) -> usize;
     /// Makes room for more rows.
     fn reserve(&mut self, additional: usize);
     /// Frees the memory beyond what so many rows need.

@@ -13,6 +13,7 @@ use super::passes::{Ends, PassInputs};
 use super::peer::preloaded_for_losses;
 use crate::body::State;
 use crate::session::events::ServerEvent;
+use crate::telemetry;
 
 impl Server {
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
@@ -34,6 +35,9 @@ impl Server {
     /// connections. The default pool has as many threads as the processor has cores. To use another pool,
     /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
     pub fn tick(&mut self, now: Duration) {
+        telemetry::span!(DEBUG, "server_tick", tick = self.world.frame + 1);
+        #[cfg(feature = "metrics")]
+        let sent_before = self.sent();
         let now = self.sessions.begin_tick(now);
         for at in 0..self.call_runners.len() {
             self.call_runners[at](self, now);
@@ -47,7 +51,10 @@ impl Server {
         findings.into_iter().for_each(|(id, finding)| self.found_path(id, finding));
         self.update_cells();
         self.world.begin_tick(now);
-        let woken = self.world.compare();
+        let woken = {
+            telemetry::span!(DEBUG, "compare");
+            self.world.compare()
+        };
         self.reconsider(&woken);
         self.decide_views();
         self.world.find_due();
@@ -56,7 +63,36 @@ impl Server {
         let ends = self.run_passes();
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
+        #[cfg(feature = "metrics")]
+        self.count_tick(sent_before);
         self.sessions.remove_ended();
+    }
+
+    /// Returns what was sent so far to the connections that exist.
+    #[cfg(feature = "metrics")]
+    fn sent(&self) -> telemetry::Sent {
+        let mut sent = telemetry::Sent::default();
+        for peer in self.sessions.peers.values() {
+            let link = &peer.connection.link;
+            sent.packets += link.outbox.queue.packets_sent;
+            sent.bytes += link.outbox.queue.bytes_sent;
+            sent.packets_lost += link.health.packets_lost;
+        }
+        sent
+    }
+
+    /// Tells the metrics of this tick. Costs O(connections + classes + changed objects).
+    #[cfg(feature = "metrics")]
+    fn count_tick(&self, before: telemetry::Sent) {
+        telemetry::count_tick(self.sessions.ids().count(), before, self.sent());
+        let mut changed = vec![0; self.world.store.columns().count()];
+        for change in self.world.changes.as_slice() {
+            changed[usize::from(self.world.store.occupant(change.slot).class)] += 1;
+        }
+        for (column, changed) in self.world.store.columns().zip(changed) {
+            let memory = column.memory();
+            telemetry::count_class(memory.class, memory.objects, changed);
+        }
     }
 
     /// Reports the values that this tick could not send.
@@ -65,9 +101,13 @@ impl Server {
             let occupant = self.world.store.occupant(slot);
             let column = self.world.store.column(occupant.class);
             let layout = column.program().layout();
+            let class = layout.name();
+            telemetry::event!(WARN, class, error = %refusal.error, "a value cannot be sent");
+            #[cfg(feature = "metrics")]
+            telemetry::count_refusal(class);
             self.events.push(ServerEvent::ValueRefused {
                 object: ObjectRef::new(occupant.guid(slot)),
-                class: layout.name(),
+                class,
                 property: column
                     .conditions()
                     .property_of(refusal.handle())
@@ -81,6 +121,7 @@ impl Server {
     /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
     /// end.
     fn run_passes(&mut self) -> Ends {
+        telemetry::span!(DEBUG, "send");
         let now = self.sessions.now();
         let Self { world, broadcast, classes, config, served, .. } = self;
         if config.share {

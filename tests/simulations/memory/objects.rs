@@ -88,3 +88,27 @@ fn objects_that_come_and_go_in_each_round_find_the_memory_of_the_last_one() {
     }
     assert!(bytes < 10_000, "{bytes} B were allocated for objects that the server had in the last round");
 }
+
+/// Tests that the parts that a server names are most of what it has allocated for each object at a moment, and
+/// not more. What is missing are lists of what happens in a tick.
+fn assert_memory_is_known(clients: usize, moment: Moment) {
+    const OBJECTS: usize = 10_000;
+    let mut town = Town::new(OBJECTS, clients);
+    town.play_until(moment);
+    let memory = town.memory();
+    let class = &memory.classes[0];
+    assert_eq!((class.class, class.objects, memory.classes.len()), ("Resident", OBJECTS, 1));
+    assert!(class.object_bytes >= OBJECTS * 112 && class.shadow_bytes >= OBJECTS * 112, "{memory:?}");
+    let (known, all) = (memory.total_bytes() as f64 / OBJECTS as f64, per_object(OBJECTS, clients, moment));
+    assert!(
+        known < all * 1.02 && known > all * 0.85,
+        "{moment:?}: {known:.0} B of {all:.0} B an object, {memory:?}"
+    );
+}
+
+#[test]
+fn the_memory_that_a_server_names_is_what_it_has_allocated() {
+    assert_memory_is_known(0, Moment::Spawned);
+    assert_memory_is_known(1, Moment::Joined);
+    assert_memory_is_known(1, Moment::AtRest);
+}

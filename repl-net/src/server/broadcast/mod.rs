@@ -97,6 +97,13 @@ impl Broadcast {
         read()
     }
 
+    /// Returns how many bytes of memory the encoded openings take.
+    pub(crate) fn opening_bytes(&self) -> usize {
+        let openings =
+            self.openings.iter().map(|openings| openings.read().unwrap_or_else(PoisonError::into_inner));
+        openings.map(|openings| openings.heap_bytes()).sum()
+    }
+
     /// Encodes the changes of `world` in segments of at most `max_bits`. If `build` is called twice in a
     /// frame, or was not called in the previous frame, it encodes all changes and openings again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {

@@ -14,6 +14,9 @@ const MOST_NAMES: usize = 16;
 impl Connection {
     /// Sends the names that the client needs for the changes of this tick that it shares with others.
     pub(super) fn name_shared_assets(&mut self, context: &PassContext<'_>) {
+        if context.broadcast.named_assets().is_empty() && self.assets.is_at_rest() {
+            return;
+        }
         for &(slot, number) in context.broadcast.named_assets() {
             if self.copies.objects.is_known(slot) {
                 self.assets.need(&[number], &context.world.store.assets);
@@ -25,6 +28,9 @@ impl Connection {
     /// Sends the names that the client needs for what was written for it in this pass.
     pub(super) fn name_own_assets(&mut self, context: &mut PassContext<'_>) {
         let named = &mut context.scratch.named_assets;
+        if named.is_empty() && self.assets.is_at_rest() {
+            return;
+        }
         self.assets.need(named, &context.world.store.assets);
         named.clear();
         self.send_asset_names(context);

@@ -88,6 +88,16 @@ impl Store {
         kept
     }
 
+    /// Returns the columns of all classes, in the order of registration.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &dyn Column> {
+        self.columns.iter().map(|column| &**column)
+    }
+
+    /// Returns how many bytes take what is known of each slot.
+    pub(crate) fn slot_bytes(&self) -> usize {
+        self.occupants.capacity() * size_of::<Occupant>() + self.objects.capacity() * size_of::<Object>()
+    }
+
     pub(crate) fn column(&self, class: u16) -> &dyn Column {
         &*self.columns[class as usize]
     }

@@ -1,0 +1,17 @@
+//! How much memory the objects of a class take on a server.
+//!
+//! *Invariant:* what the values have on their own heaps is not counted.
+
+/// About how many bytes of memory the objects of a class take on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassMemory {
+    /// The name of the class.
+    pub class: &'static str,
+    /// The number of objects.
+    pub objects: usize,
+    /// The live objects. Zero for a class whose objects live outside the server, except for changes that wait for
+    /// the next tick.
+    pub object_bytes: usize,
+    /// The shadows, with what is needed to compare objects with them.
+    pub shadow_bytes: usize,
+}

@@ -1,0 +1,61 @@
+//! What logs and metrics are told, with the features `tracing` and `metrics`. Without them, all of this is
+//! nothing.
+//!
+//! A tick of a server, its parts, and each packet that a client applies are spans of the level `DEBUG`. The
+//! beginnings and ends of sessions are events of the level `INFO`. What a program or a peer did wrong is an event
+//! of the level `WARN`. The front page of `repl` lists the metrics.
+//!
+//! *Invariant:* the number of spans and metrics depends neither on the objects nor on the connections. A label is
+//! the name of a class, and never says which object or connection.
+
+/// Begins a span, which lasts until the end of the block. Use it as a statement, with the name of a level, a name and
+/// fields.
+macro_rules! span {
+    ($level:ident, $name:literal $($field:tt)*) => {
+        #[cfg(feature = "tracing")]
+        let _entered = tracing::span!(tracing::Level::$level, $name $($field)*).entered();
+    };
+}
+
+/// Logs an event, with the name of a level, fields and a text.
+macro_rules! event {
+    ($level:ident, $($field:tt)*) => {
+        #[cfg(feature = "tracing")]
+        tracing::event!(tracing::Level::$level, $($field)*);
+    };
+}
+
+pub(crate) use {event, span};
+
+/// What a server has sent to the connections that exist.
+#[cfg(feature = "metrics")]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) packets_lost: u64,
+}
+
+/// Counts a tick of a server in which the connections that exist have sent `after`, and before it `before`.
+#[cfg(feature = "metrics")]
+pub(crate) fn count_tick(connections: usize, before: Sent, after: Sent) {
+    metrics::counter!("repl_server_ticks").increment(1);
+    metrics::gauge!("repl_server_connections").set(connections as f64);
+    metrics::counter!("repl_server_packets_sent").increment(after.packets.saturating_sub(before.packets));
+    metrics::counter!("repl_server_bytes_sent").increment(after.bytes.saturating_sub(before.bytes));
+    let lost = after.packets_lost.saturating_sub(before.packets_lost);
+    metrics::counter!("repl_server_packets_lost").increment(lost);
+}
+
+/// Counts the objects of a class, and how many of them changed in a tick.
+#[cfg(feature = "metrics")]
+pub(crate) fn count_class(class: &'static str, objects: usize, changed: u64) {
+    metrics::gauge!("repl_server_objects", "class" => class).set(objects as f64);
+    metrics::counter!("repl_server_objects_changed", "class" => class).increment(changed);
+}
+
+/// Counts a value that a server could not send.
+#[cfg(feature = "metrics")]
+pub(crate) fn count_refusal(class: &'static str) {
+    metrics::counter!("repl_server_values_refused", "class" => class).increment(1);
+}
