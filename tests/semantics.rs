@@ -224,6 +224,34 @@ fn each_line_names_tests_that_exist() {
     }
 }
 
+/// Returns the planted faults whose names begin with numbers, each with the words by which Cargo chooses its
+/// tests.
+fn faults_of_statements() -> Vec<(String, String)> {
+    let table = fs::read_to_string(root().join("tests/mutants/faults.toml")).expect("the faults are there");
+    let text = |line: Option<&str>, key: &str| Some(line?.strip_prefix(key)?.trim_matches('"').to_owned());
+    let fault = |fault: &str| {
+        let mut lines = fault.lines();
+        Some((text(lines.next(), "name = ")?, text(lines.next(), "test = ")?))
+    };
+    let all = table.split("[[fault]]\n").filter_map(fault);
+    all.filter(|(name, _)| !numbers_of(name).is_empty()).collect()
+}
+
+#[test]
+fn a_fault_of_a_statement_runs_a_test_of_the_statement() {
+    let page = fs::read_to_string(page()).expect("the page is there");
+    let (items, faults) = (items(&page), faults_of_statements());
+    assert!(faults.len() > 50, "{} faults", faults.len());
+    for (name, test) in faults {
+        let filter = test.split_whitespace().last().unwrap_or_default();
+        for number in numbers_of(&name) {
+            let item = items.iter().find(|item| item.number == Some(number)).expect("it has a line");
+            let is_run = item.tests.iter().any(|test| test.contains(filter));
+            assert!(is_run, "the fault `{name}` runs `{filter}`, which is no test of {number:?}");
+        }
+    }
+}
+
 #[test]
 fn marks_and_tests_that_do_not_fit_are_refused() {
     let mistake =
