@@ -14,6 +14,9 @@ type Number = (char, u32);
 /// The last number of each letter. The page has a line for each number from 1 to this one.
 const LINES: [Number; 3] = [('S', 224), ('R', 26), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
+/// How a mark begins its line in the page, which explains the marks.
+const MARKS: [&str; 6] =
+    ["  *Differs:*", "  *Better:*", "  *Same", "  *Instead:*", "  *Not built", "  *Here:*"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -83,6 +86,45 @@ struct Item {
     number: Option<Number>,
     text: Vec<String>,
     tests: Vec<String>,
+}
+
+impl Item {
+    fn has(&self, mark: &str) -> bool {
+        self.text.iter().any(|line| line.starts_with(mark))
+    }
+
+    /// Returns what is wrong with the marks of the item or with its tests, and what to write instead.
+    fn mistake(&self) -> Option<String> {
+        let (is_missing, is_replaced) = (self.has("  *Not built"), self.has("  *Instead:*"));
+        let unknown = self.text.iter().find(|line| {
+            let is_mark = line.starts_with("  *");
+            is_mark && !MARKS.iter().any(|mark| line.starts_with(mark))
+        });
+        let text = self.text.join(" ").to_lowercase();
+        let help = match (is_missing, is_replaced, self.tests.is_empty()) {
+            _ if unknown.is_some() => format!("has the unknown mark {unknown:?}: write one of {MARKS:?}"),
+            (true, true, _) => "says both *Not built* and *Instead:*: keep *Instead:* if something has its \
+                                place, else *Not built*"
+                .to_owned(),
+            (true, false, false) => {
+                "says *Not built* and names tests: write *Instead:* and what the tests check, \
+                                     or remove the mark if it is built"
+                    .to_owned()
+            }
+            (false, true, true) => {
+                "says *Instead:* and names no test: name the tests of what has its place, or \
+                                    write *Not built*"
+                    .to_owned()
+            }
+            (false, false, true) => "names no test: name one, or write *Not built*".to_owned(),
+            (false, ..) if text.contains("not built") => {
+                "says \"not built\" without the mark: begin a line with *Not built* or *Instead:*".to_owned()
+            }
+            _ => return None,
+        };
+        let (letter, number) = self.number?;
+        Some(format!("{letter}{number} {help}"))
+    }
 }
 
 /// Splits the page into its lines with numbers. Text between lines with numbers becomes items without a
@@ -178,7 +220,61 @@ fn each_line_names_tests_that_exist() {
         for name in &item.tests {
             assert!(is_there(name), "{:?} names `{name}`, which is no test", item.number);
         }
-        let says_why = item.text.iter().any(|line| line.starts_with("  *Not built"));
-        assert!(says_why || !item.tests.is_empty(), "{:?} names no test", item.number);
+        assert_eq!(item.mistake(), None);
+    }
+}
+
+/// Returns the planted faults whose names begin with numbers, each with the words by which Cargo chooses its
+/// tests.
+fn faults_of_statements() -> Vec<(String, String)> {
+    let table = fs::read_to_string(root().join("tests/mutants/faults.toml")).expect("the faults are there");
+    let text = |line: Option<&str>, key: &str| Some(line?.strip_prefix(key)?.trim_matches('"').to_owned());
+    let fault = |fault: &str| {
+        let mut lines = fault.lines();
+        Some((text(lines.next(), "name = ")?, text(lines.next(), "test = ")?))
+    };
+    let all = table.split("[[fault]]\n").filter_map(fault);
+    all.filter(|(name, _)| !numbers_of(name).is_empty()).collect()
+}
+
+#[test]
+fn a_fault_of_a_statement_runs_a_test_of_the_statement() {
+    let page = fs::read_to_string(page()).expect("the page is there");
+    let (items, faults) = (items(&page), faults_of_statements());
+    assert!(faults.len() > 50, "{} faults", faults.len());
+    for (name, test) in faults {
+        let filter = test.split_whitespace().last().unwrap_or_default();
+        for number in numbers_of(&name) {
+            let item = items.iter().find(|item| item.number == Some(number)).expect("it has a line");
+            let is_run = item.tests.iter().any(|test| test.contains(filter));
+            assert!(is_run, "the fault `{name}` runs `{filter}`, which is no test of {number:?}");
+        }
+    }
+}
+
+#[test]
+fn marks_and_tests_that_do_not_fit_are_refused() {
+    let mistake =
+        |lines: &str| items(&format!("- **S1** It flies.\n{lines}"))[1].mistake().unwrap_or_default();
+    let test = "  - `s01_it_flies`";
+    for right in ["  *Not built:* no.", "  *Not built.*", test, &format!("  *Instead:* it walks.\n{test}")] {
+        assert_eq!(mistake(right), "");
+    }
+    let wrong = [
+        ("  *Not built.*\n  - `s01_it_flies`", "S1 says *Not built* and names tests: write *Instead:*"),
+        ("  *Instead:* it walks.", "S1 says *Instead:* and names no test"),
+        (
+            "  *Instead:* it walks.\n  *Not built.*\n  - `s01_it_flies`",
+            "S1 says both *Not built* and *Instead:*",
+        ),
+        ("  *Instead:* it walks.\n  *Not built.*", "S1 says both *Not built* and *Instead:*"),
+        ("", "S1 names no test"),
+        ("  *Differs:* it walks.", "S1 names no test"),
+        ("  *Differs:* wings are not built.\n  - `s01_it_flies`", "S1 says \"not built\" without the mark"),
+        ("  *Unlike:* it walks.\n  - `s01_it_flies`", "S1 has the unknown mark"),
+    ];
+    for (lines, expected) in wrong {
+        let found = mistake(lines);
+        assert!(found.starts_with(expected), "{found:?} is not {expected:?}");
     }
 }

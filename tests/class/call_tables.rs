@@ -99,6 +99,24 @@ fn server() -> (Server, ObjectRef<Player>) {
 }
 
 #[test]
+fn s04_calls_are_numbered_in_the_order_of_their_declaration() {
+    let calls = [
+        PlayerCall::OfTheCall { first: 0, second: 0, third: String::new() },
+        PlayerCall::OfTheObject { second: 0, first: 0 },
+        PlayerCall::OnlyReads { to: ObjectRef::NULL },
+        PlayerCall::Type { call: 0, r#fn: 0 },
+        PlayerCall::Polled { small: 0, rounded: 0.0 },
+        PlayerCall::Everywhere {},
+    ];
+    let numbers = calls.map(|call| {
+        let mut writer = BitWriter::new();
+        call.write(&mut writer).unwrap();
+        BitReader::new(writer.finish()).read_below(6).unwrap()
+    });
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
 fn each_call_runs_its_function_with_its_parameters_in_order() {
     let (mut server, player) = server();
     server.call(player).of_the_call(1, 2, "three".to_owned()).unwrap();

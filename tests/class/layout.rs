@@ -1,5 +1,6 @@
 //! The tables of a type: parents, commands, handles and checksums (S1 to S23), and how they print.
 
+use crate::pair::Pair;
 use repl::tools::Class;
 use repl::{
     BitReader, BitWriter, NetSerialize, ObjectRef, ReadError, ReferenceMap, Replicated, WriteError, leaf,
@@ -73,6 +74,51 @@ fn s03_s11_properties_and_members_keep_the_order_of_declaration_whatever_their_o
     let table = Mixed::LAYOUT.to_string();
     let paths: Vec<_> = table.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(paths, ["z", "a", "m.0", "m.1", "m.2", "b"]);
+}
+
+/// A struct whose members the compiler sorts by their sizes.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Wheel {
+    worn: u8,
+    angle: u64,
+    punctures: Vec<u8>,
+    axle: Axle,
+    tread: u16,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Axle {
+    bent: bool,
+    load: u32,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Cart {
+    wheel: Wheel,
+    spare: Wheel,
+}
+
+#[test]
+fn s11_the_commands_of_the_members_stand_in_the_place_of_a_struct() {
+    // A command for each leaf and array, one for the element of an array, one return for each array, and one
+    // for the object. No command is of a wheel or an axle.
+    assert_eq!(Cart::LAYOUT.counts().commands, 2 * (6 + 2) + 1);
+    assert_eq!((Cart::LAYOUT.counts().parents, Cart::LAYOUT.counts().handles), (2, 12));
+    let table = Cart::LAYOUT.to_string();
+    let paths: Vec<_> = table.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    let of = |wheel| {
+        ["worn", "angle", "punctures", "punctures[]", "axle.bent", "axle.load", "tread"]
+            .map(|member| format!("{wheel}.{member}"))
+    };
+    let expected = [of("wheel"), of("spare")].concat();
+    assert_eq!(paths, expected);
+    // The handles are in the same order, although the members are in another order in memory.
+    let mut pair = Pair::<Cart>::new();
+    let changes = pair.edit(|cart| (cart.spare.axle.load, cart.spare.worn, cart.wheel.tread) = (1, 2, 3));
+    assert_eq!(pair.flat(&changes), [6, 7, 11, 0]);
 }
 
 #[derive(Replicated, Default)]

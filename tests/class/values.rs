@@ -211,6 +211,53 @@ fn s92_the_count_is_sent_with_every_change_of_an_array() {
     assert_eq!(pair.replica, pair.live);
 }
 
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Rack {
+    first: u8,
+    rows: [FastArray<u8>; 2],
+    middle: [u8; 26],
+    last: u8,
+}
+
+#[test]
+fn s91_the_handles_come_first_in_the_shorter_form_and_then_all_values() {
+    // One handle of 30 is shorter as a list, six low ones are shorter as a mask.
+    let edits: [fn(&mut Rack); 3] =
+        [|rack| rack.last = 7, |rack| (rack.first, rack.last) = (1, 9), |rack| rack.middle[..6].fill(5)];
+    let forms: [(&[u32], bool, usize); 3] =
+        [(&[30], true, 1 + 5), (&[1, 30], true, 1 + 5 + 1 + 5), (&[4, 5, 6, 7, 8, 9], false, 1 + 7 + 8)];
+    let mut pair = Pair::<Rack>::new();
+    for (edit, (handles, is_list, bits)) in edits.into_iter().zip(forms) {
+        let changes = pair.edit(edit);
+        let mut encoded = pair.encode(&changes);
+        let mut reader = encoded.as_slice().reader();
+        assert_eq!(reader.read_flag(), Ok(is_list));
+        reader.rewind(0);
+        assert_eq!(read_handles(30, false, &mut reader), Ok(crate::pair::handles(handles.iter().copied())));
+        assert_eq!((reader.position(), reader.remaining()), (bits, 8 * handles.len()), "{handles:?}");
+    }
+}
+
+#[test]
+fn s97_an_array_in_a_fixed_array_has_a_handle_of_its_own_and_one_form() {
+    let mut pair = Pair::<Rack>::new();
+    let changes = pair.edit(|rack| _ = rack.rows[1].push(5));
+    assert_eq!(pair.flat(&changes), [3, 1, 1, 0, 0]);
+    let mut bits = pair.encode(&changes);
+    pair.receive(&bits).unwrap();
+    assert_eq!((pair.replica.rows[0].len(), pair.replica.rows[1].as_slice()), (0, [5].as_slice()));
+    let mut reader = bits.as_slice().reader();
+    assert_eq!(read_handles(30, false, &mut reader), Ok(crate::pair::handles([3])));
+    // No removals; an item with the id 1, which is new; the item; no further id. Nothing stands before that.
+    assert_eq!(reader.read_bits(2), Ok(0));
+    assert_eq!(
+        (reader.read_flag(), reader.read_exp_golomb(7), reader.read_flag()),
+        (Ok(true), Ok(0), Ok(true))
+    );
+    assert_eq!((reader.read_bits(8), reader.read_flag(), reader.remaining()), (Ok(5), Ok(false), 0));
+}
+
 #[test]
 fn s95_s98_values_are_sent_in_the_order_of_handles() {
     #[derive(Replicated, Default)]

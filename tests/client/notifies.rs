@@ -388,6 +388,27 @@ fn s54_all_values_of_a_packet_are_there_before_any_callback_after_receiving() {
 }
 
 #[test]
+fn s54_all_openings_of_a_packet_are_there_before_any_callback_after_receiving() {
+    let register = |client: &mut Client| {
+        client.register::<Pawn>();
+    };
+    let (mut room, _) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Pawn::numbered(1)));
+    // Objects with other handles are not opened together.
+    room.server.spawn(Pawn::numbered(2));
+    room.server.spawn(Pawn { steps: 5, ..Pawn::numbered(3) });
+    let packets = room.tick_one();
+    assert_eq!(packets.len(), 1);
+    COURSE.take();
+    room.deliver(0, &packets);
+    let course = COURSE.take();
+    let last_value = course.iter().rposition(|(_, what)| *what == "value").expect("values were read");
+    let (values, callbacks) = course.split_at(last_value + 1);
+    assert!(values.iter().all(|(_, what)| ["value", "pre"].contains(what)), "{course:?}");
+    assert!([2, 3].iter().all(|&pawn| callbacks.contains(&(pawn, "post"))), "{course:?}");
+}
+
+#[test]
 fn s54_an_opening_that_comes_twice_begins_the_object_once() {
     let (mut room, _) = one_hero();
     let born = room.server.spawn(Hero { health: 1, ..Hero::default() });

@@ -384,6 +384,33 @@ fn s89_views_of_owners_and_recordings_are_written_separately_and_references_once
 }
 
 #[test]
+fn s74_a_recording_that_connects_again_is_sent_everything_that_recordings_see() {
+    let register = |client: &mut Client| {
+        client.register::<Film>();
+    };
+    let (mut room, film) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Film::default()));
+    let first = room.enter_replay();
+    room.settle();
+    room.server[film].count = Counted(1);
+    room.server[film].tape = Counted(2);
+    room.settle();
+    room.server.connection(first).disconnect();
+    room.guests.pop();
+    room.server[film].tape = Counted(3);
+    room.settle();
+    let second = room.server.spawn(Film { tape: Counted(4), hud: Counted(5), ..Film::default() });
+    room.enter_replay();
+    room.settle();
+    let recorded = |object: ObjectRef<Film>| {
+        let film = room.guests[1].client.get(object).expect("the recording has it");
+        [&film.count, &film.cut, &film.tape, &film.hud].map(|count| count.0)
+    };
+    // What changed before and after the first recording, with the last values.
+    assert_eq!([recorded(film), recorded(second)], [[1, 0, 3, 0], [0, 0, 4, 0]]);
+}
+
+#[test]
 fn s75_a_late_joiner_receives_current_values_only() {
     let register = |client: &mut Client| {
         client.register::<Car>();

@@ -11,6 +11,7 @@ mod paths;
 mod references;
 mod sources;
 mod tokens;
+mod unreal_page;
 mod wire_page;
 
 use std::fs;

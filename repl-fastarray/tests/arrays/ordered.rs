@@ -553,12 +553,20 @@ fn a_copy_has_the_ids_and_the_order_of_its_source() {
 }
 
 #[test]
-fn s172_handles_of_changes_and_sparings_touch_no_order() {
-    let mut array = replica(&[(1, &[10]), (2, &[20])]);
-    array.receive(id(2), ReceivedChange::Changed(&HandleSet::up_to(1)));
-    array.receive(id(1), ReceivedChange::Removed);
+fn s172_a_sweep_removes_what_an_update_does_not_name_and_leaves_the_order_of_the_rest() {
+    let mut array = replica(&[(1, &[50]), (2, &[40]), (3, &[30]), (4, &[20]), (5, &[10])]);
+    array.push(100);
+    assert_eq!(array, [5, 4, 3, 2, 1, 100]);
+    // The client missed the packets that removed the items 2 and 5, so the server names those that exist.
+    array.received_sweep();
+    array.receive(id(1), ReceivedChange::Changed(&HandleSet::up_to(1)));
+    array.receive(id(3), ReceivedChange::Spared);
+    array.receive(id(4), ReceivedChange::Spared);
     array.conclude(false);
-    assert_eq!(array, [2]);
+    assert_eq!(array, [4, 3, 1, 100]);
+    array.receive(id(3), ReceivedChange::Removed);
+    array.conclude(false);
+    assert_eq!(array, [4, 1, 100], "the sweep was of the update before");
 }
 
 #[test]

@@ -117,7 +117,27 @@ mod tests {
     use crate::server::dormancy::Dormancy;
 
     #[test]
-    fn s207_a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
+    fn s207_an_object_falls_asleep_when_the_packets_with_its_changes_are_acknowledged() {
+        let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
+        [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
+        let packet = |number| Sequence::default().plus(number);
+        // The packet 5 contains changes of both objects, and the packet 6 one of the object 4.
+        [3, 4].into_iter().for_each(|slot| states.stay_awake(slot));
+        states.end_sleep_pass(packet(6));
+        states.stay_awake(4);
+        states.end_sleep_pass(packet(7));
+        assert_eq!(states.next_quiet(packet(5)), None, "nothing was acknowledged");
+        assert_eq!(states.next_quiet(packet(6)), Some(3));
+        assert_eq!(states.next_quiet(packet(6)), None, "the packet 6 is still in flight");
+        states.end_sleep_pass(packet(7));
+        assert_eq!(states.next_quiet(packet(7)), Some(4));
+        assert!(!states.is_quiet(4), "its opening was not acknowledged");
+        states.fall_asleep(3, packet(7));
+        assert!(states.asleep().is_some_and(|asleep| asleep.contains(3) && !asleep.contains(4)));
+    }
+
+    #[test]
+    fn a_connection_whose_objects_never_sleep_stores_nothing_about_sleep() {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let mut dormancies = Dormancies::default();
