@@ -151,7 +151,7 @@ pub(crate) fn read_asset(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::reference::{NoObjects, Objects};
+    use crate::ids::reference::{NoObjects, Objects, read_guid, write_guid};
 
     /// Has the assets with even numbers.
     struct Even(u32);
@@ -205,5 +205,17 @@ mod tests {
         let mut far = written(AssetRef::new(number(u32::MAX)), 0);
         let read = read_asset(&mut far.as_slice().reader(), &mut ReferenceMap::new(&Even(40)));
         assert!(read.expect("readable").is_null(), "no number of the epoch is so great");
+    }
+
+    #[test]
+    fn r18_a_guid_of_an_asset_is_never_one_of_an_object() {
+        let last = Guid::new(7, number(u32::MAX - 1));
+        assert_eq!((last.asset_number(), last.next()), (None, None), "the slot is used up");
+        assert_eq!(Guid::new(7, number(1)).next(), Some(Guid::new(7, number(2))));
+        let mut writer = BitWriter::new();
+        write_guid(Some(Guid::asset(number(7))), &mut writer);
+        assert_eq!(read_guid(&mut writer.as_slice().reader()), Err(ReadError::OutOfRange));
+        assert_eq!(Epoch::after(1).from_wire(last), None);
+        assert_eq!(format!("{:?} {last:?}", Guid::asset(number(7))), "asset 7 7v4294967294");
     }
 }
