@@ -14,8 +14,8 @@ use super::Replicas;
 use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::client::body::{BodyError, walk};
-use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
+use crate::session::client_events::ClientEvents;
 
 impl Replicas {
     /// Validates the body of a packet and applies it.
