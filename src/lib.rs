@@ -511,10 +511,11 @@ pub use repl_net::{
     ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
     ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-    EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions, MessageProgress,
-    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress, RateControl, ReceiveError,
-    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerClock, ServerConfig,
-    ServerEvent, Session, SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    EndpointConfig, External, Group, HostHandle, HostOptions, Interpolate, Interpolated, Login,
+    MessageOptions, MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position,
+    Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server,
+    ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError, StaticSpawnError, Statics,
+    Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -83,8 +83,8 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy, External,
-    Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics, Transmit, UpdateRate,
-    Viewer,
+    Group, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, Statics,
+    Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -13,7 +13,7 @@ use super::channels;
 use super::error::CallError;
 use super::inbox::{self, CallInbox, Queued};
 use super::invocation::Invocation;
-use super::rpcs::{CallSender, Rpcs};
+use super::rpcs::{CallMaker, CallSender, Rpcs};
 use super::table::CallKind;
 use crate::server::Server;
 
@@ -82,7 +82,7 @@ impl Server {
     #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
         channels::assert_registered::<ConnectionId, T>(&self.sessions.mailbox);
-        T::caller(CallSender::new(CallSide::Server(self), object))
+        T::caller(CallSender::new(CallMaker::Server(self), object))
     }
 
     /// Queues a call for the side or sides that run it.
@@ -100,13 +100,17 @@ impl Server {
         if self.object_info(object).is_torn_off() {
             return Err(CallError::Gone);
         }
+        let owner = self.object_info(object).owner();
+        if entry.kind == CallKind::Client && owner.is_some_and(|owner| self.is_host(owner)) {
+            return self.send_call_to_host(object, &call, entry);
+        }
         let channel = self.sessions.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
         let mut writer = std::mem::take(&mut self.call_writer);
         writer.clear();
         let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
             if entry.kind == CallKind::Client {
-                let owner = self.object_info(object).owner().ok_or(CallError::NoOwner)?;
+                let owner = owner.ok_or(CallError::NoOwner)?;
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
@@ -173,6 +177,9 @@ impl Server {
     /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
     /// so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
+        if self.host.is_some() {
+            self.run_calls_for_host::<T>(now);
+        }
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {
             let Some(inbox) = self.inbox::<T>(is_reliable) else { continue };

@@ -87,7 +87,9 @@ impl Server {
         &mut self,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.sessions.send_to_each(message, |_| true)
+        let full = self.sessions.send_to_each(message, |_| true)?;
+        self.message_host_if(message, |_| true)?;
+        Ok(full)
     }
 
     /// Queues a message to a client, which is sent as soon as the client has an object.
@@ -98,6 +100,9 @@ impl Server {
         object: ObjectRef<()>,
         message: &M,
     ) -> Result<(), SendError> {
+        if self.is_host(connection) {
+            return if self.contains(object) { self.message_host(message) } else { Ok(()) };
+        }
         let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
         let (channel, writer) = mailbox.write(message)?;
         let peer = peers.get_mut(connection).filter(|peer| peer.handshake.is_connected());
@@ -122,7 +127,9 @@ impl Server {
         group: Group,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))
+        let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))?;
+        self.message_host_if(message, |host| host.groups.contains(&group))?;
+        Ok(full)
     }
 
     /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.

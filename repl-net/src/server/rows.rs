@@ -124,6 +124,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         self.0.get(row)
     }
 
+    fn live_mut(&mut self, row: usize) -> Option<&mut T> {
+        self.0.get_mut(row)
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }

@@ -54,6 +54,9 @@ impl ConnectionHandle<'_> {
     /// Panics if the type is not [registered](Server::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+        if self.server.is_host(self.connection) {
+            return self.server.message_host(message);
+        }
         self.server.sessions.send(self.connection, message)
     }
 
