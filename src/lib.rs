@@ -511,7 +511,7 @@ pub use repl_net::{
     ClassHandle, Client, ClientCall, ClientConfig, ClientConnectionInfo, ClientEvent, ClientObjectHandle,
     ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError, CongestionControl,
     ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-    EndpointConfig, External, Group, HostHandle, HostOptions, Interpolate, Interpolated, Login,
+    EndpointConfig, External, Group, HostHandle, HostOptions, Interpolate, Interpolated, LocalPlayer, Login,
     MessageOptions, MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position,
     Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server,
     ServerCall, ServerClock, ServerConfig, ServerEvent, Session, SpawnError, StaticSpawnError, Statics,
@@ -531,9 +531,9 @@ pub mod prelude {
     };
     pub use repl_net::{
         Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
-        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions,
-        MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
-        ServerEvent, Session, UpdateRate,
+        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, HostOptions, LocalPlayer,
+        Login, MessageOptions, MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server,
+        ServerCall, ServerConfig, ServerEvent, Session, UpdateRate,
     };
 }
 

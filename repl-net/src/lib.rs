@@ -59,6 +59,7 @@
 mod body;
 mod calls;
 mod client;
+mod local_player;
 mod register;
 mod server;
 mod session;
@@ -73,6 +74,7 @@ pub use client::{
     Change, Client, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats,
     Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
+pub use local_player::LocalPlayer;
 pub use register::Register;
 pub use repl_link::ConnectionId;
 pub use repl_link::DisconnectReason;

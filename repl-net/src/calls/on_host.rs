@@ -27,29 +27,6 @@ impl HostHandle<'_> {
     ///   [`tick`](Server::tick) after the same checks as a call of a client.
     /// - A `client` or `multicast` call runs for the host alone, in the next `tick`.
     ///
-    /// ```
-    /// # mod repl {
-    /// #     pub mod prelude {
-    /// #         pub use repl_core::*;
-    /// #         pub use repl_net::*;
-    /// #     }
-    /// # }
-    /// # use repl::prelude::*;
-    /// // The player of the host and that of a client do the same.
-    /// fn press<T: Rpcs>(caller: T::Caller<'_>, fire: impl Fn(T::Caller<'_>) -> Result<(), CallError>) {
-    ///     fire(caller).ok();
-    /// }
-    /// # fn both<T: Rpcs>(
-    /// #     server: &mut Server, client: &mut Client, player: ObjectRef<T>,
-    /// #     fire: impl Fn(T::Caller<'_>) -> Result<(), CallError>,
-    /// # ) {
-    /// press::<T>(client.call(player), &fire);
-    /// if let Some(mut host) = server.host() {
-    ///     press::<T>(host.call(player), &fire);
-    /// }
-    /// # }
-    /// ```
-    ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Server::register_calls).
     #[track_caller]
@@ -59,7 +36,8 @@ impl HostHandle<'_> {
     }
 
     /// Returns the next call of a class for the host, whose object still exists. Returns `None` if there are
-    /// no more. The next [`tick`](Server::tick) runs the calls that were not polled. Calls without a body
+    /// no more. A `multicast` call of the server is one of them only if it has no body, because a body runs
+    /// once for server and host. The next [`tick`](Server::tick) runs the calls that were not polled. Calls without a body
     /// always wait until they are polled, and so do calls with a [`ClientCall`](crate::ClientCall), because
     /// the host is no client. If a call was polled, only [`run_call`](Self::run_call) runs its body.
     ///
@@ -137,7 +115,7 @@ impl Server {
     }
 
     /// Returns whether the body of a call can run for the host.
-    fn can_run_for_host<T: Rpcs>(&self, entry: Option<&CallEntry>) -> bool {
+    pub(super) fn can_run_for_host<T: Rpcs>(&self, entry: Option<&CallEntry>) -> bool {
         !self.is_external::<T>() && entry.is_some_and(|entry| !entry.is_polled && !entry.needs_client)
     }
 

@@ -114,6 +114,9 @@ impl Server {
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
+            if self.host.is_some() && !self.can_run_for_host::<T>(Some(entry)) {
+                self.send_call_to_host(object, &call, entry)?;
+            }
             self.queue_own(object, call, entry.is_reliable);
             Ok(())
         });

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* what the host does has the same effect on the server as when a client does it.
 
-use repl_core::{NetSerialize, ObjectRef};
+use repl_core::{NetSerialize, ObjectRef, Replicated};
 use repl_link::{ConnectionId, SendError};
 
 use super::Server;
@@ -12,8 +12,9 @@ use crate::session::events::ClientEvent;
 /// The player in the process of a server (a listen server): makes calls, sends messages, and polls what comes
 /// for it. [`Server::connect_host`] begins a host, and [`Server::host`] returns a `HostHandle`.
 ///
-/// The methods have the names of the methods of [`Client`](crate::Client), and do the same. The host has no
-/// copies of objects: it sees all objects of the server, and `server[object]` is what it sees.
+/// The methods have the names of the methods of [`Client`](crate::Client), and do the same, so the trait
+/// [`LocalPlayer`](crate::LocalPlayer) lets one function play for both. The host has no copies of objects: it
+/// sees all objects of the server, and `server[object]` is what it sees.
 pub struct HostHandle<'a> {
     pub(crate) server: &'a mut Server,
     id: ConnectionId,
@@ -35,6 +36,23 @@ impl HostHandle<'_> {
     #[must_use]
     pub fn id(&self) -> ConnectionId {
         self.id
+    }
+
+    /// Returns an object of the server, or `None` if it does not exist, or is [external](crate::External).
+    #[must_use]
+    pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        self.server.get(object)
+    }
+
+    /// Returns all objects of a class with their references, in no particular order.
+    pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        self.server.objects()
+    }
+
+    /// Returns the objects of a class that the host owns, with their references, in no particular order.
+    /// Costs O(objects of the class).
+    pub fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        self.server.connection_info(self.id).owned_objects()
     }
 
     /// Returns whether the host owns an object. Returns `false` if the object does not exist.

@@ -142,6 +142,21 @@ fn s213_a_multicast_runs_once_for_the_server_and_the_host() {
 }
 
 #[test]
+fn s213_a_multicast_without_a_body_is_polled_by_the_server_and_by_the_host() {
+    let (mut room, _, heroes) = room(HostOptions::default(), 0);
+    room.server.call(heroes[0]).explode(9).unwrap();
+    assert!(matches!(
+        room.server.poll_call::<Hero>().map(|got| got.call),
+        Some(HeroCall::Explode { strength: 9 })
+    ));
+    assert!(matches!(
+        host(&mut room).poll_call::<Hero>().map(|got| got.call),
+        Some(HeroCall::Explode { strength: 9 })
+    ));
+    assert!(room.server.poll_call::<Hero>().is_none() && host(&mut room).poll_call::<Hero>().is_none());
+}
+
+#[test]
 fn s213_a_multicast_or_client_call_of_the_host_runs_for_it_alone() {
     let (mut room, _, heroes) = room(HostOptions::default(), 1);
     host(&mut room).call(heroes[1]).announce(3).unwrap();

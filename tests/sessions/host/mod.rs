@@ -7,6 +7,7 @@
 mod calls;
 mod events;
 mod like_a_client;
+mod local_player;
 mod messages;
 mod notifies;
 mod objects;
@@ -100,6 +101,9 @@ impl Hero {
     fn announce(&mut self, number: u16) {
         self.note("announce", number);
     }
+
+    #[rpc(multicast, unreliable)]
+    fn explode(strength: u8);
 }
 
 /// A message in both directions.
