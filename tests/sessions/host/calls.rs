@@ -98,6 +98,20 @@ fn s213_a_client_call_on_an_object_of_the_host_runs_on_the_object_of_the_server(
 }
 
 #[test]
+fn what_a_client_call_writes_on_the_host_reaches_all_clients() {
+    let (mut room, _, heroes) = room(HostOptions::default(), 2);
+    room.server.call(heroes[0]).heal(5).unwrap();
+    room.server.call(heroes[1]).heal(5).unwrap();
+    room.settle();
+    let health = |hero: ObjectRef<Hero>| {
+        let guests = room.guests.iter().map(|guest| guest.client[hero].health);
+        [room.server[hero].health].into_iter().chain(guests).collect::<Vec<_>>()
+    };
+    assert_eq!(health(heroes[0]), [105, 105, 105]);
+    assert_eq!(health(heroes[1]), [100, 105, 100], "on a client, only its copy changes");
+}
+
+#[test]
 fn a_client_call_that_uses_its_client_waits_until_the_host_polls_it() {
     let (mut room, _, heroes) = room(HostOptions::default(), 0);
     room.server.call(heroes[0]).shake(5).unwrap();

@@ -85,6 +85,11 @@ impl Hero {
     }
 
     #[rpc(client, unreliable)]
+    fn heal(&mut self, by: u16) {
+        self.health += by;
+    }
+
+    #[rpc(client, unreliable)]
     fn shake(call: &mut ClientCall<'_, Self>, strength: u8) {
         call.note("shake", strength);
     }
@@ -165,6 +170,42 @@ fn ran(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
 /// Returns what ran on the copy of a guest.
 fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
     &room.guests[guest].client[hero].ran
+}
+
+/// Returns the lines of the table in the guide, each with the names of its tests.
+fn lines_of_the_guide() -> Vec<(String, Vec<String>)> {
+    let guide = include_str!("../../../docs/guide.md");
+    let (_, section) = guide.split_once("\n## Host (listen server)\n").expect("the section is there");
+    let (section, _) = section.split_once("\n## ").expect("another section follows");
+    let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let cells = rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>());
+    let named = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    cells.map(|cells| (cells[0].to_owned(), named(cells[3]))).collect()
+}
+
+#[test]
+fn each_line_of_the_table_in_the_guide_has_tests_that_are_there() {
+    const SOURCES: [&str; 7] = [
+        include_str!("calls.rs"),
+        include_str!("events.rs"),
+        include_str!("like_a_client.rs"),
+        include_str!("messages.rs"),
+        include_str!("notifies.rs"),
+        include_str!("objects.rs"),
+        include_str!("sessions.rs"),
+    ];
+    let lines = lines_of_the_guide();
+    assert!(lines.len() >= 15, "{} lines", lines.len());
+    for (line, tests) in lines {
+        assert!(!tests.is_empty(), "`{line}` has no test");
+        for test in tests {
+            let start = format!("#[test]\nfn {test}() {{");
+            assert!(
+                SOURCES.iter().any(|source| source.contains(&start)),
+                "`{line}`: there is no test `{test}`"
+            );
+        }
+    }
 }
 
 /// Returns the events of the server.

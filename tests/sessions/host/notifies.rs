@@ -4,6 +4,7 @@ use repl::HostOptions;
 use repl::prelude::*;
 
 use super::{Hero, ran, ran_on, room, spawn};
+use crate::support::Room;
 
 const NOTIFIES: HostOptions = HostOptions { events: false, notifies: true };
 
@@ -68,7 +69,7 @@ fn what_a_notify_writes_is_sent() {
             self.switched += 1;
         }
     }
-    let mut room = crate::support::Room::new(ServerConfig::default(), |client| _ = client.register::<Lamp>());
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Lamp>());
     room.server.register::<Lamp>();
     room.server.connect_host(NOTIFIES);
     let lamp = room.server.spawn(Lamp::default());
@@ -97,7 +98,7 @@ fn the_object_in_a_slot_that_is_used_again_has_old_values_of_its_own() {
 
 #[test]
 fn a_host_that_comes_late_is_notified_of_what_changes_then() {
-    let mut room = crate::support::Room::new(ServerConfig::default(), |_| ());
+    let mut room = Room::new(ServerConfig::default(), |_| ());
     super::register(&mut room.server);
     let hero = room.server.spawn(Hero { health: 5, ..Hero::default() });
     room.server.tick(room.now);
@@ -107,4 +108,74 @@ fn a_host_that_comes_late_is_notified_of_what_changes_then() {
     room.server[hero].health = 8;
     room.server.tick(room.now);
     assert_eq!(ran(&room, hero), ["health was 6"]);
+}
+
+/// An object with all that a client calls.
+#[derive(Replicated, Default)]
+#[replicated(callbacks)]
+struct Box {
+    #[replicated(notify = on_lid, notify_always)]
+    lid: u8,
+    #[replicated]
+    coins: FastArray<Coin>,
+    ran: Vec<String>,
+}
+
+impl Box {
+    fn on_lid(&mut self, old: &u8) {
+        self.ran.push(format!("lid was {old}"));
+    }
+}
+
+impl Callbacks for Box {
+    fn opened(&mut self) {
+        self.ran.push("opened".to_owned());
+    }
+
+    fn post_net_receive(&mut self) {
+        self.ran.push("received".to_owned());
+    }
+}
+
+#[derive(FastArrayItem, Clone, Default)]
+#[replicated(callbacks)]
+struct Coin {
+    value: u8,
+    seen: bool,
+}
+
+impl ItemCallbacks for Coin {
+    fn post_replicated_add(&mut self) {
+        self.seen = true;
+    }
+}
+
+fn room_with_box() -> (Room, ObjectRef<Box>) {
+    let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Box>());
+    room.server.register::<Box>();
+    room.server.connect_host(NOTIFIES);
+    let object = room.server.spawn(Box::default());
+    room.enter();
+    room.settle();
+    (room, object)
+}
+
+#[test]
+fn s49_always_means_with_every_change_on_a_host() {
+    let (mut room, object) = room_with_box();
+    for lid in [1, 1, 2] {
+        room.server[object].lid = lid;
+        room.settle();
+    }
+    assert_eq!(room.server[object].ran, ["lid was 0", "lid was 1"]);
+}
+
+#[test]
+fn no_callback_of_an_object_or_an_item_runs_on_a_host() {
+    let (mut room, object) = room_with_box();
+    room.server[object].coins.push(Coin { value: 3, seen: false });
+    room.settle();
+    assert!(room.server[object].ran.is_empty() && !room.server[object].coins[0].seen);
+    assert_eq!(room.client()[object].ran, ["opened", "received", "received"]);
+    assert!(room.client()[object].coins[0].seen);
 }

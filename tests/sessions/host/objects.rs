@@ -85,3 +85,16 @@ fn only_the_owner_among_clients_sees_an_object_that_only_its_owner_may_see() {
     room.settle();
     assert!(!room.client().contains(heroes[0]), "the host owns it, and not the guest");
 }
+
+#[test]
+fn a_host_has_the_values_of_all_properties() {
+    let (mut room, _, heroes) = room(HostOptions::default(), 1);
+    for &hero in &heroes {
+        let object = &mut room.server[hero];
+        (object.ammo, object.aim, object.pose) = (1, 2, 3);
+    }
+    let host = host(&mut room);
+    let seen = heroes.iter().filter_map(|&hero| host.get(hero)).map(|hero| (hero.ammo, hero.aim, hero.pose));
+    assert_eq!(seen.collect::<Vec<_>>(), [(1, 2, 3); 2], "at once, and also of the hero of the guest");
+    assert_eq!(host.objects::<Hero>().count(), 2);
+}

@@ -14,6 +14,7 @@ mod extremes;
 #[path = "../../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
+mod host;
 mod ledger;
 mod lives;
 mod patience;
@@ -96,6 +97,16 @@ fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
 fn r17_seeds_with_short_lives_converge_and_fall_silent() {
     let first = short_lives::FIRST_SEED;
     run_all(seeds(first..first + 60));
+}
+
+#[test]
+fn seeds_with_a_host_converge_and_fall_silent() {
+    let first = host::FIRST_SEED;
+    let outcomes: Vec<Outcome> = seeds(first..first + 90).map(run).collect();
+    for (count, what) in ["calls to hosts", "calls of hosts"].into_iter().enumerate() {
+        let sum: u64 = outcomes.iter().map(|outcome| outcome.of_host[count]).sum();
+        assert!(outcomes.len() <= 10 || sum > outcomes.len() as u64 * 5, "{sum} {what}");
+    }
 }
 
 fn seeds_with_lives() -> std::ops::Range<u64> {

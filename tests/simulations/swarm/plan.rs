@@ -8,6 +8,7 @@ use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::extremes::Extremes;
+use crate::host::{self, HostPlan};
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
@@ -69,6 +70,7 @@ pub(crate) struct Plan {
     pub(crate) extremes: Extremes,
     pub(crate) lives: Lives,
     pub(crate) short_lives: Option<ShortLives>,
+    pub(crate) host: Option<HostPlan>,
     /// How many connections have a turn in a tick, and in how many ticks each of them has one.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
@@ -158,10 +160,13 @@ impl Plan {
             extremes: Extremes::default(),
             lives: Lives::default(),
             short_lives: None,
+            host: None,
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
         };
-        let has_short_lives = seed >= short_lives::FIRST_SEED;
+        let has_host = seed >= host::FIRST_SEED;
+        plan.host = has_host.then(|| HostPlan::draw(seed));
+        let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_host || seed.is_multiple_of(5));
         let has_lives = seed >= Lives::FIRST_SEED && (!has_short_lives || seed.is_multiple_of(3));
         if has_short_lives {
             ShortLives::draw(&mut plan);
