@@ -229,6 +229,11 @@
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
+//! **Play in the process of the server.** [`connect_host`](Server::connect_host) adds a host: a player without
+//! packets and copies, as on Unreal's listen server. [`server.host()`](Server::host) makes its calls, sends
+//! its messages and polls what is for it. With [`LocalPlayer`], one function plays for a client and for the
+//! host. The guide has a table of what differs.
+//!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
 //! first connection. [`Client::send`] and [`ConnectionHandle::send`] send a message in the next tick.

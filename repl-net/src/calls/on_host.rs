@@ -90,7 +90,7 @@ impl Server {
         if entry.kind != CallKind::Server {
             return self.send_call_to_host(object, &call, entry);
         }
-        if !self.object_info(object).owner().is_some_and(|owner| self.is_host(owner)) {
+        if !self.is_owned_by_host(object) {
             return Err(CallError::NotOwner);
         }
         let channel = self.sessions.mailbox.channel(channels::key::<T>(entry.is_reliable));

@@ -100,8 +100,7 @@ impl Server {
         if self.object_info(object).is_torn_off() {
             return Err(CallError::Gone);
         }
-        let owner = self.object_info(object).owner();
-        if entry.kind == CallKind::Client && owner.is_some_and(|owner| self.is_host(owner)) {
+        if entry.kind == CallKind::Client && self.is_owned_by_host(object) {
             return self.send_call_to_host(object, &call, entry);
         }
         let channel = self.sessions.mailbox.channel(channels::key::<T>(entry.is_reliable));
@@ -110,7 +109,7 @@ impl Server {
         writer.clear();
         let result = inbox::write(object, &call, &mut writer).map_err(CallError::from).and_then(|()| {
             if entry.kind == CallKind::Client {
-                let owner = owner.ok_or(CallError::NoOwner)?;
+                let owner = self.object_info(object).owner().ok_or(CallError::NoOwner)?;
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* a server without a host does nothing here but see that there is none.
 
+use repl_core::ObjectRef;
 use repl_link::ConnectionId;
 
 use super::Server;
@@ -12,6 +13,11 @@ impl Server {
     #[inline]
     pub(crate) fn is_host(&self, connection: ConnectionId) -> bool {
         self.host.as_ref().is_some_and(|host| host.id == connection)
+    }
+
+    /// Returns whether there is a host, and it owns an object.
+    pub(crate) fn is_owned_by_host<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.host.as_ref().is_some_and(|host| self.object_info(object).owner() == Some(host.id))
     }
 
     /// Tells the host what this tick has found, if it asked for that.

@@ -237,3 +237,39 @@ fn the_time_of_the_calls_of_a_host_is_limited_like_that_of_a_client() {
     let fired = server[hero].ran.iter().filter(|what| what.starts_with("fire")).count();
     assert_eq!(fired, 3, "three calls of 40 ms use up 100 ms");
 }
+
+#[test]
+fn calls_on_objects_outside_of_the_server_are_polled_by_the_host() {
+    #[derive(Replicated, Default)]
+    struct Ship {
+        #[replicated]
+        sails: u8,
+    }
+    #[rpcs]
+    impl Ship {
+        #[rpc(server, reliable)]
+        fn turn(&mut self) {
+            self.sails += 1;
+        }
+        #[rpc(client, reliable)]
+        fn shake(&mut self) {
+            self.sails += 1;
+        }
+    }
+    let mut server = Server::new(ServerConfig::default());
+    server.register_external::<Ship>().register_calls::<Ship>();
+    let id = server.connect_host(HostOptions { events: true, notifies: true });
+    let ship = server.external().spawn(&Ship::default());
+    server.object(ship).set_owner(Some(id));
+    server.call(ship).shake().unwrap();
+    server.host().expect("a host").call(ship).turn().unwrap();
+    server.external().compare(ship, &Ship { sails: 1 }).unwrap();
+    server.tick(TICK);
+    let mut host = server.host().expect("a host");
+    let events: Vec<_> = std::iter::from_fn(|| host.poll_event()).collect();
+    assert_eq!(events[1..], [ClientEvent::Spawned(ship.erase()), ClientEvent::Synchronized]);
+    assert!(host.get(ship).is_none(), "the server has no such object");
+    let received = host.poll_call::<Ship>().expect("the call");
+    assert!(matches!(host.run_call(received).map(|left| left.call), Some(ShipCall::Shake {})));
+    assert!(matches!(server.poll_call::<Ship>().map(|left| left.call), Some(ShipCall::Turn {})));
+}
