@@ -183,9 +183,8 @@ impl Session {
         }
     }
 
-    /// Runs until every client has exactly the state that it may see, and the host got all messages and calls.
-    /// Returns false if this has not happened
-    /// after a limited number of ticks.
+    /// Runs until every client has exactly the state that it may see, and the host got all messages and
+    /// calls. Returns false if this has not happened after a limited number of ticks.
     pub(crate) fn converge(&mut self) -> bool {
         self.run_until(|session| {
             session.guests.iter().all(|guest| session.difference(guest).is_none())

@@ -37,9 +37,10 @@ impl HostHandle<'_> {
 
     /// Returns the next call of a class for the host, whose object still exists. Returns `None` if there are
     /// no more. A `multicast` call of the server is one of them only if it has no body, because a body runs
-    /// once for server and host. The next [`tick`](Server::tick) runs the calls that were not polled. Calls without a body
-    /// always wait until they are polled, and so do calls with a [`ClientCall`](crate::ClientCall), because
-    /// the host is no client. If a call was polled, only [`run_call`](Self::run_call) runs its body.
+    /// once for server and host. The next [`tick`](Server::tick) runs the calls that were not polled. Calls
+    /// without a body always wait until they are polled, and so do calls with a
+    /// [`ClientCall`](crate::ClientCall), because the host is no client. If a call was polled, only
+    /// [`run_call`](Self::run_call) runs its body.
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Server::register_calls).

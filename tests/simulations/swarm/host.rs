@@ -1,6 +1,6 @@
-//! The host of a server (a listen server): it owns objects, talks, calls and is called, is told what comes and
-//! goes, and is notified, while clients do the same over bad links. Only the seeds from [`FIRST_SEED`] on draw
-//! a host.
+//! The host of a server (a listen server): it owns objects, talks, calls and is called, is told what comes
+//! and goes, and is notified, while clients do the same over bad links. Only the seeds from [`FIRST_SEED`] on
+//! draw a host.
 //!
 //! *Invariant:* smaller seeds draw no host, so their runs never change. The model knows from the calls of the
 //! test and from the objects of the server alone what the host must get, and in which tick.
@@ -27,7 +27,8 @@ const EXACT: [usize; 2] = [0, 12];
 pub(crate) struct HostPlan {
     events: bool,
     notifies: bool,
-    /// Chances in a tick: that it comes if it is not there, that it goes, and that an object gets another owner.
+    /// Chances in a tick: that it comes if it is not there, that it goes, and that an object gets another
+    /// owner.
     comes: f64,
     goes: f64,
     gifts: f64,
@@ -177,7 +178,8 @@ impl HostSeat {
         }
     }
 
-    /// Lets the host and the server read their messages and calls, and send new messages if the world changes.
+    /// Lets the host and the server read their messages and calls, and send new messages if the world
+    /// changes.
     pub(crate) fn talk(&mut self, world: &mut World, changes: bool, has_birds: bool) {
         let Some(Present { id, talks, heard, .. }) = &mut self.present else { return };
         if changes {

@@ -16,9 +16,9 @@ use super::Server;
 /// sends it messages, and ends it. [`Server::connection`] returns a `ConnectionHandle`.
 ///
 /// The methods that set something return the handle, so that several can be chained. Each method does nothing
-/// if the connection does not exist. [`Server::connection_info`] returns what is known about a connection. For
-/// the [host](Server::connect_host), messages, groups and the end are as for a client, and everything else has
-/// no effect.
+/// if the connection does not exist. [`Server::connection_info`] returns what is known about a connection.
+/// For the [host](Server::connect_host), messages, groups and the end are as for a client, and everything
+/// else has no effect.
 ///
 /// ```
 /// # use repl_net::{ConnectionId, Group, Server};
