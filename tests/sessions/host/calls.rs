@@ -270,6 +270,6 @@ fn calls_on_objects_outside_of_the_server_are_polled_by_the_host() {
     assert_eq!(events[1..], [ClientEvent::Spawned(ship.erase()), ClientEvent::Synchronized]);
     assert!(host.get(ship).is_none(), "the server has no such object");
     let received = host.poll_call::<Ship>().expect("the call");
-    assert!(matches!(host.run_call(received).map(|left| left.call), Some(ShipCall::Shake {})));
-    assert!(matches!(server.poll_call::<Ship>().map(|left| left.call), Some(ShipCall::Turn {})));
+    assert!(matches!(host.run_call(received).map(|left| left.call), Some(ShipCall::Shake)));
+    assert!(matches!(server.poll_call::<Ship>().map(|left| left.call), Some(ShipCall::Turn)));
 }
