@@ -230,6 +230,11 @@
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
+//! **Play in the process of the server.** [`connect_host`](Server::connect_host) adds a host: a player without
+//! packets and copies, as on Unreal's listen server. [`server.host()`](Server::host) makes its calls, sends
+//! its messages and polls what is for it. With [`LocalPlayer`], one function plays for a client and for the
+//! host. The guide has a table of what differs.
+//!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
 //! first connection. [`Client::send`] and [`ConnectionHandle::send`] send a message in the next tick.
@@ -518,11 +523,11 @@ pub use repl_net::{
     ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
     ClientEvent, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
     CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason,
-    Dormancy, Endpoint, EndpointConfig, External, Group, Interpolate, Interpolated, Login, MessageOptions,
-    MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress,
-    RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server,
-    ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session, SpawnError,
-    StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    Dormancy, Endpoint, EndpointConfig, External, Group, HostHandle, HostOptions, Interpolate, Interpolated,
+    LocalPlayer, Login, MessageOptions, MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo,
+    Placed, Position, Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs,
+    SendError, Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory,
+    Session, SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 
@@ -540,9 +545,9 @@ pub mod prelude {
     };
     pub use repl_net::{
         Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
-        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, Login, MessageOptions,
-        MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall, ServerConfig,
-        ServerEvent, Session, UpdateRate,
+        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, HostOptions, LocalPlayer,
+        Login, MessageOptions, MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server,
+        ServerCall, ServerConfig, ServerEvent, Session, UpdateRate,
     };
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 use clap::Parser;
+use clap::builder::ArgPredicate;
 
 use crate::support::probability;
 
@@ -9,8 +10,8 @@ use crate::support::probability;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "arena")]
 pub(crate) struct Args {
-    /// How many clients join, 1 to 64.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// How many clients join, 1 to 64. With `--host`, two if nothing is said.
+    #[arg(long, value_name = "N", default_value_t = 4, default_value_if("host", ArgPredicate::IsPresent, "2"), value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: u32,
     /// How many ticks the match lasts, 1 to 36000. A second has 60 ticks.
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=36_000))]
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// The seed of the match and of the network.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// The process of the server plays, too, as the host: a listen server.
+    #[arg(long)]
+    pub(crate) host: bool,
     /// The last client cheats. The server must end its connection.
     #[arg(long)]
     pub(crate) cheater: bool,
@@ -56,5 +60,7 @@ mod tests {
     fn options_replace_the_defaults() {
         let args = parse("--clients 32 --jitter-ms 7 --json").expect("a good line");
         assert_eq!((args.clients, args.jitter_ms, args.json, args.ticks), (32, 7, true, 600));
+        let clients = |line| parse(line).expect("a good line").clients;
+        assert_eq!((clients(""), clients("--host"), clients("--host --clients 3")), (4, 2, 3));
     }
 }

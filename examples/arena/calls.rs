@@ -57,7 +57,7 @@ impl Player {
     /// cloaked one.
     #[rpc(client, reliable, waits)]
     pub(crate) fn hit(&mut self, by: ObjectRef<Self>) {
-        self.hits_told += 1;
+        self.hits_felt += 1;
         self.hit_by = by;
     }
 }

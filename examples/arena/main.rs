@@ -4,8 +4,8 @@
 //! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
 //! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
 //! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
-//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. The other files check
-//! and report.
+//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. `host.rs` plays in the
+//! process of the server. The other files check and report.
 //!
 //! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
 //! seed.
@@ -19,6 +19,7 @@ mod calls;
 mod chat;
 mod game;
 mod guest;
+mod host;
 mod model;
 mod pack;
 mod pilot;

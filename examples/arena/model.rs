@@ -129,13 +129,15 @@ pub(crate) struct Player {
     pub(crate) fire_ticks: u32,
     /// On the server: how many shots the client called.
     pub(crate) shots_called: u32,
-    /// On the server: how many hits it told the owner. On the owner's client: how many hits it was told.
+    /// On the server: how many hits it told the owner.
     pub(crate) hits_told: u32,
-    /// On the owner's client: who hit the player last.
+    /// Where the owner plays: how many hits it was told.
+    pub(crate) hits_felt: u32,
+    /// Where the owner plays: who hit the player last.
     pub(crate) hit_by: ObjectRef<Self>,
-    /// On a client: how much health the client saw the player lose.
+    /// On a client, or on the server for its host: how much health the player was seen to lose.
     pub(crate) damage_seen: u32,
-    /// On a client: how many deaths of the player the client saw.
+    /// On a client, or on the server for its host: how many deaths of the player were seen.
     pub(crate) deaths_seen: u32,
 }
 

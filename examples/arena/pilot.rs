@@ -1,7 +1,7 @@
-//! The pilot of a client: the code that plays in place of a human. It controls the client's player by
+//! The pilot of a client or of the host: the code that plays in place of a human. It controls its player by
 //! messages and calls to the server.
 //!
-//! *Invariant:* a pilot reads only the objects of its client and sends only messages and calls.
+//! *Invariant:* a pilot reads only the objects that its side sees, and sends only messages and calls.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -18,12 +18,12 @@ const SILENCE_TICKS: u32 = 20 * TICKS_PER_SECOND;
 /// How many shots a cheater calls in each tick.
 const CHEATED_SHOTS: u32 = 4;
 
-/// Plays the player of one client.
+/// Plays the player of one side.
 pub(crate) struct Pilot {
     pub(crate) is_cheater: bool,
     /// How many times the pilot called `fire`.
     pub(crate) shots_called: u32,
-    /// How many explosions the client was told of.
+    /// How many explosions its side was told of.
     pub(crate) explosions: u64,
     /// How many lines the pilot sent to the chat.
     pub(crate) lines_said: u32,
@@ -55,92 +55,93 @@ impl Pilot {
         }
     }
 
-    /// Runs one tick of the client.
-    pub(crate) fn act(&mut self, client: &mut Client) {
-        self.listen(client);
+    /// Runs one tick of the player.
+    pub(crate) fn act(&mut self, side: &mut impl LocalPlayer) {
+        self.listen(side);
         let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
-        let me = client.connection_info().owned_objects::<Player>().next().map(|(me, _)| me);
-        let Some(me) = me.filter(|_| client.objects().any(|(_, game)| is_playing(game))) else { return };
+        let me = side.owned_objects::<Player>().next().map(|(me, _)| me);
+        let Some(me) = me.filter(|_| side.objects().any(|(_, game)| is_playing(game))) else { return };
         self.tick += 1;
-        self.chat(client);
+        self.chat(side);
         if self.is_cheater {
-            (0..CHEATED_SHOTS).for_each(|_| self.fire(client, me, [0.0; 2]));
+            (0..CHEATED_SHOTS).for_each(|_| self.fire(side, me, [0.0; 2]));
         }
-        if !client[me].is_alive() {
+        if !side.get(me).is_some_and(Player::is_alive) {
             return;
         }
-        if self.tick.is_multiple_of(15) {
-            let input = self.think(client, me);
-            self.steer(client, input);
+        if self.tick.is_multiple_of(15)
+            && let Some(input) = self.think(side, me)
+        {
+            self.steer(side, input);
         }
-        self.aim(client, me);
+        self.aim(side, me);
     }
 
-    /// Handles the messages and calls that have arrived, except calls with a body: the client runs those.
-    fn listen(&mut self, client: &mut Client) {
-        self.heard.extend(std::iter::from_fn(|| client.poll_message::<Chat>()));
-        while let Some(received) = client.poll_call::<Match>() {
+    /// Handles the messages and calls that have arrived, except calls with a body: those run by themselves.
+    fn listen(&mut self, side: &mut impl LocalPlayer) {
+        self.heard.extend(std::iter::from_fn(|| side.poll_message::<Chat>()));
+        while let Some(received) = side.poll_call::<Match>() {
             let MatchCall::Explode { .. } = received.call;
             self.explosions += 1;
         }
     }
 
-    fn chat(&mut self, client: &mut Client) {
+    fn chat(&mut self, side: &mut impl LocalPlayer) {
         const LINES: [&str; 6] = ["hello", "over here", "nice one", "behind you", "my turret", "again"];
         if self.tick % SILENCE_TICKS != TICKS_PER_SECOND {
             return;
         }
         let text = self.rng.pick(&LINES).copied().unwrap_or_default().to_owned();
-        self.lines_said += u32::from(client.send(&Chat { text, ..Chat::default() }).is_ok());
+        self.lines_said += u32::from(side.send(&Chat { text, ..Chat::default() }).is_ok());
     }
 
-    /// Chooses a target, and where to go: by what the client sees.
-    fn think(&mut self, client: &Client, me: ObjectRef<Player>) -> Input {
-        let Player { position: here, team, hit_by, .. } = client[me];
+    /// Chooses a target, and where to go: by what its side sees.
+    fn think(&mut self, side: &impl LocalPlayer, me: ObjectRef<Player>) -> Option<Input> {
+        let Player { position: here, team, hit_by, .. } = *side.get(me)?;
         let is_foe = |other: &Player| other.team != team && other.is_alive();
-        let foes = client.objects::<Player>().filter(|(_, other)| is_foe(other));
+        let foes = side.objects::<Player>().filter(|(_, other)| is_foe(other));
         let foes = foes.map(|(other, player)| (other, player.position));
         // A pilot shoots back.
-        let attacker = client.get(hit_by).filter(|other| is_foe(other)).map(|other| (hit_by, other.position));
+        let attacker = side.get(hit_by).filter(|other| is_foe(other)).map(|other| (hit_by, other.position));
         let attacker = attacker.filter(|&(_, there)| distance(here, there) < FIRE_RANGE);
         let target = attacker.or_else(|| nearest(here, foes));
-        let pickups = client.objects::<Pickup>().map(|(pickup, at)| (pickup, at.position));
-        let turrets = client.objects::<Turret>().filter(|(_, turret)| turret.holder != me);
+        let pickups = side.objects::<Pickup>().map(|(pickup, at)| (pickup, at.position));
+        let turrets = side.objects::<Turret>().filter(|(_, turret)| turret.holder != me);
         let turrets = turrets.map(|(turret, at)| (turret, at.position));
         let [pickup, turret] =
             [nearest(here, pickups).map(|(_, there)| there), nearest(here, turrets).map(|(_, there)| there)];
-        Input {
+        Some(Input {
             goal: goal(here, target.map(|(_, there)| there), pickup, turret, &mut self.rng),
             target: target.map_or(ObjectRef::NULL, |(target, _)| target),
-        }
+        })
     }
 
     /// Sends the input if it differs from the last input, or if a second has passed. The last input is
     /// repeated because all its copies may be lost, and a player that respawns has no goal.
-    fn steer(&mut self, client: &mut Client, input: Input) {
+    fn steer(&mut self, side: &mut impl LocalPlayer, input: Input) {
         if input == self.input && self.tick < self.steered_at_tick + TICKS_PER_SECOND {
             return;
         }
         // If the input cannot be sent, the connection has ended.
-        client.send(&input).ok();
+        side.send(&input).ok();
         self.input = input;
         self.steered_at_tick = self.tick;
     }
 
-    /// Shoots at the target if it is near and the weapon is loaded, as far as the client knows.
-    fn aim(&mut self, client: &mut Client, me: ObjectRef<Player>) {
-        let player = &client[me];
-        let target = client.get(self.input.target).filter(|target| target.is_alive());
+    /// Shoots at the target if it is near and the weapon is loaded, as far as its side knows.
+    fn aim(&mut self, side: &mut impl LocalPlayer, me: ObjectRef<Player>) {
+        let Some(player) = side.get(me) else { return };
+        let target = side.get(self.input.target).filter(|target| target.is_alive());
         let there = target.map(|target| target.position);
         let there = there.filter(|&there| distance(player.position, there) < FIRE_RANGE);
         let (ammo, load_ticks) = (player.ammo, player.weapon.load_ticks());
         if let Some(there) = there.filter(|_| ammo > 0 && self.tick >= self.loaded_at_tick) {
             self.loaded_at_tick = self.tick + load_ticks.max(SHOT_TICKS);
-            self.fire(client, me, there);
+            self.fire(side, me, there);
         }
     }
 
-    fn fire(&mut self, client: &mut Client, me: ObjectRef<Player>, at: Vec2) {
-        self.shots_called += u32::from(client.call(me).fire(at).is_ok());
+    fn fire(&mut self, side: &mut impl LocalPlayer, me: ObjectRef<Player>, at: Vec2) {
+        self.shots_called += u32::from(side.call(me).fire(at).is_ok());
     }
 }

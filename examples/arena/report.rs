@@ -5,6 +5,7 @@
 
 use crate::args::Args;
 use crate::game::{Arena, TICKS_PER_SECOND};
+use crate::host::HostPlayer;
 use crate::model::Player;
 use crate::session::Session;
 
@@ -73,6 +74,16 @@ impl Outcome {
             session.explosions,
             session.chat.len()
         );
+        if let Some(HostPlayer { pilot, spawned, despawned, .. }) = &session.host {
+            println!(
+                "the host: {} shots, {} explosions, {} lines of chat, {spawned} objects that came and {despawned} that went, {} damage; {}",
+                pilot.shots_called,
+                pilot.explosions,
+                pilot.heard.len(),
+                HostPlayer::damage_seen(&session.server),
+                session.difference_of_host().unwrap_or("converged")
+            );
+        }
         if let Some(is_stopped) = self.cheater_stopped {
             println!("the cheater was {}", if is_stopped { "stopped" } else { "NOT stopped" });
         }

@@ -13,6 +13,7 @@ use crate::calls::{self, Chat, Input, MatchCall};
 use crate::chat::Log;
 use crate::game::{Arena, TICKS_PER_SECOND};
 use crate::guest::{Guest, SERVER};
+use crate::host::HostPlayer;
 use crate::model;
 use crate::pilot::Pilot;
 use crate::secrets::Drawn;
@@ -28,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) arena: Arena,
     pub(crate) sight: Sight,
     pub(crate) guests: Vec<Guest>,
+    /// The player in the process of the server, if there is one.
+    pub(crate) host: Option<HostPlayer>,
     pub(crate) network: Network,
     pub(crate) clock: Clock,
     pub(crate) chat: Log,
@@ -49,12 +52,15 @@ impl Session {
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig::default());
         calls::register(&mut server);
-        let players = args.clients.next_multiple_of(2).max(8);
+        let players = (args.clients + u32::from(args.host)).next_multiple_of(2).max(8);
         let (latency, jitter) =
             (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
         let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() };
+        let arena = Arena::new(&mut server, players, args.ticks, args.seed);
+        let host = args.host.then(|| HostPlayer::new(&mut server, Pilot::new(0, args.seed, false)));
         Self {
-            arena: Arena::new(&mut server, players, args.ticks, args.seed),
+            arena,
+            host,
             server,
             sight: Sight::default(),
             guests: Vec::new(),
@@ -109,6 +115,9 @@ impl Session {
         }
         for guest in &mut self.guests {
             guest.tick(&mut self.network, now);
+        }
+        if let Some(host) = &mut self.host {
+            host.tick(&mut self.server);
         }
     }
 
@@ -174,10 +183,13 @@ impl Session {
         }
     }
 
-    /// Runs until every client has exactly the state that it may see. Returns false if this has not happened
-    /// after a limited number of ticks.
+    /// Runs until every client has exactly the state that it may see, and the host got all messages and
+    /// calls. Returns false if this has not happened after a limited number of ticks.
     pub(crate) fn converge(&mut self) -> bool {
-        self.run_until(|session| session.guests.iter().all(|guest| session.difference(guest).is_none()))
+        self.run_until(|session| {
+            session.guests.iter().all(|guest| session.difference(guest).is_none())
+                && session.difference_of_host().is_none()
+        })
     }
 
     /// Runs until everything is acknowledged. Returns false if this has not happened after a limited number
@@ -232,7 +244,19 @@ impl Session {
         View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection: *connection }
             .first_difference()
             .or_else(|| self.disagreement(client).map(str::to_owned))
-            .or_else(|| self.missing(guest).map(str::to_owned))
+            .or_else(|| self.missing(*connection, &guest.pilot, |seat| client.get(seat)).map(str::to_owned))
+    }
+
+    /// Returns what the host missed or got twice. It sees the objects of the server, so no value can differ.
+    pub(crate) fn difference_of_host(&self) -> Option<&'static str> {
+        let HostPlayer { pilot, connection, spawned, despawned } = self.host.as_ref()?;
+        if *spawned != self.objects() as u64 + despawned {
+            Some("the host did not see each object come and go")
+        } else if pilot.explosions != self.explosions {
+            Some("the host did not see each explosion")
+        } else {
+            self.missing(*connection, pilot, |seat| self.server.get(seat))
+        }
     }
 
     /// Returns a quantised property that another client shows as another step. A value near the border of two
@@ -249,16 +273,21 @@ impl Session {
         })
     }
 
-    /// Returns which messages or calls a client missed or got twice.
-    fn missing(&self, guest: &Guest) -> Option<&'static str> {
-        let Guest { client, pilot, connection, .. } = guest;
-        let seat = *self.sight.seats.get(connection)?;
+    /// Returns which messages or calls a player missed or got twice. `own` returns the player as its owner
+    /// sees it.
+    fn missing<'a>(
+        &'a self,
+        connection: ConnectionId,
+        pilot: &Pilot,
+        own: impl FnOnce(ObjectRef<model::Player>) -> Option<&'a model::Player>,
+    ) -> Option<&'static str> {
+        let seat = *self.sight.seats.get(&connection)?;
         let player = &self.server[seat];
-        if pilot.heard != self.chat.since_joined(*connection) {
+        if pilot.heard != self.chat.since_joined(connection) {
             Some("the chat differs")
         } else if pilot.shots_called != player.shots_called {
             Some("the server did not run each call once")
-        } else if client.get(seat).is_none_or(|replica| replica.hits_told != player.hits_told) {
+        } else if own(seat).is_none_or(|own| own.hits_felt != player.hits_told) {
             Some("the client did not run each call once")
         } else {
             (pilot.explosions > self.explosions).then_some("an explosion was shown twice")

@@ -28,7 +28,7 @@ fn reliable_calls_run_once_on_a_bad_network() {
         let seat = session.sight.seats[&guest.connection];
         let (player, replica) = (&session.server[seat], &guest.client[seat]);
         assert_eq!(player.shots_called, guest.pilot.shots_called, "each shot runs once on the server");
-        assert_eq!(replica.hits_told, player.hits_told, "each hit runs once on the client");
+        assert_eq!(replica.hits_felt, player.hits_told, "each hit runs once on the client");
         assert!(guest.pilot.explosions <= session.explosions, "no explosion is shown twice");
     }
     let sum =
@@ -49,6 +49,27 @@ fn the_chat_reaches_every_client_once_and_in_order() {
     for guest in &session.guests {
         let name = &session.server[session.sight.seats[&guest.connection]].name;
         assert!(guest.pilot.heard.iter().any(|line| line.name == *name), "authors hear their lines too");
+    }
+}
+
+#[test]
+fn a_host_plays_with_two_guests_as_one_of_them() {
+    let (session, outcome) = play("--host --loss 0.2 --ticks 1200 --seed 4");
+    assert!(outcome.is_good());
+    assert_eq!(session.guests.len(), 2);
+    let host = session.host.as_ref().expect("a host");
+    let (seat, seats) = (session.sight.seats[&host.connection], &session.sight.seats);
+    assert!(session.guests.iter().all(|guest| seats.contains_key(&guest.connection)));
+    let player = &session.server[seat];
+    assert!(host.pilot.shots_called > 5 && player.shots_called == host.pilot.shots_called);
+    assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
+    assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.len());
+    assert!(host.pilot.explosions == session.explosions && session.explosions > 0);
+    // What the host saw players lose by its notifies, clients see too, since they joined.
+    for guest in &session.guests {
+        let copies = guest.client.objects::<Player>();
+        let seen: u32 = copies.map(|(_, player)| player.damage_seen).sum();
+        assert!(seen > 0 && seen <= crate::host::HostPlayer::damage_seen(&session.server));
     }
 }
 

@@ -13,6 +13,7 @@ pub use crate::frame::packet::{MTU_BYTES, read_end};
 pub use crate::frame::sequence::Sequence;
 pub use crate::link::{Acked, Acks, Link, Losses, NewPacket};
 pub use crate::messages::channel::{ChannelConfig, held_bytes};
+pub use crate::messages::direct::{DirectLimits, DirectMessage};
 pub use crate::messages::exchange::{CheckedMessages, Exchange};
 pub use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
 pub use crate::messages::outgoing::Outgoing;

@@ -59,6 +59,7 @@
 mod body;
 mod calls;
 mod client;
+mod local_player;
 mod register;
 mod server;
 mod session;
@@ -74,6 +75,7 @@ pub use client::{
     Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
     ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
+pub use local_player::LocalPlayer;
 pub use register::Register;
 pub use repl_link::ConnectionId;
 pub use repl_link::DisconnectReason;
@@ -84,8 +86,8 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
-    External, Group, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server, ServerAssets,
-    ServerMemory, Statics, Transmit, UpdateRate, Viewer,
+    External, Group, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server,
+    ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

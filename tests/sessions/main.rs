@@ -8,5 +8,6 @@ mod support;
 
 mod endpoint;
 mod handshake;
+mod host;
 mod mismatches;
 mod other_sessions;

@@ -196,6 +196,7 @@ fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: 
     let (name, is_reliable, is_validated) =
         (variant.wire_name(), attrs.reliable.is_some(), attrs.validate.is_some());
     let (waits, is_polled) = (attrs.waits.is_some(), !call.has_body);
+    let needs_client = run::needs_client(call);
     quote! {
         #private::CallEntry {
             name: #name,
@@ -205,6 +206,7 @@ fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: 
             waits: #waits,
             per_second: #per_second,
             is_polled: #is_polled,
+            needs_client: #needs_client,
             parameters: &[#parameters],
         }
     }

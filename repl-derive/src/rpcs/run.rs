@@ -33,6 +33,11 @@ fn access(call: &Call) -> Access {
     Access::Object(Ident::new(object, Span::call_site()))
 }
 
+/// Returns whether the function of a call uses the client that runs it.
+pub(super) fn needs_client(call: &Call) -> bool {
+    call.has_body && call.kind() == Kind::Client && matches!(access(call), Access::Call(_))
+}
+
 /// Returns the span of the name in a type such as `&mut ServerCall<'_, Self>`.
 fn span_of_name(ty: &Type) -> Span {
     match ty {

@@ -206,6 +206,15 @@ impl ChannelConfig {
         );
     }
 
+    /// Checks whether a message of `bits` bits may be sent.
+    ///
+    /// # Errors
+    /// Returns an error if the message is larger than its type allows.
+    pub fn check_size(&self, bits: usize) -> Result<(), SendError> {
+        let max_bits = self.options.max_bytes.saturating_mul(8);
+        if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
+    }
+
     /// Returns whether the messages of the channel can be bulk.
     pub(crate) const fn allows_bulk(&self) -> bool {
         self.options.max_bytes > USUAL_MESSAGE_BYTES

@@ -407,6 +407,11 @@ impl<F: Sender> Mailbox<F> {
         self.by_type.get(at).map(|&(_, channel)| channel)
     }
 
+    /// Returns the config of a channel, if there is such a channel.
+    pub fn config(&self, channel: u16) -> Option<ChannelConfig> {
+        self.types.get(channel as usize).map(|known| known.config)
+    }
+
     /// Returns the inbox of a type, if the type is registered with such an inbox.
     pub fn inbox_mut<I: Inbox<F>>(&mut self, type_id: TypeId) -> Option<&mut I> {
         let channel = self.channel(type_id)?;

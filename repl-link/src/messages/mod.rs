@@ -7,13 +7,15 @@
 //! that arrive into order, [`assembly`] waits for all parts of large messages, and [`bulk_content`] puts the
 //! largest ones together. [`progress`] says how much of a large message has been transferred. [`exchange`]
 //! has both directions of one connection. The [`mailbox`] knows the types and stores messages until the user
-//! polls them. [`read_ahead`] keeps values between the check of a packet and the delivery of its messages.
+//! polls them. A connection without packets is [`direct`]. [`read_ahead`] keeps values between the check of a
+//! packet and the delivery of its messages.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;
 mod bulk_content;
 pub(crate) mod channel;
 mod content_buffer;
+pub(crate) mod direct;
 pub(crate) mod exchange;
 pub(crate) mod incoming;
 mod lane;

@@ -295,8 +295,7 @@ impl SendingChannel {
 
     /// Checks whether a message of `bits` bits may be sent.
     pub(super) fn check_size(&self, bits: usize) -> Result<(), SendError> {
-        let max_bits = self.config.options.max_bytes.saturating_mul(8);
-        if bits > max_bits { Err(SendError::TooLarge { bits, max_bits }) } else { Ok(()) }
+        self.config.check_size(bits)
     }
 
     /// Returns how much of the oldest message that is larger than a packet is acknowledged. Costs O(messages

@@ -173,6 +173,18 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
+    /// Returns the number of a connection without packets, for example of a player in the process of the
+    /// server. The sessions know nothing else of such a connection, and no other gets the number.
+    ///
+    /// # Panics
+    /// Panics if it is the 2^32nd connection since the server was made.
+    pub fn take_number(&mut self) -> ConnectionId {
+        let id = ConnectionId(self.next);
+        assert!(self.next < u32::MAX, "a server has at most 2^32 connections in its life");
+        self.next += 1;
+        id
+    }
+
     /// Returns whether types may still be registered: there was no connection yet.
     #[must_use]
     pub fn may_register(&self) -> bool {
@@ -235,9 +247,7 @@ impl<C: HasLink> ServerSessions<C> {
                 (secret, Trust::Cookie { waits })
             }
         };
-        let id = ConnectionId(self.next);
-        assert!(self.next < u32::MAX, "a server has at most 2^32 connections in its life");
-        self.next += 1;
+        let id = self.take_number();
         let ServerSettings { limits, bytes_per_second, first_sequence, .. } = self.settings;
         let mut link =
             Link::new(Sequence::new(first_sequence), self.settings.terms.capacity.mtu_bytes, limits, now);

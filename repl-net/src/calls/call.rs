@@ -57,7 +57,8 @@ impl<T> Call<'_, T, Server> {
         self.side
     }
 
-    /// Returns the client that called, or `None` if the server itself called.
+    /// Returns the client or [host](crate::Server::connect_host) that called, or `None` if the server itself
+    /// called.
     #[must_use]
     pub fn caller(&self) -> Option<ConnectionId> {
         self.caller

@@ -17,6 +17,7 @@ pub(crate) mod error;
 mod inbox;
 pub(crate) mod invocation;
 mod on_client;
+mod on_host;
 mod on_server;
 pub(crate) mod rpcs;
 pub(crate) mod table;

@@ -11,7 +11,7 @@ use super::channels;
 use super::error::CallError;
 use super::inbox::{self, CallInbox, WaitLimits};
 use super::invocation::Invocation;
-use super::rpcs::{CallSender, Rpcs};
+use super::rpcs::{CallMaker, CallSender, Rpcs};
 use super::table::CallKind;
 use crate::client::Client;
 
@@ -41,7 +41,7 @@ impl Client {
     #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
         channels::assert_registered::<(), T>(&self.session.mailbox);
-        T::caller(CallSender::new(CallSide::Client(self), object))
+        T::caller(CallSender::new(CallMaker::Client(self), object))
     }
 
     /// Queues a call for the side that runs it.

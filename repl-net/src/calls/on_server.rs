@@ -13,7 +13,7 @@ use super::channels;
 use super::error::CallError;
 use super::inbox::{self, CallInbox, Queued};
 use super::invocation::Invocation;
-use super::rpcs::{CallSender, Rpcs};
+use super::rpcs::{CallMaker, CallSender, Rpcs};
 use super::table::CallKind;
 use crate::server::Server;
 
@@ -82,7 +82,7 @@ impl Server {
     #[track_caller]
     pub fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
         channels::assert_registered::<ConnectionId, T>(&self.sessions.mailbox);
-        T::caller(CallSender::new(CallSide::Server(self), object))
+        T::caller(CallSender::new(CallMaker::Server(self), object))
     }
 
     /// Queues a call for the side or sides that run it.
@@ -100,6 +100,9 @@ impl Server {
         if self.object_info(object).is_torn_off() {
             return Err(CallError::Gone);
         }
+        if entry.kind == CallKind::Client && self.is_owned_by_host(object) {
+            return self.send_call_to_host(object, &call, entry);
+        }
         let channel = self.sessions.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
         let mut writer = std::mem::take(&mut self.call_writer);
@@ -110,6 +113,9 @@ impl Server {
                 return Ok(self.send_call_to_owner(owner, guid, channel, &mut writer)?);
             }
             self.send_call_to_all(guid, channel, entry.is_reliable, &mut writer)?;
+            if self.host.is_some() && !self.can_run_for_host::<T>(Some(entry)) {
+                self.send_call_to_host(object, &call, entry)?;
+            }
             self.queue_own(object, call, entry.is_reliable);
             Ok(())
         });
@@ -173,6 +179,9 @@ impl Server {
     /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
     /// so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
+        if self.host.is_some() {
+            self.run_calls_for_host::<T>(now);
+        }
         let is_external = self.is_external::<T>();
         for is_reliable in [true, false] {
             let Some(inbox) = self.inbox::<T>(is_reliable) else { continue };

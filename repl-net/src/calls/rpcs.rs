@@ -7,10 +7,11 @@ use std::fmt::Debug;
 use repl_core::{NetSerialize, ObjectRef, Replicated};
 use repl_link::ConnectionId;
 
-use super::call::CallSide;
 use super::error::CallError;
 use super::invocation::Invocation;
 use super::table::CallTable;
+use crate::client::Client;
+use crate::server::Server;
 
 /// A class with remote calls. The attribute `#[rpcs]` on an `impl` block implements this trait.
 #[diagnostic::on_unimplemented(
@@ -48,15 +49,23 @@ pub trait Rpcs: Replicated {
     fn run(invocation: Invocation<'_, Self>, call: Self::Call);
 }
 
+/// Who makes a call.
+pub(super) enum CallMaker<'a> {
+    Server(&'a mut Server),
+    Client(&'a mut Client),
+    /// The host of a server.
+    Host(&'a mut Server),
+}
+
 /// Sends the calls of one object. Only generated code uses it.
 pub struct CallSender<'a, T> {
-    side: CallSide<'a>,
+    maker: CallMaker<'a>,
     object: ObjectRef<T>,
 }
 
 impl<'a, T: Rpcs> CallSender<'a, T> {
-    pub(super) fn new(side: CallSide<'a>, object: ObjectRef<T>) -> Self {
-        Self { side, object }
+    pub(super) fn new(maker: CallMaker<'a>, object: ObjectRef<T>) -> Self {
+        Self { maker, object }
     }
 
     /// Queues a call for the side or sides that run it.
@@ -64,9 +73,10 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
     /// # Errors
     /// Returns an error if the call cannot be queued. In this case nothing has changed.
     pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
-        match &mut self.side {
-            CallSide::Server(server) => server.send_call(self.object, call),
-            CallSide::Client(client) => client.send_call(self.object, call),
+        match &mut self.maker {
+            CallMaker::Server(server) => server.send_call(self.object, call),
+            CallMaker::Client(client) => client.send_call(self.object, call),
+            CallMaker::Host(server) => server.send_call_of_host(self.object, call),
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct CallEntry {
     pub per_second: u32,
     /// Whether the call has no body, so that it waits until the user polls it.
     pub is_polled: bool,
+    /// Whether the body of the call uses the client that runs it.
+    pub needs_client: bool,
     pub parameters: &'static [Parameter],
 }
 

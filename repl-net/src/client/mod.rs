@@ -12,7 +12,6 @@ mod change_feed;
 mod clock;
 mod connection_info;
 mod departed;
-mod events;
 mod interpolated;
 mod keyed_objects;
 mod lists;
@@ -45,9 +44,9 @@ use crate::body::State;
 use crate::body::rate::Rate;
 use crate::body::status::StatusSink;
 use crate::session::archetype::ArchetypeId;
+use crate::session::client_events::ClientEvents;
 use crate::session::config::ClientConfig;
 use crate::session::events::ClientEvent;
-use events::ClientEvents;
 use replicas::Replicas;
 
 pub use assets::ClientAssets;

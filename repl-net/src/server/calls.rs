@@ -9,7 +9,8 @@ use repl_core::{BitWriter, Guid, ObjectRef, Replicated};
 use repl_link::{ConnectionId, DisconnectReason, SendError};
 
 use super::Server;
-use super::connection::CallRoute;
+use super::connection::{CallMeter, CallRoute};
+use super::peer::Peer;
 use super::rows::OwnColumn;
 #[cfg(test)]
 use repl_link::parts::Outgoing;
@@ -31,7 +32,8 @@ impl Server {
 
     /// Returns whether the session of a connection has begun and has not ended.
     pub(crate) fn is_live(&self, connection: ConnectionId) -> bool {
-        self.sessions.peers.get(connection).is_some_and(|peer| peer.handshake.is_connected())
+        let is_live = |peer: &Peer| peer.handshake.is_connected();
+        self.sessions.peers.get(connection).is_some_and(is_live) || self.is_host(connection)
     }
 
     /// Sends the remote call in `writer` to the client that owns the object, as soon as the client has the
@@ -84,14 +86,21 @@ impl Server {
         &mut self.sessions.peers.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
     }
 
+    /// Returns what is counted of the calls from a client or the host.
+    fn call_meter(&mut self, caller: ConnectionId) -> Option<&mut CallMeter> {
+        match self.sessions.peers.get_mut(caller) {
+            Some(peer) => Some(&mut peer.connection.calls.meter),
+            None => self.host.as_deref_mut().filter(|host| host.id == caller).map(|host| &mut host.calls),
+        }
+    }
+
     /// Returns whether the calls of a client may still run in this tick.
     pub(crate) fn has_call_time(&mut self, caller: ConnectionId, now: Duration) -> bool {
         if self.config.call_clock.is_none() {
             return true;
         }
         let per_second = self.config.call_time_per_second;
-        let peer = self.sessions.peers.get_mut(caller);
-        peer.is_none_or(|peer| peer.connection.calls.time.refill(now, per_second))
+        self.call_meter(caller).is_none_or(|meter| meter.time.refill(now, per_second))
     }
 
     /// Runs a call of a client, and measures for how long it runs.
@@ -99,16 +108,16 @@ impl Server {
         let (Some(caller), Some(clock)) = (caller, self.config.call_clock) else { return run(self) };
         let start = clock();
         run(self);
-        if let Some(peer) = self.sessions.peers.get_mut(caller) {
-            peer.connection.calls.time.spend(clock().saturating_sub(start));
+        if let Some(meter) = self.call_meter(caller) {
+            meter.time.spend(clock().saturating_sub(start));
         }
     }
 
     /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
     /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.sessions.peers.get_mut(connection) {
-            peer.connection.calls.ignored = peer.connection.calls.ignored.saturating_add(1);
+        if let Some(meter) = self.call_meter(connection) {
+            meter.ignored = meter.ignored.saturating_add(1);
         }
     }
 

@@ -13,6 +13,7 @@ use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
 use super::class_memory::ClassMemory;
 use super::comparison::ClassComparison;
+use super::old_values::{self, OldValues};
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
@@ -51,6 +52,12 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
+    /// Returns the old values of the object in a row, if the server owns the live object and the class has
+    /// notifies. They are the values of its shadow.
+    fn old_values(&self, row: u32) -> Option<OldValues>;
+    /// Calls the notifies of the properties in `changed` of the live object in a row, and then stores the
+    /// values of its shadow in `old`. Returns whether any was called.
+    fn notify(&mut self, row: u32, changed: &HandleSet, old: &mut OldValues) -> bool;
     /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
     /// Frees the memory that was not needed recently.
@@ -171,6 +178,18 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {
         let Shadows { prioritize, rows, .. } = &self.shadows;
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
+    }
+
+    fn old_values(&self, row: u32) -> Option<OldValues> {
+        self.source.live(row as usize)?;
+        old_values::of(&self.shadows.class, self.shadows.rows.get(row as usize)?)
+    }
+
+    fn notify(&mut self, row: u32, changed: &HandleSet, old: &mut OldValues) -> bool {
+        let Shadows { class, rows, .. } = &self.shadows;
+        let (live, shadow) = (self.source.live_mut(row as usize), rows.get(row as usize));
+        let (Some(live), Some(shadow)) = (live, shadow) else { return false };
+        old_values::notify(class, live, shadow, changed, old)
     }
 
     fn reserve(&mut self, additional: usize) {

@@ -9,6 +9,7 @@ use repl_link::{ConnectionId, MessageProgress};
 
 use super::Server;
 use super::cells::Group;
+use super::host::Host;
 use super::peer::Peer;
 
 /// The traffic and memory of a connection so far.
@@ -62,6 +63,10 @@ impl<'a> ConnectionInfo<'a> {
         self.server.sessions.peers.get(self.connection)
     }
 
+    fn host(self) -> Option<&'a Host> {
+        self.server.host.as_deref().filter(|host| host.id == self.connection)
+    }
+
     /// Returns whether the connection is [paused](crate::ConnectionHandle::pause).
     #[must_use]
     pub fn is_paused(self) -> bool {
@@ -71,7 +76,16 @@ impl<'a> ConnectionInfo<'a> {
     /// Returns whether the connection is in a [group](crate::Relevancy::Group).
     #[must_use]
     pub fn is_in_group(self, group: Group) -> bool {
-        self.peer().is_some_and(|peer| peer.connection.copies.is_member(group))
+        match self.peer() {
+            Some(peer) => peer.connection.copies.is_member(group),
+            None => self.host().is_some_and(|host| host.groups.contains(&group)),
+        }
+    }
+
+    /// Returns whether the connection is the [host](Server::connect_host).
+    #[must_use]
+    pub fn is_host(self) -> bool {
+        self.host().is_some()
     }
 
     /// Returns the objects of a class that the connection [owns](crate::ObjectHandle::set_owner), with their
@@ -93,9 +107,15 @@ impl<'a> ConnectionInfo<'a> {
     }
 
     /// Returns the traffic and memory of the connection so far. Returns `None` after the connection was
-    /// removed.
+    /// removed. For the [host](Server::connect_host), only the number of ignored calls is not zero.
     #[must_use]
     pub fn stats(self) -> Option<ConnectionStats> {
+        if let Some(host) = self.host() {
+            return Some(ConnectionStats {
+                ignored_calls: host.calls.ignored.into(),
+                ..ConnectionStats::default()
+            });
+        }
         let connection = &self.peer()?.connection;
         let queue = &connection.link.outbox.queue;
         Some(ConnectionStats {
@@ -106,7 +126,7 @@ impl<'a> ConnectionInfo<'a> {
             round_trip: connection.link.health.round_trip.smoothed(),
             packet_bytes: connection.link.outbox.packet_bytes(),
             memory_bytes: connection.memory_bytes(),
-            ignored_calls: connection.calls.ignored.into(),
+            ignored_calls: connection.calls.meter.ignored.into(),
             waiting_objects: connection.waiting_objects(),
         })
     }

@@ -87,9 +87,10 @@ impl Server {
         &mut self,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        let full = self.sessions.send_to_each(message, |_| true);
+        let full = self.sessions.send_to_each(message, |_| true)?;
         self.name_assets_in_message(|_| true);
-        full
+        self.message_host_if(message, |_| true)?;
+        Ok(full)
     }
 
     /// Queues a message to a client, which is sent as soon as the client has an object.
@@ -100,6 +101,9 @@ impl Server {
         object: ObjectRef<()>,
         message: &M,
     ) -> Result<(), SendError> {
+        if self.is_host(connection) {
+            return if self.contains(object) { self.message_host(message) } else { Ok(()) };
+        }
         let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
         let (channel, writer) = mailbox.write(message)?;
         let peer = peers.get_mut(connection).filter(|peer| peer.handshake.is_connected());
@@ -124,9 +128,10 @@ impl Server {
         group: Group,
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
-        let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group));
+        let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))?;
         self.name_assets_in_message(|connection| connection.copies.is_member(group));
-        full
+        self.message_host_if(message, |host| host.groups.contains(&group))?;
+        Ok(full)
     }
 
     /// Makes the names of the assets be sent to which the message refers that was written last, to the

@@ -24,6 +24,12 @@ mod events;
 mod external;
 mod forest;
 mod handed_over;
+mod host;
+mod host_handle;
+mod host_messages;
+mod host_news;
+mod host_notifies;
+mod hosting;
 mod last_state;
 mod later;
 mod memory;
@@ -34,6 +40,7 @@ mod object_handle;
 mod object_info;
 mod objects;
 mod occupant;
+mod old_values;
 mod openings;
 mod part_size;
 mod passes;
@@ -69,6 +76,7 @@ use crate::session::events::{ServerEvent, SpawnError};
 use broadcast::Broadcast;
 use connection::Connection;
 use events::ServerEvents;
+use host::Host;
 use last_state::LastChanges;
 use passes::Passes;
 use peer::Peer;
@@ -88,6 +96,8 @@ pub use connection_handle::ConnectionHandle;
 pub use connection_info::{ConnectionInfo, ConnectionStats};
 pub use dormancy::Dormancy;
 pub use external::External;
+pub use host::HostOptions;
+pub use host_handle::HostHandle;
 pub use memory::ServerMemory;
 pub use not_sent::NotSent;
 pub use object_handle::ObjectHandle;
@@ -127,6 +137,8 @@ pub struct Server {
     /// The connections that have a turn in the current tick.
     served: Served,
     events: ServerEvents,
+    /// The player in the process of the server, if there is one.
+    pub(crate) host: Option<Box<Host>>,
 }
 
 /// How an object is spawned: plainly, as a subobject, or static with a path.
@@ -166,6 +178,7 @@ impl Server {
             passes: Passes::default(),
             served: Served::new(),
             events: ServerEvents::default(),
+            host: None,
         }
     }
 
@@ -340,6 +353,9 @@ impl Server {
     }
 
     fn despawn_one(&mut self, slot: u32) {
+        if let Some(host) = &mut self.host {
+            host.removed(&self.world, slot);
+        }
         let mut holders = 0;
         let mut last = LastChanges::of(&mut self.world, slot);
         for peer in self.sessions.peers.values_mut() {
@@ -380,9 +396,9 @@ impl Server {
         self.events.pop()
     }
 
-    /// Returns the connections that have not ended.
+    /// Returns the connections that have not ended, first the [host](Self::connect_host).
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
-        self.sessions.ids()
+        self.host.iter().map(|host| host.id).chain(self.sessions.ids())
     }
 
     /// Calls `change` with the state of an object, and then updates what every connection may see of the
@@ -408,6 +424,9 @@ impl Server {
     fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
             let object = ObjectRef::new(self.world.store.occupant(slot).guid(slot));
+            if let Some(host) = &mut self.host {
+                host.owner_changes(object, self.world.store.objects[slot as usize].owner());
+            }
             self.change_view(object, |world, slot| world.store.objects[slot as usize].set_owner(owner));
             let affected = self.world.cells.with_attached(slot);
             self.reconsider(&affected);

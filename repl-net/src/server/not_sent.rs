@@ -15,6 +15,9 @@ use std::fmt;
 pub enum NotSent {
     /// The session of the connection has not begun, or has ended.
     NotConnected,
+    /// The connection is the [host](crate::Server::connect_host), to which no object is sent: it uses the
+    /// objects of the server.
+    Host,
     /// The object, or one to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from the
     /// connection.
     Hidden,
@@ -68,6 +71,7 @@ impl fmt::Display for NotSent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotConnected => "the connection has no session",
+            Self::Host => "the connection is the host, which uses the objects of the server",
             Self::Hidden => "the object is hidden from the connection",
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",

@@ -122,11 +122,12 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     /// Returns whether a connection sees the object now, according to its relevancy,
     /// [audience](crate::ObjectHandle::set_audience), [visibility](crate::ObjectHandle::set_visible) and
     /// [initial dormancy](Dormancy::Initial), and those of the objects to which it is attached. The client
-    /// may not have received the object yet. Returns `false` if the connection or the object does not exist.
+    /// may not have received the object yet. The [host](Server::connect_host) sees every object. Returns
+    /// `false` if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant_to(self, connection: ConnectionId) -> bool {
         let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
-            return false;
+            return self.slot().is_some() && self.server.is_host(connection);
         };
         peer.connection.copies.sees(&self.server.world, slot)
     }
@@ -137,6 +138,9 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     #[must_use]
     pub fn why_not_sent_to(self, connection: ConnectionId) -> Option<NotSent> {
         let slot = self.slot()?;
+        if self.server.is_host(connection) {
+            return Some(NotSent::Host);
+        }
         let world = &self.server.world;
         let connection = &self.server.sessions.peers.get(connection)?.connection;
         Some(if let Some(reason) = connection.why_not_sent(world, slot) {

@@ -128,6 +128,10 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         self.0.capacity() * size_of::<T>()
     }
 
+    fn live_mut(&mut self, row: usize) -> Option<&mut T> {
+        self.0.get_mut(row)
+    }
+
     fn reserve(&mut self, additional: usize) {
         self.0.reserve(additional);
     }

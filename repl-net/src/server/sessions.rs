@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use repl_core::BitReader;
 use repl_link::parts::{Maker, PathFinding, Peer, Roster, Sequence, ServerOutcome, ServerSessions};
-use repl_link::{ConnectionId, DisconnectReason, Host};
+use repl_link::{ConnectionId, DisconnectReason};
 
 use super::Server;
 use super::connection::Connection;
+use super::host::{Host, HostOptions};
 use crate::session::events::ServerEvent;
 use crate::telemetry;
 
@@ -27,11 +28,57 @@ impl Server {
         self.connect_as(now, Maker::User, true)
     }
 
-    fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
+    /// Adds the host: the player in the process of the server, as on Unreal's listen server. It is a
+    /// connection without packets, whose session begins at once, so [`ServerEvent::Connected`] reports it. As
+    /// for the first [`connect`](Self::connect), nothing more can be registered from now on. The returned id
+    /// works wherever the id of a client does: the host can own objects, be in groups and be disconnected.
+    /// What it does itself is in its handle, [`host`](Self::host).
+    ///
+    /// A host does not log in, does not count in the limits of an [`Endpoint`](crate::Endpoint), and receives
+    /// no state: it uses the objects of the server. So nothing that says what a client sees, and when it is
+    /// sent, has an effect for it.
+    ///
+    /// ```
+    /// # use repl_net as repl;
+    /// use repl::{Channel, HostOptions, Server, ServerConfig, ServerEvent};
+    ///
+    /// let mut server = Server::new(ServerConfig::default());
+    /// server.register_message::<String>(Channel::Ordered);
+    /// let id = server.connect_host(HostOptions::default());
+    /// assert_eq!(server.poll_event(), Some(ServerEvent::Connected(id)));
+    ///
+    /// server.host().expect("it is connected").send(&"hello".to_owned())?;
+    /// assert_eq!(server.poll_message(), Some((id, "hello".to_owned())));
+    /// server.connection(id).send(&"welcome".to_owned())?;
+    /// assert_eq!(server.host().expect("it is connected").poll_message(), Some("welcome".to_owned()));
+    /// # Ok::<(), repl_net::SendError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the server has a host already.
+    #[track_caller]
+    pub fn connect_host(&mut self, options: HostOptions) -> ConnectionId {
+        assert!(
+            self.host.is_none(),
+            "a server has at most one host: disconnect the host before another comes"
+        );
+        self.end_registration();
+        let id = self.sessions.take_number();
+        self.host = Some(Box::new(Host::new(id, options, &self.sessions.mailbox)));
+        self.events.push(ServerEvent::Connected(id));
+        id
+    }
+
+    /// Numbers the classes, if this has not been done. From then on, nothing more can be registered.
+    fn end_registration(&mut self) {
         if !self.is_registration_over() {
             self.classes = self.world.store.class_list(self.sessions.mailbox.forms());
             self.find_channel_of_assets();
         }
+    }
+
+    fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
+        self.end_registration();
         let config = &self.config;
         self.sessions.connect(now, maker, |id, mut link| {
             link.outbox.congestion = config.congestion_control.make(config.mtu_bytes).map(Box::new);
@@ -40,7 +87,9 @@ impl Server {
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
-        if let Some(reason) = self.sessions.close(id, reason) {
+        if self.host.take_if(|host| host.id == id).is_some() {
+            self.events.push(ServerEvent::Disconnected(id, reason));
+        } else if let Some(reason) = self.sessions.close(id, reason) {
             self.closed(id, reason);
         }
     }
@@ -126,7 +175,7 @@ impl Server {
 }
 
 /// For endpoints. Programs call the functions of the same names above.
-impl Host for Server {
+impl repl_link::Host for Server {
     fn roster(&self) -> &impl Roster {
         &self.sessions
     }

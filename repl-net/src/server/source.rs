@@ -68,6 +68,10 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     }
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
+    /// Does the same as [`live`](Self::live), to change the object.
+    fn live_mut(&mut self, _row: usize) -> Option<&mut T> {
+        None
+    }
     /// Returns how many bytes the rows take that the server owns, without what is on their own heaps.
     fn live_bytes(&self) -> usize;
     /// Makes room for more rows.

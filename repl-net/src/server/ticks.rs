@@ -59,6 +59,7 @@ impl Server {
         self.decide_views();
         self.world.find_due();
         self.report_refusals();
+        self.inform_host();
         self.served.choose(&self.sessions.peers, self.config.connections_per_tick, self.sessions.secret());
         let ends = self.run_passes();
         self.passes.free_unneeded(&mut self.world);

@@ -9,6 +9,7 @@ mod comparing;
 mod editing;
 mod lists;
 mod marks;
+mod notifying;
 mod spawning;
 mod store;
 mod ticks;

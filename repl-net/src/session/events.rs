@@ -66,7 +66,8 @@ pub enum CompareError {
 #[non_exhaustive]
 pub enum ServerEvent {
     /// A client was accepted: its classes equal the server's, and the client has proved its address if the
-    /// server validates addresses. The server sends state from the next tick on.
+    /// server validates addresses. The server sends state from the next tick on. Or the
+    /// [host](crate::Server::connect_host) was connected.
     Connected(ConnectionId),
     /// A client shows its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
     /// [`Ask`](crate::Login::Ask). Answer with [`ConnectionHandle::accept`](crate::ConnectionHandle::accept)

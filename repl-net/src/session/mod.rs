@@ -5,6 +5,7 @@
 
 pub(crate) mod archetype;
 pub(crate) mod classes;
+pub(crate) mod client_events;
 pub(crate) mod config;
 pub(crate) mod events;
 pub(crate) mod property;

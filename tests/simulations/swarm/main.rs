@@ -15,6 +15,7 @@ mod extremes;
 #[path = "../../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
+mod host;
 mod ledger;
 mod lives;
 mod patience;
@@ -102,6 +103,16 @@ fn r17_seeds_with_short_lives_converge_and_fall_silent() {
 #[test]
 fn s199_s200_seeds_with_assets_converge_and_fall_silent() {
     run_all(seeds(assets::FIRST_SEED..assets::FIRST_SEED + 80));
+}
+
+#[test]
+fn seeds_with_a_host_converge_and_fall_silent() {
+    let first = host::FIRST_SEED;
+    let outcomes: Vec<Outcome> = seeds(first..first + 90).map(run).collect();
+    for (count, what) in ["calls to hosts", "calls of hosts"].into_iter().enumerate() {
+        let sum: u64 = outcomes.iter().map(|outcome| outcome.of_host[count]).sum();
+        assert!(outcomes.len() <= 10 || sum > outcomes.len() as u64 * 5, "{sum} {what}");
+    }
 }
 
 fn seeds_with_lives() -> std::ops::Range<u64> {

@@ -9,6 +9,7 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::assets;
 use crate::extremes::Extremes;
+use crate::host::{self, HostPlan};
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
@@ -72,6 +73,7 @@ pub(crate) struct Plan {
     pub(crate) short_lives: Option<ShortLives>,
     /// The chance that a client adds an asset in a tick.
     pub(crate) asset_arrivals: f64,
+    pub(crate) host: Option<HostPlan>,
     /// How many connections have a turn in a tick, and in how many ticks each of them has one.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
@@ -162,11 +164,15 @@ impl Plan {
             lives: Lives::default(),
             short_lives: None,
             asset_arrivals: 0.0,
+            host: None,
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
         };
         let has_assets = seed >= assets::FIRST_SEED;
-        let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_assets || seed.is_multiple_of(5));
+        let has_host = seed >= host::FIRST_SEED && (!has_assets || seed.is_multiple_of(7));
+        plan.host = has_host.then(|| HostPlan::draw(seed));
+        let has_others = has_host || has_assets;
+        let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_others || seed.is_multiple_of(5));
         let is_special = has_short_lives || has_assets;
         let has_lives = seed >= Lives::FIRST_SEED && (!is_special || seed.is_multiple_of(3));
         if has_short_lives {

@@ -12,6 +12,7 @@ use repl::{
 
 use crate::canary::scan;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Sign, Vault};
+use crate::host::{self, HostSeat};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::{Plan, SIZES};
@@ -51,6 +52,8 @@ pub(crate) struct Outcome {
     pub(crate) secrets_of_calls: u64,
     /// Calls with secrets that clients have heard.
     pub(crate) heard: u64,
+    /// Calls that hosts have heard, and calls of hosts that ran.
+    pub(crate) of_host: [u64; 2],
     pub(crate) packets_lost: u64,
     pub(crate) ticks: u64,
 }
@@ -100,6 +103,7 @@ pub(crate) struct Run {
     clock: Clock,
     rng: Rng,
     seats: BTreeMap<PeerId, Seat>,
+    host: Option<HostSeat>,
     /// Clients that left. Late packets of these clients are passed to their old connections.
     left: BTreeMap<PeerId, ConnectionId>,
     next_peer: u32,
@@ -124,8 +128,11 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let mut world = World::new(plan);
+        let host = plan.host.map(|host| HostSeat::new(host, plan.seed, &mut world));
         let mut run = Self {
-            world: World::new(plan),
+            host,
+            world,
             network: Network::new(plan.seed),
             clock: Clock::at_hz(plan.hz),
             rng: Rng::new(plan.seed).fork(3),
@@ -212,6 +219,7 @@ impl Run {
             secrets: self.secrets,
             secrets_of_calls: self.secrets_of_calls,
             heard: self.seats.values().map(|seat| seat.heard_calls.count()).sum(),
+            of_host: self.host.as_ref().map_or([0; 2], HostSeat::counts),
             packets_lost,
             ticks: self.clock.ticks(),
         }
@@ -312,6 +320,9 @@ impl Run {
         }
         if self.plan.whispers.is_some() {
             Whispers::register_on_client(&mut client, self.plan.has_birds());
+        }
+        if self.plan.host.is_some() {
+            host::register(&mut client);
         }
         client.register_archetype(|| Actor::archetype(true));
         talk::register_on_client(&mut client);
@@ -424,6 +435,9 @@ impl Run {
         if changes {
             self.disturb();
             self.world.mutate(&self.plan, tick);
+            if let Some(host) = &mut self.host {
+                host.disturb(&mut self.world, &self.plan, tick);
+            }
             self.echo(now);
             self.add_assets();
         }
@@ -457,6 +471,9 @@ impl Run {
         }
         sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         self.world.server.tick(now);
+        if let Some(host) = &mut self.host {
+            host.check(&mut self.world);
+        }
         // The values are recorded after the comparison, because the comparison chooses the ids of an array
         // that has replaced another.
         self.world.record(tick);
@@ -475,6 +492,9 @@ impl Run {
 
     /// Lets the clients and the server read their messages, and send new messages if the world changes.
     fn talk(&mut self, changes: bool) {
+        if let Some(host) = &mut self.host {
+            host.talk(&mut self.world, changes, self.plan.has_birds());
+        }
         let server = &mut self.world.server;
         let mut talks: HashMap<ConnectionId, &mut Talks> = HashMap::new();
         for seat in self.seats.values_mut() {
@@ -484,6 +504,7 @@ impl Run {
             }
             talks.insert(seat.connection, &mut seat.talks);
         }
+        talks.extend(self.host.as_mut().and_then(HostSeat::talks));
         talk::hear_on_server(server, &mut talks);
         if let Some(plan) = self.plan.whispers {
             let has_birds = self.plan.has_birds();

@@ -152,13 +152,24 @@ impl Talks {
 
     /// Sends messages from both sides.
     pub(crate) fn speak(&mut self, client: &mut Client, server: &mut Server, id: ConnectionId) {
+        self.speak_up(client);
+        self.speak_down(server, id);
+    }
+
+    /// Sends messages of a player.
+    pub(crate) fn speak_up(&mut self, player: &mut impl LocalPlayer) {
         let Some(plan) = self.plan else { return };
         self.up.speak(plan, &mut self.rng, |kind, number, bytes| match kind {
-            0 => client.send(&Chat(number, bytes)),
-            1 => client.send(&Score(number, bytes)),
-            2 => client.send(&Input(number, bytes)),
-            _ => client.send(&Effect(number, bytes)),
+            0 => player.send(&Chat(number, bytes)),
+            1 => player.send(&Score(number, bytes)),
+            2 => player.send(&Input(number, bytes)),
+            _ => player.send(&Effect(number, bytes)),
         });
+    }
+
+    /// Sends messages of the server.
+    pub(crate) fn speak_down(&mut self, server: &mut Server, id: ConnectionId) {
+        let Some(plan) = self.plan else { return };
         self.down.speak(plan, &mut self.rng, |kind, number, bytes| match kind {
             0 => server.connection(id).send(&Chat(number, bytes)),
             1 => server.connection(id).send(&Score(number, bytes)),
@@ -167,21 +178,31 @@ impl Talks {
         });
     }
 
-    /// Polls what the client has received.
-    pub(crate) fn hear(&mut self, client: &mut Client) {
+    /// Polls what the player has received.
+    pub(crate) fn hear(&mut self, player: &mut impl LocalPlayer) {
         let Some(plan) = self.plan else { return };
-        while let Some(Chat(number, bytes)) = client.poll_message() {
+        while let Some(Chat(number, bytes)) = player.poll_message() {
             self.down.heard(0, number, &bytes, plan);
         }
-        while let Some(Score(number, bytes)) = client.poll_message() {
+        while let Some(Score(number, bytes)) = player.poll_message() {
             self.down.heard(1, number, &bytes, plan);
         }
-        while let Some(Input(number, bytes)) = client.poll_message() {
+        while let Some(Input(number, bytes)) = player.poll_message() {
             self.down.heard(2, number, &bytes, plan);
         }
-        while let Some(Effect(number, bytes)) = client.poll_message() {
+        while let Some(Effect(number, bytes)) = player.poll_message() {
             self.down.heard(3, number, &bytes, plan);
         }
+    }
+
+    /// Returns whether everything that was sent has arrived, also what is not reliable.
+    pub(crate) fn has_all(&self) -> bool {
+        [&self.up, &self.down].into_iter().all(|way| {
+            let [_, _, inputs, effects] = way.sent;
+            way.missing() == 0
+                && way.newest_input == inputs.checked_sub(1)
+                && way.effects.len() == effects as usize
+        })
     }
 
     /// Returns what is missing of the reliable messages of both directions.

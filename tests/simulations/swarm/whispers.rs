@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{CallError, Guid};
+use repl::{CallError, Guid, ReceivedCall};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Bird, Dot};
@@ -219,6 +219,9 @@ impl World {
             Err(CallError::NoOwner | CallError::NotConnected | CallError::Full) => return,
             Err(error) => panic!("call {number} on {uid}: {error}"),
         }
+        if self.host.is_some() && (!whisper.is_for_owner() || thing.owner == self.host) {
+            self.due_to_host.insert(number);
+        }
         for (connection, view) in &mut self.views {
             let is_right = !whisper.is_for_owner() || thing.owner == Some(*connection);
             if whisper.is_reliable() && is_right && view.joined.is_some() && view.seen.contains(&uid) {
@@ -240,6 +243,20 @@ impl World {
             None => (view.seen.contains(&made.uid), thing.owner == Some(connection)),
         };
         sees && (owns || !made.whisper.is_for_owner())
+    }
+
+    /// Polls the calls for the host. These are all that were made for it since the last time, except those on
+    /// objects that were despawned since then.
+    pub(crate) fn hear_as_host(&mut self, heard: &mut Heard, has_birds: bool) {
+        let Some(plan) = self.whispers else { return };
+        let mut due = std::mem::take(&mut self.due_to_host);
+        due.retain(|&number| self.is_alive(self.calls.made[number as usize].uid));
+        let mut numbers = heard.take_for_host::<Actor>(self, plan);
+        numbers.append(&mut heard.take_for_host::<Dot>(self, plan));
+        if has_birds {
+            numbers.append(&mut heard.take_for_host::<Bird>(self, plan));
+        }
+        assert_eq!(numbers, due);
     }
 
     /// Drops the calls that the server would run itself.
@@ -281,21 +298,42 @@ impl Heard {
         plan: Whispers,
     ) {
         while let Some(received) = client.poll_call::<T>() {
-            let (whisper, (secret, bytes)) = T::take_apart(received.call);
-            let number = secret as u32 & 0xff_ffff;
-            let made = world.calls.made[number as usize];
-            assert_eq!(world.things[made.uid as usize].guid, received.object.guid().expect("an object"));
-            assert_eq!((made.whisper, bytes), (whisper, ballast(secret, number, plan.is_large)));
-            assert!(self.all.insert(number), "{connection:?} has heard call {number} twice: {made:?}");
-            if whisper.is_reliable() {
-                let before = self.newest.insert(made.uid, number);
-                assert!(
-                    before < Some(number),
-                    "{connection:?} has heard {number} after {before:?}: {made:?}"
-                );
-            }
+            let number = self.hear_one(received, world, connection, plan);
             world.views.get_mut(&connection).expect("a view for each seat").rights.due.remove(&number);
         }
+    }
+
+    /// Polls the calls of a class for the host, and returns their numbers.
+    fn take_for_host<T: Whisperer>(&mut self, world: &mut World, plan: Whispers) -> BTreeSet<u32> {
+        let mut numbers = BTreeSet::new();
+        while let Some(mut host) = world.server.host()
+            && let Some(received) = host.poll_call::<T>()
+        {
+            let id = host.id();
+            numbers.insert(self.hear_one(received, world, id, plan));
+        }
+        numbers
+    }
+
+    /// Checks a call that a player has received. Returns its number.
+    fn hear_one<T: Whisperer>(
+        &mut self,
+        received: ReceivedCall<T, T::Call>,
+        world: &World,
+        connection: ConnectionId,
+        plan: Whispers,
+    ) -> u32 {
+        let (whisper, (secret, bytes)) = T::take_apart(received.call);
+        let number = secret as u32 & 0xff_ffff;
+        let made = world.calls.made[number as usize];
+        assert_eq!(world.things[made.uid as usize].guid, received.object.guid().expect("an object"));
+        assert_eq!((made.whisper, bytes), (whisper, ballast(secret, number, plan.is_large)));
+        assert!(self.all.insert(number), "{connection:?} has heard call {number} twice: {made:?}");
+        if whisper.is_reliable() {
+            let before = self.newest.insert(made.uid, number);
+            assert!(before < Some(number), "{connection:?} has heard {number} after {before:?}: {made:?}");
+        }
+        number
     }
 
     /// Returns how many calls the client has heard.

@@ -12,6 +12,7 @@ use repl::{ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, O
 use crate::assets;
 use crate::canary::Canary;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Sign, Vault};
+use crate::host;
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
 use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
@@ -35,6 +36,8 @@ pub(crate) struct Kind {
     pub(crate) told: fn(&mut Client, Guid) -> Option<Shown>,
     /// Returns the values of the replica's properties with notifies.
     pub(crate) notified: fn(&Client, Guid) -> Option<Notified>,
+    /// Returns the calls that the server's object received, and the values of its properties with notifies.
+    told_on_server: fn(&Server, Guid) -> (Shown, Notified),
     /// Returns the position of an object, if its class has positions.
     pub(crate) place: fn(&Server, Guid) -> Option<[f32; 2]>,
     /// Returns an object with the values of its archetype.
@@ -70,6 +73,10 @@ fn kind<T: Creature>() -> Kind {
             client.get_mut(ObjectRef::<T>::new(guid)).map(|replica| std::mem::take(replica.shown()))
         },
         notified: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(Creature::notified),
+        told_on_server: |server, guid| {
+            let mut object = server[ObjectRef::<T>::new(guid)].clone();
+            (object.shown().clone(), object.notified())
+        },
         place: |server, guid| server[ObjectRef::<T>::new(guid)].place(),
         fresh: |veteran| {
             let object = T::archetype(veteran);
@@ -228,6 +235,10 @@ pub(crate) struct World {
     /// The objects that exist and are torn off.
     pub(crate) torn_off: Vec<u32>,
     pub(crate) views: BTreeMap<ConnectionId, View>,
+    /// The host, while it is connected, and the calls with secrets that it must hear next.
+    pub(crate) host: Option<ConnectionId>,
+    pub(crate) due_to_host: BTreeSet<u32>,
+    pub(crate) whispers: Option<Whispers>,
     archetype: ArchetypeId<Actor>,
     rng: Rng,
     versions: u32,
@@ -270,6 +281,9 @@ impl World {
         if plan.whispers.is_some() {
             Whispers::register_on_server(&mut server, plan.has_birds());
         }
+        if plan.host.is_some() {
+            host::register(&mut server);
+        }
         let mut world = Self {
             server,
             kinds: kinds(),
@@ -279,6 +293,9 @@ impl World {
             alive: Vec::new(),
             torn_off: Vec::new(),
             views: BTreeMap::new(),
+            host: None,
+            due_to_host: BTreeSet::new(),
+            whispers: plan.whispers,
             archetype,
             rng: Rng::new(plan.seed).fork(2),
             versions: 0,
@@ -299,6 +316,13 @@ impl World {
 
     pub(crate) fn is_alive(&self, uid: u32) -> bool {
         self.things[uid as usize].alive
+    }
+
+    /// Returns the notifies that ran on the server's object, and the values of its properties with notifies.
+    pub(crate) fn told_on_server(&self, uid: u32) -> (Vec<(usize, u64, u64)>, Notified) {
+        let thing = &self.things[uid as usize];
+        let (shown, now) = (self.kinds[thing.kind].told_on_server)(&self.server, thing.guid);
+        (shown.notifies, now)
     }
 
     /// Returns all objects that exist.
@@ -399,7 +423,7 @@ impl World {
     }
 
     /// Sets the owner of an object. Instead of a connection, the owner is sometimes another object.
-    fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>, tick: u64) {
+    pub(crate) fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>, tick: u64) {
         // The parent of a subobject owns it.
         if self.things[uid as usize].parent.is_some() {
             return;

@@ -11,13 +11,13 @@ use repl_link::parts::Sequence;
 use super::{ChangedObject, Replicas};
 use crate::body::removal::CloseReason;
 use crate::client::asset_table::AssetTable;
-use crate::client::events::ClientEvents;
 use crate::client::lists::ListIndex;
 use crate::client::mentions::Mentions;
 use crate::client::replica::{Callback, Prepared};
 use crate::client::validated_entries::{
     LocalOrigin, Openings, PreparedUpdate, ValidatedEntries, ValidatedEntry,
 };
+use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 use crate::session::traffic::Traffic;
 

@@ -10,7 +10,7 @@ use super::Replicas;
 use crate::body::asset_names::AssetNames;
 use crate::client::asset_table::Learned;
 use crate::client::body::BodyError;
-use crate::client::events::ClientEvents;
+use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 
 impl Replicas {

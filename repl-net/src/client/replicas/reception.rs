@@ -15,8 +15,8 @@ use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::body::asset_names::AssetNames;
 use crate::client::body::{BodyError, walk};
-use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
+use crate::session::client_events::ClientEvents;
 
 impl Replicas {
     /// Validates the body of a packet and applies it.

@@ -6,8 +6,8 @@
 use super::Replicas;
 use crate::body::reassembly::Reassembly;
 use crate::body::removal::CloseReason;
-use crate::client::events::ClientEvents;
 use crate::client::validated_entries::ValidatedEntries;
+use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 
 impl Replicas {

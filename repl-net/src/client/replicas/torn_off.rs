@@ -6,7 +6,7 @@ use repl_core::{Guid, ObjectRef};
 
 use super::Replicas;
 use crate::body::removal::CloseReason;
-use crate::client::events::ClientEvents;
+use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 
 impl Replicas {

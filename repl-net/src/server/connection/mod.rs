@@ -40,8 +40,8 @@ use repl_link::ConnectionId;
 use repl_link::parts::{HasLink, Link};
 
 use backlog::Backlog;
-pub(crate) use calls::CallRoute;
 use calls::Calls;
+pub(crate) use calls::{CallMeter, CallRoute};
 pub(crate) use context::{PassContext, PassScratch};
 use copies::Copies;
 use named_assets::NamedAssets;

@@ -17,6 +17,8 @@ use super::Server;
 ///
 /// The methods that set something return the handle, so that several can be chained. Each method does nothing
 /// if the connection does not exist. [`Server::connection_info`] returns what is known about a connection.
+/// For the [host](Server::connect_host), messages, groups and the end are as for a client, and everything
+/// else has no effect.
 ///
 /// ```
 /// # use repl_net::{ConnectionId, Group, Server};
@@ -54,6 +56,9 @@ impl ConnectionHandle<'_> {
     /// Panics if the type is not [registered](Server::register_message).
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+        if self.server.is_host(self.connection) {
+            return self.server.message_host(message);
+        }
         self.server.sessions.send(self.connection, message)?;
         self.server.name_assets_in_message(|connection| connection.id() == self.connection);
         Ok(())

@@ -70,6 +70,8 @@ impl ConnectionHandle<'_> {
     pub fn join_group(&mut self, group: Group) -> &mut Self {
         if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
             peer.connection.copies.set_member(&mut self.server.world, group, true);
+        } else if let Some(host) = self.server.as_host(self.connection) {
+            host.groups.insert(group);
         }
         self
     }
@@ -80,6 +82,8 @@ impl ConnectionHandle<'_> {
     pub fn leave_group(&mut self, group: Group) -> &mut Self {
         if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
             peer.connection.copies.set_member(&mut self.server.world, group, false);
+        } else if let Some(host) = self.server.as_host(self.connection) {
+            host.groups.remove(&group);
         }
         self
     }

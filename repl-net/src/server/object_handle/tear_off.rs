@@ -46,6 +46,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 
 impl Server {
     fn tear_off_one(&mut self, slot: u32) {
+        if let Some(host) = &mut self.host {
+            host.torn_off(&self.world, slot);
+        }
         for peer in self.sessions.peers.values_mut() {
             peer.connection.copies.begin_tear_off(&self.world, slot);
         }

@@ -108,6 +108,11 @@ impl World {
         self.marks.newborn.contains(slot) || self.changes.newborn.contains(slot)
     }
 
+    /// Returns whether no tick has compared an object yet.
+    pub(crate) fn is_unseen(&self, slot: u32) -> bool {
+        self.marks.newborn.contains(slot)
+    }
+
     /// Returns whether all clients see a new object, and its properties, if nothing is set for one of them.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone

@@ -28,9 +28,16 @@ pub(crate) struct Calls {
     held: Option<Box<HeldCalls>>,
     /// The calls for which removals wait. `None` before the first call.
     unacked: Option<Box<UnackedCalls>>,
-    /// The number of calls of the client that were ignored.
+    /// What is counted of the client's calls.
+    pub(crate) meter: CallMeter,
+}
+
+/// What the server counts of the calls from a client or from the host.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CallMeter {
+    /// The number of calls that were ignored.
     pub(crate) ignored: u32,
-    /// For how long the client's calls may still run.
+    /// For how long the calls may still run.
     pub(crate) time: TimeBudget,
 }
 

@@ -1,4 +1,4 @@
-//! The queue of events that the client's user has not polled yet.
+//! The queue of events that the user of a client, or of a host, has not polled yet.
 //!
 //! *Invariant:* events are polled in the order in which they happened. Even if nobody polls, there are at
 //! most [`LEAST`] events about objects, or, if that is more, a small multiple of the objects about which an
@@ -22,7 +22,7 @@ enum Queued {
     Event(ClientEvent),
 }
 
-/// The events that the user has not polled yet, in the order in which they happened.
+/// The events of a client or a host that its user has not polled yet, in the order in which they happened.
 #[derive(Debug)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<Queued>,

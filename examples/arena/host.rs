@@ -1,0 +1,42 @@
+//! The host: a pilot that plays in the process of the server.
+//!
+//! *Invariant:* the pilot of the host does what the pilots of clients do, by the same code.
+
+use repl::prelude::*;
+
+use crate::model::Player;
+use crate::pilot::Pilot;
+
+/// The player in the process of the server.
+pub(crate) struct HostPlayer {
+    pub(crate) pilot: Pilot,
+    pub(crate) connection: ConnectionId,
+    pub(crate) spawned: u64,
+    pub(crate) despawned: u64,
+}
+
+impl HostPlayer {
+    /// Returns a host that asks for everything that clients get.
+    pub(crate) fn new(server: &mut Server, pilot: Pilot) -> Self {
+        let connection = server.connect_host(HostOptions { events: true, notifies: true });
+        Self { pilot, connection, spawned: 0, despawned: 0 }
+    }
+
+    /// Runs a tick of the host: handles its events, and lets its pilot act.
+    pub(crate) fn tick(&mut self, server: &mut Server) {
+        let Some(mut host) = server.host() else { return };
+        while let Some(event) = host.poll_event() {
+            match event {
+                ClientEvent::Spawned(_) => self.spawned += 1,
+                ClientEvent::Despawned(..) => self.despawned += 1,
+                _ => {}
+            }
+        }
+        self.pilot.act(&mut host);
+    }
+
+    /// Returns how much health the host saw players lose.
+    pub(crate) fn damage_seen(server: &Server) -> u32 {
+        server.objects::<Player>().map(|(_, player)| player.damage_seen).sum()
+    }
+}

@@ -1,0 +1,150 @@
+//! The player of this process, whether it is a client or the host of a server. A function that takes either
+//! plays for both.
+//!
+//! *Invariant:* each method does the same as the method of this name of [`Client`] or [`HostHandle`].
+
+use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_link::SendError;
+
+use crate::body::role::Role;
+use crate::calls::call::ReceivedCall;
+use crate::calls::rpcs::Rpcs;
+use crate::client::Client;
+use crate::server::HostHandle;
+use crate::session::events::ClientEvent;
+
+/// The player of this process: a [`Client`], or the [host](HostHandle) of a server. With this trait, the code
+/// of a player is written once for both:
+///
+/// ```
+/// # use repl_core::Replicated;
+/// # use repl_net as repl;
+/// use repl::{Client, LocalPlayer, Server};
+///
+/// /// Says hello for each object of a class that the player owns.
+/// fn greet<T: Replicated>(player: &mut impl LocalPlayer) {
+///     let owned = player.owned_objects::<T>().count();
+///     player.send(&format!("hello from {owned}")).ok();
+/// }
+///
+/// fn frame<T: Replicated>(server: Option<&mut Server>, client: Option<&mut Client>) {
+///     client.map(greet::<T>);
+///     server.and_then(Server::host).as_mut().map(greet::<T>);
+/// }
+/// ```
+///
+/// Each method is described at the method of this name of [`HostHandle`].
+pub trait LocalPlayer {
+    /// Returns an object that the player sees: [`Client::get`], [`HostHandle::get`].
+    fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T>;
+
+    /// Returns all objects of a class that the player sees: [`Client::objects`], [`HostHandle::objects`].
+    fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)>;
+
+    /// Returns the objects of a class that the player owns: [`HostHandle::owned_objects`], and
+    /// [`owned_objects`](crate::ClientConnectionInfo::owned_objects) of a client.
+    fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)>;
+
+    /// Returns whether the player owns an object: [`HostHandle::is_owner`], and
+    /// [`is_owner`](crate::ClientObjectInfo::is_owner) of a client.
+    fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool;
+
+    /// Returns the role of the player for an object: [`HostHandle::role`], and
+    /// [`role`](crate::ClientObjectInfo::role) of a client.
+    fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role>;
+
+    /// Returns the caller of an object: [`Client::call`], [`HostHandle::call`].
+    #[track_caller]
+    fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_>;
+
+    /// Returns the next call of a class: [`Client::poll_call`], [`HostHandle::poll_call`].
+    #[track_caller]
+    fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>>;
+
+    /// Runs a call that was polled: [`Client::run_call`], [`HostHandle::run_call`].
+    #[must_use = "a call without a body is returned"]
+    fn run_call<T: Rpcs>(&mut self, received: ReceivedCall<T, T::Call>) -> Option<ReceivedCall<T, T::Call>>;
+
+    /// Sends a message to the server: [`Client::send`], [`HostHandle::send`].
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent.
+    #[track_caller]
+    fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError>;
+
+    /// Returns the next message of a type: [`Client::poll_message`], [`HostHandle::poll_message`].
+    #[track_caller]
+    fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M>;
+
+    /// Returns the next event: [`Client::poll_event`], [`HostHandle::poll_event`].
+    fn poll_event(&mut self) -> Option<ClientEvent>;
+}
+
+macro_rules! local_player {
+    ($side:ty, $player:ident, $object:ident => $owned:expr, $is_owner:expr, $role:expr) => {
+        impl LocalPlayer for $side {
+            fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+                Self::get(self, object)
+            }
+
+            fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+                Self::objects(self)
+            }
+
+            fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+                let $player = self;
+                $owned
+            }
+
+            fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+                let ($player, $object) = (self, object);
+                $is_owner
+            }
+
+            fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
+                let ($player, $object) = (self, object);
+                $role
+            }
+
+            fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {
+                Self::call(self, object)
+            }
+
+            fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
+                Self::poll_call(self)
+            }
+
+            fn run_call<T: Rpcs>(
+                &mut self,
+                received: ReceivedCall<T, T::Call>,
+            ) -> Option<ReceivedCall<T, T::Call>> {
+                Self::run_call(self, received)
+            }
+
+            fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+                Self::send(self, message)
+            }
+
+            fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M> {
+                Self::poll_message(self)
+            }
+
+            fn poll_event(&mut self) -> Option<ClientEvent> {
+                Self::poll_event(self)
+            }
+        }
+    };
+}
+
+local_player!(
+    Client, client, object =>
+    client.connection_info().owned_objects(),
+    client.object_info(object).is_owner(),
+    client.object_info(object).role()
+);
+local_player!(
+    HostHandle<'_>, host, object =>
+    Self::owned_objects(host),
+    Self::is_owner(host, object),
+    Self::role(host, object)
+);

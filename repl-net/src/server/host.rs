@@ -1,0 +1,92 @@
+//! The host: the player in the process of the server. It is a connection without packets and without copies
+//! of objects, because it uses the objects of the server themselves.
+//!
+//! *Invariant:* the host is not among the peers, so no tick, no packet and no object has anything to do for
+//! it because it is there.
+
+use std::collections::BTreeSet;
+
+use repl_core::ObjectRef;
+use repl_link::ConnectionId;
+use repl_link::parts::{DirectLimits, Mailbox};
+
+use super::cells::Group;
+use super::connection::CallMeter;
+use super::host_news::HostNews;
+use super::host_notifies::HostNotifies;
+use super::world::World;
+
+/// What the server keeps for its host.
+pub(crate) struct Host {
+    pub(crate) id: ConnectionId,
+    /// The messages and calls to the host. A type is registered here when the first of its messages comes.
+    pub(crate) mailbox: Mailbox<()>,
+    /// How many messages of each kind the host may send.
+    pub(crate) limits: DirectLimits,
+    /// What the server counts of the calls from the host.
+    pub(crate) calls: CallMeter,
+    pub(super) groups: BTreeSet<Group>,
+    /// What it is told about objects, if it asked for events.
+    pub(super) news: Option<HostNews>,
+    /// What its notifies need, if it asked for them.
+    pub(super) notifies: Option<HostNotifies>,
+}
+
+/// What a [host](crate::Server::connect_host) asks for besides calls and messages. By default nothing,
+/// because both cost memory and time, and the code of a server knows what it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostOptions {
+    /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns what came, went and changed
+    /// owners. Costs an event for each of them. If nobody polls them, about as many wait as there are
+    /// objects.
+    pub events: bool,
+    /// Whether the notifies (`#[replicated(notify = …)]`) also run on the objects of the server, as if the
+    /// host had received what a tick has found. Unreal does not call `RepNotify` functions on a listen server
+    /// (`OnRep_…` in C++), so by default they do not run here either.
+    ///
+    /// A notify runs in [`Server::tick`](crate::Server::tick), when a comparison has found that the value has
+    /// changed, and gets the value that clients had before. It does not run for initial values, and for
+    /// objects [outside of the server](crate::External). Costs a second copy of each object whose class has
+    /// notifies, in a tick its old values for each change, and one more comparison of the object in the next
+    /// tick, because the notify may have written to it.
+    pub notifies: bool,
+}
+
+impl Host {
+    /// Returns a host. `mailbox` has the types of messages of the server.
+    pub(super) fn new(id: ConnectionId, options: HostOptions, mailbox: &Mailbox<ConnectionId>) -> Self {
+        Self {
+            id,
+            mailbox: Mailbox::default(),
+            limits: DirectLimits::of(mailbox),
+            calls: CallMeter::default(),
+            groups: BTreeSet::new(),
+            news: options.events.then(HostNews::new),
+            notifies: options.notifies.then(HostNotifies::default),
+        }
+    }
+
+    /// Records that an object is about to be removed.
+    pub(super) fn removed(&mut self, world: &World, slot: u32) {
+        if let Some(news) = &mut self.news {
+            news.removed(world, slot);
+        }
+        if let Some(notifies) = &mut self.notifies {
+            notifies.removed(slot);
+        }
+    }
+
+    /// Records that an object is torn off.
+    pub(super) fn torn_off(&mut self, world: &World, slot: u32) {
+        if let Some(news) = &mut self.news {
+            news.torn_off(world, slot);
+        }
+    }
+
+    /// Records that the owner of an object changes, from `before`.
+    pub(super) fn owner_changes(&mut self, object: ObjectRef<()>, before: Option<ConnectionId>) {
+        if let Some(news) = &mut self.news {
+            news.owner_changes(object, before == Some(self.id));
+        }
+    }
+}

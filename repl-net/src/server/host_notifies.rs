@@ -1,0 +1,35 @@
+//! The notifies of the host, if it asks for them: a comparison that finds a change calls the notify of the
+//! property on the object of the server.
+//!
+//! *Invariant:* a notify gets the values that clients had before.
+
+use std::collections::BTreeMap;
+
+use super::old_values::OldValues;
+use super::world::World;
+
+/// What the notifies of the host need.
+#[derive(Default)]
+pub(crate) struct HostNotifies {
+    /// The old values of each object whose class has notifies, by slot.
+    old: BTreeMap<u32, OldValues>,
+    /// Whether a tick has stored the old values of the objects that the host found.
+    has_begun: bool,
+}
+
+impl HostNotifies {
+    /// Drops what is stored of an object that is removed.
+    pub(super) fn removed(&mut self, slot: u32) {
+        self.old.remove(&slot);
+    }
+
+    /// Calls the notifies for what a tick has found, and stores the new values.
+    pub(super) fn call(&mut self, world: &mut World) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            world.notify(&mut self.old);
+            self.old.extend(world.old_values(&world.changes.newborn));
+        } else {
+            self.old.extend(world.old_values(&world.store.alive));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! How the server finds its host, and tells it what a tick has found.
+//!
+//! *Invariant:* a server without a host does nothing here but see that there is none.
+
+use repl_core::ObjectRef;
+use repl_link::ConnectionId;
+
+use super::Server;
+use super::host::Host;
+
+impl Server {
+    /// Returns whether a connection is the host.
+    #[inline]
+    pub(crate) fn is_host(&self, connection: ConnectionId) -> bool {
+        self.host.as_ref().is_some_and(|host| host.id == connection)
+    }
+
+    /// Returns whether there is a host, and it owns an object.
+    pub(crate) fn is_owned_by_host<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.host.as_ref().is_some_and(|host| self.object_info(object).owner() == Some(host.id))
+    }
+
+    /// Tells the host what this tick has found, if it asked for that.
+    pub(super) fn inform_host(&mut self) {
+        let Some(host) = &mut self.host else { return };
+        if let Some(news) = &mut host.news {
+            news.report(&self.world, host.id);
+        }
+        if let Some(notifies) = &mut host.notifies {
+            notifies.call(&mut self.world);
+        }
+    }
+
+    /// Returns the host, if a connection is the host.
+    pub(super) fn as_host(&mut self, connection: ConnectionId) -> Option<&mut Host> {
+        self.host.as_deref_mut().filter(|host| host.id == connection)
+    }
+}

@@ -1,0 +1,66 @@
+//! The code of a player that is written once plays for a client and for the host.
+
+use repl::HostOptions;
+use repl::prelude::*;
+
+use super::{Chat, Hero, HeroCall, host, room};
+
+/// What a player has seen and done.
+#[derive(Debug, Default, PartialEq)]
+struct Log {
+    /// For each hero: whether it is the own one, and its health.
+    heroes: Vec<(bool, u16)>,
+    calls: Vec<String>,
+    chat: Vec<String>,
+    spawned: usize,
+}
+
+/// Polls everything, shoots, and says something.
+fn play(player: &mut impl LocalPlayer, log: &mut Log) {
+    while let Some(event) = player.poll_event() {
+        log.spawned += usize::from(matches!(event, ClientEvent::Spawned(_)));
+    }
+    while let Some(received) = player.poll_call::<Hero>() {
+        let Some(received) = player.run_call(received) else { continue };
+        let HeroCall::OpenMenu { page } = received.call else { continue };
+        log.calls.push(format!("menu {page}"));
+    }
+    log.chat.extend(std::iter::from_fn(|| player.poll_message::<Chat>()).map(|Chat(text)| text));
+    let Some(own) = player.owned_objects::<Hero>().next().map(|(own, _)| own) else { return };
+    assert!(player.is_owner(own) && player.role(own).is_some());
+    log.heroes = player.objects::<Hero>().map(|(hero, object)| (hero == own, object.health)).collect();
+    log.heroes.sort_unstable();
+    if player.get(own).is_some_and(|own| own.ran.len() < 3) {
+        player.call(own).wave(1).unwrap();
+        player.send(&Chat("shot".to_owned())).unwrap();
+    }
+}
+
+#[test]
+fn one_function_plays_for_a_client_and_for_the_host() {
+    let (mut room, id, heroes) = room(HostOptions { events: true, notifies: false }, 1);
+    for hero in heroes.clone() {
+        room.server[hero].health = 50;
+        room.server.call(hero).open_menu(3).unwrap();
+        room.server.call(hero).hit(4).unwrap();
+    }
+    room.server.send_to_all(&Chat("welcome".to_owned())).unwrap();
+    let (mut hosts, mut guests) = (Log::default(), Log::default());
+    for _ in 0..5 {
+        room.step();
+        play(&mut host(&mut room), &mut hosts);
+        play(&mut room.guests[0].client, &mut guests);
+    }
+    room.settle();
+    assert_eq!(hosts, guests);
+    let expected = Log {
+        heroes: vec![(false, 50), (true, 50)],
+        calls: vec!["menu 3".to_owned()],
+        chat: vec!["welcome".to_owned()],
+        spawned: 2,
+    };
+    assert_eq!(hosts, expected);
+    let senders: Vec<_> =
+        std::iter::from_fn(|| room.server.poll_message::<Chat>()).map(|(from, _)| from).collect();
+    assert!(senders.contains(&id) && senders.contains(&room.guests[0].id));
+}
