@@ -63,21 +63,23 @@ fn what_a_notify_writes_is_sent() {
         is_on: bool,
         #[replicated]
         switched: u32,
+        /// Not zero on the server alone, so that only its notify writes to `switched`.
+        step: u32,
     }
     impl Lamp {
         fn on_switch(&mut self) {
-            self.switched += 1;
+            self.switched += self.step;
         }
     }
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Lamp>());
     room.server.register::<Lamp>();
     room.server.connect_host(NOTIFIES);
-    let lamp = room.server.spawn(Lamp::default());
+    let lamp = room.server.spawn(Lamp { step: 5, ..Lamp::default() });
     room.enter();
     room.settle();
     room.server[lamp].is_on = true;
     room.settle();
-    assert_eq!((room.server[lamp].switched, room.client()[lamp].switched), (1, 1));
+    assert_eq!((room.server[lamp].switched, room.client()[lamp].switched), (5, 5));
 }
 
 #[test]
