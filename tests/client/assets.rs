@@ -65,7 +65,7 @@ fn register(side: &mut impl Register) {
 
 /// Returns a room whose server has one prop. No client has entered.
 fn empty_room() -> (Room, ObjectRef<Prop>) {
-    let mut room = Room::new(ServerConfig::default(), |client| register(client));
+    let mut room = Room::new(ServerConfig::default(), register);
     register(&mut room.server);
     let prop = room.server.spawn(Prop::default());
     (room, prop)
@@ -247,7 +247,8 @@ fn r19_the_bits_of_a_value_are_shared_and_each_client_gets_its_own_paths() {
 
 #[test]
 fn s200_every_way_in_which_values_are_sent_names_their_assets() {
-    let ways: [fn(&mut Room, ObjectRef<Prop>, AssetRef<Mesh>) -> ObjectRef<Prop>; 8] = [
+    type Way = fn(&mut Room, ObjectRef<Prop>, AssetRef<Mesh>) -> ObjectRef<Prop>;
+    let ways: [Way; 8] = [
         // Shared changes, and changes of an object out of step.
         |room, prop, mesh| {
             room.server[prop].mesh = mesh;

@@ -40,13 +40,13 @@ fn s199_a_server_makes_a_client_keep_no_more_paths_than_it_allows() {
             now += TICK;
             server.tick(now);
             while let Some(packet) = server.poll_transmit(id).map(<[u8]>::to_vec) {
-                let start = held() as isize;
+                let start = held();
                 client.receive(now, &packet).ok();
-                total += held() as isize - start;
+                total += held() - start;
             }
-            let start = held() as isize;
+            let start = held();
             client.tick(now);
-            total += held() as isize - start;
+            total += held() - start;
             while let Some(packet) = client.poll_transmit() {
                 server.receive(id, now, packet);
             }
