@@ -426,9 +426,9 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    AssetRef, BitReader, BitWriter, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout, Located,
-    Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
-    Replicated, WireForm, WriteError,
+    AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout,
+    Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap,
+    Refusal, Replicated, WireForm, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///

@@ -69,7 +69,7 @@ pub use bitstream_io;
 pub use changes::changelist::Changelist;
 pub use changes::history::History;
 pub use changes::portions::Portions;
-pub use class::{Class, DecodeError, Shadow};
+pub use class::{ByLayout, Class, DecodeError, Shadow};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
 pub use ids::asset::AssetRef;

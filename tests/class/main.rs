@@ -6,6 +6,7 @@
 #[path = "../pair/mod.rs"]
 mod pair;
 
+mod by_layout;
 mod call_tables;
 mod changelist;
 mod compare;

@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod begin;
+mod by_layout;
 mod comparing;
 mod decoding;
 mod encoding;
@@ -14,6 +15,7 @@ mod limits;
 mod restoring;
 mod tables;
 
+pub use by_layout::ByLayout;
 pub use comparing::Shadow;
 pub use decoding::DecodeError;
 

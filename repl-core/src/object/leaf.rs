@@ -470,7 +470,7 @@ pub(super) unsafe fn read_plain(codec: &Codec, bits: BitSlice<'_>, at: usize, to
 
 /// # Safety
 /// `value` points to an aligned integer of this type.
-unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
+pub(super) unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
     match repr {
         // SAFETY: the caller guarantees the type; the same in each arm below. Signed values are
         // sign-extended.

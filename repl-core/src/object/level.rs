@@ -6,6 +6,7 @@
 //! of its type, or from an array, collection or map in another level.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
@@ -15,6 +16,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
+use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
@@ -511,6 +513,13 @@ impl LeafMut<'_> {
         // SAFETY: both pointers point to a value of the command's type. The two pointers lead to different
         // values, because this level is borrowed mutably.
         unsafe { leaf::copy_value(self.command, from.value, self.value) };
+    }
+}
+
+impl fmt::Debug for Leaf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: the value has the type of its command, and is borrowed as long as the leaf.
+        unsafe { print::value(&self.command.codec, self.value, f) }
     }
 }
 

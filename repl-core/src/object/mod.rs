@@ -18,6 +18,7 @@ pub(crate) mod level;
 pub(crate) mod opaque;
 pub(crate) mod plain_values;
 pub(crate) mod preload;
+mod print;
 pub(crate) mod read_recipe;
 pub(crate) mod restore;
 pub(crate) mod rows;

@@ -1,0 +1,64 @@
+//! Prints single values for people: what a codec reads in memory, as text.
+//!
+//! *Invariant:* a value is printed as it is in memory, and not as the wire would round it.
+#![expect(unsafe_code, reason = "reads values")]
+
+use std::fmt::{self, Debug};
+
+use crate::bits::BitWriter;
+use crate::object::leaf::{load_int, write_value};
+use crate::schema::codec::{Codec, Repr};
+use crate::{AssetRef, ObjectRef};
+
+/// Prints a value. Of a value with its own serialiser, the number of its bits is printed, because nothing else is known
+/// of it.
+///
+/// # Safety
+/// `value` points to an aligned value of the type that `codec` is for.
+pub(super) unsafe fn value(codec: &Codec, value: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match codec {
+        // SAFETY: `value` has the type that the codec states; the same in each arm below.
+        Codec::Bool => unsafe { value.cast::<bool>().read() }.fmt(f),
+        Codec::Int(int) => {
+            // SAFETY: as for the previous `unsafe` block.
+            let number = unsafe { load_int(int.repr, value) };
+            match int.repr {
+                Repr::U8 | Repr::U16 | Repr::U32 | Repr::U64 | Repr::Usize => number.fmt(f),
+                Repr::I8 | Repr::I16 | Repr::I32 | Repr::I64 | Repr::Isize => (number as i64).fmt(f),
+            }
+        }
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::Wide => write!(f, "{:#x}", unsafe { value.cast::<u128>().read() }),
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::F32 | Codec::QuantizedF32(_) => unsafe { value.cast::<f32>().read() }.fmt(f),
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::F64 | Codec::QuantizedF64(_) => unsafe { value.cast::<f64>().read() }.fmt(f),
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::SmallestThree { .. } => unsafe { value.cast::<[f32; 4]>().read() }.fmt(f),
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::UnitVector { .. } => unsafe { value.cast::<[f32; 3]>().read() }.fmt(f),
+        // SAFETY: as for the previous `unsafe` block.
+        Codec::Char => unsafe { value.cast::<char>().read() }.fmt(f),
+        Codec::String { text, .. } => {
+            // SAFETY: as for the previous `unsafe` block; the functions in `text` were made for the type of
+            // the value.
+            let text = unsafe { (text.get)(value) };
+            // SAFETY: the text is borrowed as long as the value.
+            unsafe { &*text }.fmt(f)
+        }
+        // SAFETY: as for the previous `unsafe` block; references to objects of all types have the same form
+        // in memory.
+        Codec::Reference => unsafe { value.cast::<ObjectRef<()>>().read() }.fmt(f),
+        // SAFETY: as for the previous `unsafe` block; references to assets of all types have the same form in
+        // memory.
+        Codec::Asset => unsafe { value.cast::<AssetRef<()>>().read() }.fmt(f),
+        Codec::Opaque(_) => {
+            let mut writer = BitWriter::new();
+            // SAFETY: as for the previous `unsafe` block.
+            match unsafe { write_value(codec, value, &mut writer) } {
+                Ok(()) => write!(f, "<{} bits>", writer.bit_len()),
+                Err(error) => write!(f, "<{error}>"),
+            }
+        }
+    }
+}
