@@ -3,11 +3,14 @@
 //! *Invariant:* each reference that a client shows is null or leads to an asset that it has, with the path of
 //! the server's asset.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::support::{Packets, Room};
 use repl::prelude::*;
-use repl::{BitReader, BitWriter, Group, ReadError, ReferenceMap, Register, Relevancy, WriteError};
+use repl::{
+    BitReader, BitWriter, DisconnectReason, Group, MessageOptions, ReadError, ReferenceMap, Register,
+    Relevancy, WriteError,
+};
 
 struct Mesh;
 
@@ -470,4 +473,112 @@ fn r20_names_that_no_server_sends_end_the_connection() {
         assert!(received.as_ref().is_err_and(|error| error.contains(why)), "{received:?}, not {why}");
         assert!(!room.client().is_connected());
     }
+}
+
+/// A message with references as keys, in two forms.
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Votes {
+    by_asset: BTreeMap<AssetRef<Mesh>, u8>,
+    #[replicated(max_len = 200000)]
+    text: String,
+}
+
+fn votes(side: &mut impl Register) {
+    register(side);
+    side.register_message_with::<Votes>(
+        Channel::Ordered,
+        MessageOptions { max_bytes: 1 << 20, ..MessageOptions::default() },
+    );
+}
+
+/// Returns a room with so many clients that know how to vote, and have `a` and `b`.
+fn voters(guests: usize) -> (Room, ObjectRef<Prop>) {
+    let mut room = Room::new(ServerConfig::default(), votes);
+    votes(&mut room.server);
+    let prop = room.server.spawn(Prop::default());
+    for _ in 0..guests {
+        room.enter();
+    }
+    for guest in &mut room.guests {
+        ["a", "b"].iter().for_each(|path| guest.client.assets().add(path));
+    }
+    room.settle();
+    (room, prop)
+}
+
+#[test]
+fn s200_assets_that_stand_only_in_keys_are_named() {
+    let (mut room, prop) = voters(1);
+    let (a, b) = (add(&mut room, "a"), add(&mut room, "b"));
+    room.server[prop].worn.insert(a, 1);
+    room.settle();
+    assert_eq!(seen(&room, 0, prop).worn, HashMap::from([(a, 1)]));
+    let message = Votes { by_asset: BTreeMap::from([(b, 3)]), text: String::new() };
+    room.server.send_to_all(&message).expect("a message");
+    room.settle();
+    assert_eq!(room.guests[0].client.poll_message::<Votes>(), Some(message));
+    room.enter();
+    room.guests[1].client.assets().add("a");
+    room.settle();
+    assert_eq!(seen(&room, 1, prop).worn, HashMap::from([(a, 1)]), "in an opening");
+}
+
+#[test]
+fn s200_a_bulk_message_names_its_assets() {
+    let (mut room, _) = voters(1);
+    let a = add(&mut room, "a");
+    let message = Votes { by_asset: BTreeMap::from([(a, 3)]), text: "long ".repeat(20_000) };
+    room.server.send_to_all(&message).expect("a message");
+    for _ in 0..600 {
+        room.step();
+    }
+    assert!(room.guests[0].client.poll_message::<Votes>() == Some(message), "it refers to the asset");
+}
+
+#[test]
+fn r19_a_client_is_not_told_the_paths_of_what_it_is_not_sent() {
+    let (mut room, prop) = voters(2);
+    let (a, b) = (add(&mut room, "asset of a call"), add(&mut room, "asset of before"));
+    let hidden_from = room.guests[1].id;
+    room.server.object(prop).set_visible(hidden_from, false);
+    room.settle();
+    room.server.call(prop).shatter(a).expect("a call");
+    let packets = room.tick();
+    assert!(contain(&packets[..1], "asset of a call") && !contain(&packets[1..], "asset of a call"));
+    // What an object referred to before is not told to those that join.
+    let other = room.server.spawn(Prop { mesh: b, ..Prop::default() });
+    room.server.object(other).set_visible(hidden_from, false);
+    room.settle();
+    room.server[other].mesh = AssetRef::NULL;
+    room.settle();
+    // What was sent to all before a client had come is not told to it.
+    room.enter();
+    let late = add(&mut room, "asset of a message");
+    room.server.send_to_all(&Chosen(late)).expect("a message");
+    let mut all: Vec<Packets> = Vec::new();
+    for _ in 0..60 {
+        room.acknowledge();
+        for (guest, packets) in room.tick().into_iter().enumerate() {
+            room.deliver(guest, &packets);
+            if guest == 2 {
+                all.push(packets);
+            }
+        }
+    }
+    assert!(room.guests[2].client.contains(other));
+    assert!(!contain(&all, "asset of before") && !contain(&all, "asset of a message"));
+}
+
+#[test]
+fn r20_a_client_that_names_assets_is_disconnected() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register_message::<Forged>(Channel::Ordered);
+    });
+    room.server.register_assets();
+    room.enter();
+    room.settle();
+    room.guests[0].client.send(&Forged(vec![(1, 0, b"a".to_vec())])).expect("a message");
+    room.acknowledge();
+    room.acknowledge();
+    assert!(matches!(room.closed(0), Some(DisconnectReason::Protocol(_))), "{:?}", room.closed(0));
 }

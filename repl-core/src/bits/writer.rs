@@ -72,10 +72,12 @@ impl BitWriter {
     /// Notes that what is written refers to the asset with this number.
     #[cold]
     pub(crate) fn name_asset(&mut self, number: NonZeroU32) {
-        self.named.push(number);
+        if self.named.last() != Some(&number) {
+            self.named.push(number);
+        }
     }
 
-    /// Returns the numbers of the assets to which what was written refers, as often as it refers to each, since
+    /// Returns the numbers of the assets to which what was written refers, in this order, since
     /// the last [`clear`](Self::clear) or [`forget_named_assets`](Self::forget_named_assets). Also those in
     /// what was truncated.
     #[inline]
@@ -362,7 +364,8 @@ impl BitWriter {
     /// returned bytes is padded with zeros.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
-        let empty = Self { epoch: self.epoch, ..Self::new() };
+        let named = std::mem::take(&mut self.named);
+        let empty = Self { epoch: self.epoch, named, ..Self::new() };
         std::mem::replace(self, empty).into_bytes()
     }
 

@@ -32,6 +32,9 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the objects to which the id or key refers.
     fn mentions(&self, form: &Self::Form) -> Vec<Guid>;
 
+    /// Notes in the writer the assets to which the id or key refers, because it was written from its bits.
+    fn name_assets(&self, form: &Self::Form, writer: &mut BitWriter);
+
     /// Returns the bits of a key, or `None` for an id. The key can be read again from these bits when an
     /// object to which it refers appears or disappears.
     fn as_bits(&self) -> Option<BitSlice<'_>>;

@@ -140,6 +140,8 @@ impl Identity for ItemId {
         Vec::new()
     }
 
+    fn name_assets(&self, _: &ItemForm, _: &mut BitWriter) {}
+
     fn as_bits(&self) -> Option<BitSlice<'_>> {
         None
     }

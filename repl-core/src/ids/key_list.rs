@@ -92,6 +92,8 @@ impl ReadIds<KeyBits> for KeyReader {
 pub(crate) struct KeyForm {
     /// The function that reads a key of the map.
     pub(crate) read: ReadKey,
+    /// Whether keys may refer to objects or assets.
+    pub(crate) may_refer: bool,
 }
 
 impl Identity for KeyBits {
@@ -110,6 +112,13 @@ impl Identity for KeyBits {
         let mut guids = Vec::new();
         (form.read)(&mut self.as_slice().reader(), &mut guids).ok();
         guids
+    }
+
+    fn name_assets(&self, form: &KeyForm, writer: &mut BitWriter) {
+        if form.may_refer {
+            let numbers = self.mentions(form).into_iter().filter_map(Guid::asset_number);
+            numbers.for_each(|number| writer.name_asset(number));
+        }
     }
 
     fn as_bits(&self) -> Option<BitSlice<'_>> {

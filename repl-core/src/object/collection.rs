@@ -22,6 +22,7 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::whole;
 use crate::schema::erased::{Collection, Named, RawStep};
 use crate::schema::keyed::{Keyed, KeyedReplica, KeyedShadow, Preload};
+use crate::schema::layout::may_refer;
 use crate::schema::limits;
 use crate::schema::map::Map;
 use crate::schema::property::Property;
@@ -498,7 +499,10 @@ impl Shape {
                 &MapShape {
                     elements: CollectionShape::of::<M, M::Value>(
                         <M::Value as Property>::CALLBACKS.is_some(),
-                        KeyForm { read: read_key::<M::Key> },
+                        KeyForm {
+                            read: read_key::<M::Key>,
+                            may_refer: may_refer(<M::Key as Property>::SHAPE.native()),
+                        },
                     ),
                     key: <M::Key as Property>::SHAPE,
                     is_set: M::IS_SET,

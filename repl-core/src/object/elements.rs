@@ -52,6 +52,11 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
+    /// Returns the part of the shape that depends on whether the elements have ids or keys.
+    pub(crate) fn form(&self) -> &'a I::Form {
+        &self.command.shape.form
+    }
+
     /// Returns whether every object to which the id or key refers exists.
     pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
         id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
@@ -84,7 +89,7 @@ impl<I: Identity> Elements<'_, I> {
         mut write: impl FnMut(Level<'_>, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         let elements = ElementTable::of(self.program, self.command);
-        whole::write_collection(self.collection, self.max_len(), writer, |base, writer| {
+        whole::write_collection(self.collection, (self.form(), self.max_len()), writer, |base, writer| {
             // SAFETY: the collection of this command lends an element for the time of the call.
             write(unsafe { elements.level(base) }, writer)
         })

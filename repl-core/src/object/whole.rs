@@ -159,7 +159,8 @@ unsafe fn write_erased<I: Identity>(
     // SAFETY: the caller guarantees this.
     let collection = unsafe { &*(shape.as_ref)(value) };
     let element = property.element(shape.element);
-    write_collection(collection, property.collection_len(shape), writer, |value, writer| {
+    let of = (&shape.form, property.collection_len(shape));
+    write_collection(collection, of, writer, |value, writer| {
         // SAFETY: the collection returned an element, which has the shape that it states.
         unsafe { write_shape(element, value, writer) }
     })
@@ -169,7 +170,7 @@ unsafe fn write_erased<I: Identity>(
 /// ordered, and its value, which `write` writes.
 pub(super) fn write_collection<I: Identity>(
     collection: &dyn Collection<I>,
-    max_len: u32,
+    (form, max_len): (&I::Form, u32),
     writer: &mut BitWriter,
     mut write: impl FnMut(*const u8, &mut BitWriter) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
@@ -182,6 +183,7 @@ pub(super) fn write_collection<I: Identity>(
     let (mut list, mut previous) = (I::list_of_all(&ids, max_len, writer)?, &Label::START);
     for (id, value) in ids.iter().zip(values) {
         let start = list.id(id, writer);
+        id.name_assets(form, writer);
         if let Some(label) = collection.label(id) {
             label.write(previous, writer);
             previous = label;

@@ -7,7 +7,6 @@
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::checksum::Checksum;
-use crate::schema::codec::Codec;
 use crate::schema::const_text::{Text, typos};
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
@@ -284,10 +283,19 @@ fn has_referring_keys(property: Formatted) -> bool {
 }
 
 /// Returns whether a value may refer to an object.
-fn may_refer(property: Formatted) -> bool {
+pub(crate) const fn may_refer(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Leaf(codec) => matches!(codec, Codec::Reference | Codec::Asset | Codec::Opaque(_)),
-        Kind::Struct(fields) => fields.iter().any(|field| may_refer(property.field(field))),
+        Kind::Leaf(codec) => codec.may_refer(),
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if may_refer(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
         Kind::FixedArray { element, .. } => may_refer(property.element(element)),
         Kind::Array(array) => may_refer(property.element(array.element)),
         Kind::Items(items) => may_refer(property.element(items.element)),

@@ -262,6 +262,7 @@ fn write_entries<'a, K: Property + PartialEq, F: 'a, D>(
         }
         form.clear();
         whole::write(key, &Field::new("", 0, K::SHAPE), &mut form)?;
+        form.named_assets().iter().for_each(|&number| writer.name_asset(number));
         sorted.push((KeyBits::new(form.as_slice()), value));
     }
     count::write_count(sorted.len(), MAX_ITEMS, writer)?;

@@ -274,6 +274,7 @@ fn write_elements<I: Identity>(
             Listed::Changed(change) => (&change.id, change),
             Listed::Added(id, element) => {
                 let start = list.id(id, writer);
+                id.name_assets(elements.form(), writer);
                 // The elements of a set have no properties that could change.
                 if !I::IS_KEY || elements.handles() > 0 {
                     writer.write_flag(true);

@@ -45,6 +45,11 @@ pub struct CheckedMessages<'a> {
 }
 
 impl CheckedMessages<'_> {
+    /// Returns whether there is a message of a channel, or a part of one.
+    pub fn has_any_of(&self, channel: u16) -> bool {
+        self.messages.iter().any(|message| message.channel == channel)
+    }
+
     /// Returns whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()

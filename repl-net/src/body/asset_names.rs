@@ -18,6 +18,10 @@ const NUMBER_ORDER: u32 = 6;
 /// without them.
 pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX, ..MessageOptions::DEFAULT };
 
+/// The greatest number of an asset. Numbers are far below those of the epochs of a client, so a server cannot use them
+/// up with one name.
+pub(crate) const MAX_NUMBER: u32 = (1 << 24) - 1;
+
 /// The number of an asset with its name. The path of an asset is the path of its outer asset, and then its
 /// name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -95,11 +95,17 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
 
     /// Removes and returns the oldest call that may run. Returns `None` if there is no such call.
     pub(super) fn pop(&mut self) -> Option<ReceivedCall<T, T::Call>> {
-        let Queued { from, object, call } = self.calls.pop_front()?;
-        if let Some(count) = from.and_then(|from| self.counts.get_mut(&from)) {
+        let Queued { from, object, call } = self.pop_queued()?;
+        Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
+    }
+
+    /// Does the same as [`pop`](Self::pop), and also returns whether this side itself has made the call.
+    pub(super) fn pop_queued(&mut self) -> Option<Queued<F, T>> {
+        let queued = self.calls.pop_front()?;
+        if let Some(count) = queued.from.and_then(|from| self.counts.get_mut(&from)) {
             *count = count.saturating_sub(1);
         }
-        Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
+        Some(queued)
     }
 
     /// Begins a run of all calls that may run now, and of those that an earlier run left because a call

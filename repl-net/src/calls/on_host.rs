@@ -11,7 +11,7 @@ use repl_link::parts::Mailbox;
 use super::call::{CallSide, ReceivedCall};
 use super::channels;
 use super::error::CallError;
-use super::inbox::{self, CallInbox, WaitLimits};
+use super::inbox::{self, CallInbox, Queued, WaitLimits};
 use super::invocation::Invocation;
 use super::rpcs::{CallMaker, CallSender, Rpcs};
 use super::table::{CallEntry, CallKind};
@@ -48,9 +48,10 @@ impl HostHandle<'_> {
     pub fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         channels::assert_registered::<_, T>(&self.server.sessions.mailbox);
         for is_reliable in [true, false] {
-            while let Some(received) = self.server.host_inbox::<T>(is_reliable).and_then(Inbox::pop) {
-                if self.server.guid_of(received.object).is_some() {
-                    return Some(received);
+            while let Some(queued) = self.server.host_inbox::<T>(is_reliable).and_then(Inbox::pop_queued) {
+                if self.server.is_for_host(&queued) {
+                    let Queued { object, call, .. } = queued;
+                    return Some(ReceivedCall { object, caller: None, call });
                 }
             }
         }
@@ -89,7 +90,14 @@ impl Server {
         }
         let Some(entry) = T::CALLS.entry(T::number(&call)) else { return Ok(()) };
         if entry.kind != CallKind::Server {
-            return self.send_call_to_host(object, &call, entry);
+            let Some((mailbox, _)) = self.host_mail() else { return Err(CallError::NotConnected) };
+            if mailbox.channel(channels::key::<T>(entry.is_reliable)).is_none() {
+                channels::register::<(), T>(mailbox);
+            }
+            if let Some(inbox) = self.host_inbox::<T>(entry.is_reliable) {
+                inbox.push_own(object, call);
+            }
+            return Ok(());
         }
         if !self.is_owned_by_host(object) {
             return Err(CallError::NotOwner);
@@ -120,6 +128,14 @@ impl Server {
         !self.is_external::<T>() && entry.is_some_and(|entry| !entry.is_polled && !entry.needs_client)
     }
 
+    /// Returns whether a call in the inbox of the host may run: its object still exists, and if the server made it
+    /// for the owner of the object, the host still is the owner.
+    fn is_for_host<T: Rpcs>(&self, queued: &Queued<(), T>) -> bool {
+        let entry = T::CALLS.entry(T::number(&queued.call));
+        let is_for_owner = queued.from.is_some() && entry.is_some_and(|entry| entry.kind == CallKind::Client);
+        self.guid_of(queued.object).is_some() && (!is_for_owner || self.is_owned_by_host(queued.object))
+    }
+
     /// Runs the calls of a class to the host that were not polled. A call that is made during this runs in
     /// the next tick.
     pub(super) fn run_calls_for_host<T: Rpcs>(&mut self, now: Duration) {
@@ -136,7 +152,7 @@ impl Server {
                     if let Some(inbox) = self.host_inbox::<T>(is_reliable) {
                         inbox.keep(queued);
                     }
-                } else if self.guid_of(queued.object).is_some() {
+                } else if self.is_for_host(&queued) {
                     T::run(Invocation::new(CallSide::Server(self), queued.object, None), queued.call);
                 }
             }

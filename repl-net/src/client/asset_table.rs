@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use repl_core::Guid;
 
-use crate::body::asset_names::AssetName;
+use crate::body::asset_names::{AssetName, MAX_NUMBER};
 use crate::body::path::MAX_PATH_BYTES;
 
 /// What the server has named, and what the user has added.
 #[derive(Debug)]
 pub(super) struct AssetTable {
-    /// What the server has named in this session, by its numbers.
+    /// What the server has named, by its numbers.
     named: BTreeMap<NonZeroU32, NamedAsset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
     /// The paths of the assets that the client has.
@@ -31,6 +31,8 @@ pub(super) struct AssetTable {
 struct NamedAsset {
     path: Arc<str>,
     is_added: bool,
+    /// Whether the server has named it in this session, and not only in an earlier one.
+    is_named_now: bool,
 }
 
 /// What became of a name that the server has sent.
@@ -90,8 +92,21 @@ impl AssetTable {
             return Err("a path of an asset that is too long");
         }
         let path: Arc<str> = Arc::from([outer, &*name].concat());
-        if self.named.contains_key(&number) || self.numbers.contains_key(&path) {
-            return Err("an asset that was named before");
+        if number.get() > MAX_NUMBER {
+            return Err("a number of an asset that is too great");
+        }
+        match (self.named.get_mut(&number), self.numbers.get(&path)) {
+            (None, None) => {}
+            (Some(named), Some(&same)) if same == number && !named.is_named_now => {
+                named.is_named_now = true;
+                let is_added = named.is_added;
+                return Ok(if is_added {
+                    Learned::Added(Guid::asset(number))
+                } else {
+                    Learned::Unknown(path)
+                });
+            }
+            _ => return Err("an asset that was named before"),
         }
         if self.named.len() >= self.max_assets {
             return Err("more assets than `max_assets`");
@@ -100,14 +115,18 @@ impl AssetTable {
         self.newest = self.newest.max(known.get());
         let is_added = self.added.contains(&path);
         self.numbers.insert(path.clone(), number);
-        self.named.insert(number, NamedAsset { path: path.clone(), is_added });
+        self.named.insert(number, NamedAsset { path: path.clone(), is_added, is_named_now: true });
         Ok(if is_added { Learned::Added(Guid::asset(number)) } else { Learned::Unknown(path) })
     }
 
-    /// Forgets what the server has named, because a new session has begun.
-    pub(super) fn begin_session(&mut self) {
-        self.named.clear();
-        self.numbers.clear();
+    /// Begins a new session, in which the server names its assets again. If the server is another one, forgets
+    /// what was named before.
+    pub(super) fn begin_session(&mut self, is_other_server: bool) {
+        if is_other_server {
+            self.named.clear();
+            self.numbers.clear();
+        }
+        self.named.values_mut().for_each(|named| named.is_named_now = false);
     }
 }
 
@@ -140,5 +159,24 @@ mod tests {
         assert!(table.learn(name(7, 5, &"c".repeat(254)), 0).is_ok());
         assert_eq!(table.learn(name(8, 0, "d"), 0), Err("more assets than `max_assets`"));
         assert_eq!((table.named.len(), table.numbers.len()), (3, 3));
+    }
+
+    #[test]
+    fn s200_another_session_of_the_same_server_names_the_same_again() {
+        let mut table = AssetTable::new(2);
+        table.add("a");
+        let a = NonZeroU32::new(5).expect("not zero");
+        assert_eq!(table.learn(name(5, 0, "a"), 0), Ok(Learned::Added(Guid::asset(a))));
+        table.begin_session(false);
+        assert!(table.contains(a) && table.number("a") == Some(a), "its number means the same");
+        assert!(table.learn(name(6, 0, "a"), 0).is_err() && table.learn(name(5, 0, "b"), 0).is_err());
+        assert_eq!(table.learn(name(5, 0, "a"), 0), Ok(Learned::Added(Guid::asset(a))));
+        assert!(table.learn(name(5, 0, "a"), 0).is_err(), "only once in a session");
+        table.begin_session(true);
+        assert!(!table.contains(a) && table.number("a").is_none());
+        assert_eq!(table.learn(name(1, 0, "a"), 5).map(drop), Ok(()));
+        let far = name(MAX_NUMBER + 1, 0, "b");
+        assert_eq!(table.learn(far, 0), Err("a number of an asset that is too great"));
+        assert!(table.learn(name(MAX_NUMBER, 0, "b"), 0).is_ok());
     }
 }

@@ -49,6 +49,9 @@ impl Client {
 
     /// Returns the path of an asset. Returns `None` if the reference is null, or from before the client
     /// connected to another server.
+    ///
+    /// A reference from before is not known as such by a client with a class of which a key of a map may refer to
+    /// something: then it may lead to another path.
     #[must_use]
     pub fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
         self.replicas.asset_path(asset.number()?)
@@ -62,7 +65,8 @@ impl Client {
 impl ClientAssets<'_> {
     /// Says that the client has the asset with this path, for example because it is loaded. References to it
     /// that read as null become valid at once, and the notifies of their properties run before `add` returns.
-    /// Does nothing if the asset was added before. An asset is never removed, and remains in all sessions.
+    /// Only in objects that were torn off or removed they remain null, because nothing is received of these any
+    /// more. Does nothing if the asset was added before. An asset is never removed, and remains in all sessions.
     ///
     /// Assets can be added at any time. For an asset that the server names and the client lacks,
     /// [`UnknownAsset`](crate::ClientEvent::UnknownAsset) reports the path, so that it can be loaded.
@@ -93,7 +97,7 @@ impl ClientAssets<'_> {
     }
 
     /// Returns a reference to the asset with this path, to compare it with others or to send it to the
-    /// server. Returns `None` if the server has not named the asset in this session.
+    /// server. Returns `None` if the server has not named the asset.
     #[must_use]
     pub fn find<T: ?Sized>(&self, path: &str) -> Option<AssetRef<T>> {
         self.client.replicas.find_asset(path).map(AssetRef::new)

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::body::asset_names::AssetName;
+use crate::body::asset_names::{AssetName, MAX_NUMBER};
 
 /// The paths of all assets, by their numbers.
 #[derive(Debug, Default)]
@@ -34,6 +34,7 @@ impl AssetPaths {
         }
         let end = path.rfind('/').filter(|&end| end > 0);
         let outer = end.map(|end| self.add(&path[..end]));
+        assert!(self.all.len() < MAX_NUMBER as usize, "a server has at most {MAX_NUMBER} assets");
         let path: Arc<str> = Arc::from(path);
         self.all.push(Asset { path: path.clone(), outer });
         let number = NonZeroU32::MIN.saturating_add(self.all.len() as u32 - 1);

@@ -88,7 +88,7 @@ impl Server {
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
         let full = self.sessions.send_to_each(message, |_| true)?;
-        self.name_assets_in_message(|_| true);
+        self.name_assets_in_message(&full, |_| true);
         self.message_host_if(message, |_| true)?;
         Ok(full)
     }
@@ -129,21 +129,28 @@ impl Server {
         message: &M,
     ) -> Result<Vec<ConnectionId>, SendError> {
         let full = self.sessions.send_to_each(message, |connection| connection.copies.is_member(group))?;
-        self.name_assets_in_message(|connection| connection.copies.is_member(group));
+        self.name_assets_in_message(&full, |connection| connection.copies.is_member(group));
         self.message_host_if(message, |host| host.groups.contains(&group))?;
         Ok(full)
     }
 
     /// Makes the names of the assets be sent to which the message refers that was written last, to the
-    /// connections that receive it.
-    pub(super) fn name_assets_in_message(&mut self, receives: impl Fn(&Connection) -> bool) {
+    /// connections for which it was queued: those that would receive it, except those in `full`.
+    pub(super) fn name_assets_in_message(
+        &mut self,
+        full: &[ConnectionId],
+        receives: impl Fn(&Connection) -> bool,
+    ) {
         let ServerSessions { peers, mailbox, .. } = &mut self.sessions;
         let numbers = mailbox.named_assets();
         if numbers.is_empty() {
             return;
         }
-        for peer in peers.values_mut().filter(|peer| receives(&peer.connection)) {
-            peer.connection.assets.need(numbers, &self.world.store.assets);
+        for (id, peer) in peers.iter_mut() {
+            let is_queued = peer.handshake.is_connected() && receives(&peer.connection);
+            if is_queued && !full.contains(&id) {
+                peer.connection.assets.need(numbers, &self.world.store.assets);
+            }
         }
     }
 

@@ -179,6 +179,7 @@ impl OpeningCache {
         self.values.finished().len()
             + self.headers.capacity() * size_of::<OpeningHeader>()
             + self.entries.capacity() * size_of::<CachedOpening>()
+            + self.named_assets.len() * size_of::<(u32, NonZeroU32)>()
     }
 
     /// Drops all cached openings and keeps the memory.
@@ -238,6 +239,7 @@ impl OpeningCache {
         form.choose_way(&handles);
         let start = self.values.bit_len();
         let is_refused = form.write(occupant.row, &mut self.values);
+        self.forget_named_assets(slot);
         if !self.values.named_assets().is_empty() {
             let named = self.values.named_assets().iter();
             self.named_assets.extend(named.map(|&number| (slot, number)));
@@ -267,6 +269,14 @@ impl OpeningCache {
         let bits = (self.values.bit_len() - start) as u32;
         self.entries[slot as usize] = CachedOpening { start, bits, header };
         self.written.insert(slot);
+    }
+
+    /// Forgets the assets to which an earlier opening of the object in a slot, or of an earlier object, referred.
+    fn forget_named_assets(&mut self, slot: u32) {
+        if !self.named_assets.is_empty() {
+            let mut later = self.named_assets.split_off(&(slot, NonZeroU32::MIN));
+            self.named_assets.append(&mut later.split_off(&(slot + 1, NonZeroU32::MIN)));
+        }
     }
 
     /// Returns a table that finds the cached openings, and the buffer with the bits of all their values.

@@ -111,6 +111,7 @@ impl ClientEvents {
         let mut unknown: HashMap<ObjectRef<()>, usize> = HashMap::new();
         let mut bound: HashMap<Arc<str>, usize> = HashMap::new();
         let mut destroyed: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut unknown_assets: HashMap<Arc<str>, usize> = HashMap::new();
         for at in 0..events.len() {
             match events.get(at).cloned().flatten() {
                 Some(ClientEvent::Spawned(object)) => _ = spawned.insert(object, at),
@@ -124,6 +125,9 @@ impl ClientEvents {
                 Some(ClientEvent::Unbound(object, path)) => {
                     drop_at(&mut events, changed.remove(&object));
                     drop_at(&mut events, bound.insert(path, at));
+                }
+                Some(ClientEvent::UnknownAsset(path)) => {
+                    drop_at(&mut events, unknown_assets.insert(path, at));
                 }
                 Some(ClientEvent::PathDestroyed(path)) => {
                     drop_at(&mut events, destroyed.insert(path, at));

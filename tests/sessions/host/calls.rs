@@ -273,3 +273,28 @@ fn calls_on_objects_outside_of_the_server_are_polled_by_the_host() {
     assert!(matches!(host.run_call(received).map(|left| left.call), Some(ShipCall::Shake)));
     assert!(matches!(server.poll_call::<Ship>().map(|left| left.call), Some(ShipCall::Turn)));
 }
+
+#[test]
+fn s213_a_call_for_the_owner_does_not_run_for_a_host_that_is_the_owner_no_more() {
+    let (mut room, id, heroes) = room(HostOptions::default(), 1);
+    let own = heroes[0];
+    room.server.call(own).hit(1).unwrap();
+    room.server.object(own).set_owner(Some(room.guests[0].id));
+    room.server.tick(room.now);
+    assert_eq!(ran(&room, own), [""; 0]);
+    room.server.object(own).set_owner(Some(id));
+    room.server.call(own).hit(2).unwrap();
+    room.server.tick(room.now);
+    assert_eq!(ran(&room, own).len(), 1);
+}
+
+#[test]
+fn the_own_calls_of_a_host_have_no_limit_as_those_of_a_client_have_none() {
+    let (mut room, _, heroes) = room(HostOptions::default(), 1);
+    for number in 0..5_000_u16 {
+        host(&mut room).call(heroes[0]).hit(number).unwrap();
+    }
+    room.server.tick(room.now);
+    assert_eq!(ran(&room, heroes[0]).len(), 5_000);
+    assert!(room.server.host().is_some());
+}

@@ -25,7 +25,7 @@ impl Replicas {
             }
         }
         self.paths.clear();
-        self.slots.assets.begin_session();
+        self.slots.assets.begin_session(is_other_server);
         self.contents = ValidatedEntries::default();
         self.reassembly = Reassembly::default();
         // The keys of maps are identified by their bits on the wire, so references in them have no epochs.

@@ -127,10 +127,16 @@ impl Broadcast {
         }
         self.unshared.clear();
         self.named_assets.clear();
+        if world.ends_round() {
+            self.named_assets.end_round();
+            self.encoder.named_assets.end_round();
+            self.tables.named_assets_mut().end_round();
+        }
         self.tables.build(world, classes, max_bits, &mut self.unshared);
         self.build_segments(world, classes, max_bits);
         self.named_assets.append(self.tables.named_assets_mut());
         self.named_assets.append(&mut self.encoder.named_assets);
+        self.named_assets.settle();
     }
 
     /// Encodes the changes of objects that everyone sees.

@@ -29,6 +29,17 @@ impl NamedAssets {
         self.0.clear();
     }
 
+    /// Sorts the assets, and drops those that stand twice.
+    pub(super) fn settle(&mut self) {
+        self.0.sort_unstable();
+        self.0.dedup();
+    }
+
+    /// Frees the memory. Costs nothing if no change has referred to an asset.
+    pub(super) fn end_round(&mut self) {
+        self.0 = Vec::new();
+    }
+
     pub(super) fn as_slice(&self) -> &[(u32, NonZeroU32)] {
         &self.0
     }

@@ -91,6 +91,7 @@ impl PassScratch {
 
     /// Frees the memory for slots that was not needed recently: a client that joins needs it for all objects.
     pub(crate) fn end_round(&mut self) {
+        self.named_assets = Vec::new();
         self.slots.clear();
         shrink(&mut self.slots, self.slots_demand.end_round(0));
     }

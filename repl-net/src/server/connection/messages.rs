@@ -9,7 +9,7 @@ use repl_link::SendError;
 
 use super::Connection;
 use super::calls::CallRoute;
-use super::copies::call_rights::CallRights;
+use super::copies::call_rights::{CallRights, CallVerdict};
 use crate::server::world::World;
 
 impl Connection {
@@ -25,10 +25,15 @@ impl Connection {
         route: CallRoute,
         writer: &mut BitWriter,
     ) -> Result<(), SendError> {
-        self.assets.need(writer.named_assets(), &world.store.assets);
-        let Self { link, copies, calls, .. } = self;
+        let Self { link, copies, calls, assets, .. } = self;
         let max_bits = link.outbox.capacity();
-        calls.send(&CallRights { copies, world }, &mut link.exchange.outgoing, route, writer, max_bits)
+        let rights = CallRights { copies, world };
+        if !writer.named_assets().is_empty()
+            && rights.verdict(route.object, route.recipient) != CallVerdict::Drop
+        {
+            assets.need(writer.named_assets(), &world.store.assets);
+        }
+        calls.send(&rights, &mut link.exchange.outgoing, route, writer, max_bits)
     }
 
     /// Moves waiting remote calls to the outgoing messages if the client has the objects of the calls now.

@@ -60,7 +60,7 @@ impl ConnectionHandle<'_> {
             return self.server.message_host(message);
         }
         self.server.sessions.send(self.connection, message)?;
-        self.server.name_assets_in_message(|connection| connection.id() == self.connection);
+        self.server.name_assets_in_message(&[], |connection| connection.id() == self.connection);
         Ok(())
     }
 
