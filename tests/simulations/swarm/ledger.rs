@@ -80,6 +80,11 @@ impl Leaves {
         self.push(indices, hash(full), hash(masked), guid);
     }
 
+    /// Adds an entry of a map whose key is a reference. It is missing where what the key refers to is missing.
+    pub(crate) fn entry(&mut self, indices: &[usize], value: &[u8], guid: Guid) {
+        self.push(indices, hash(value), 0, Some(guid));
+    }
+
     fn push(&mut self, indices: &[usize], full: u64, masked: u64, guid: Option<Guid>) {
         let path = indices
             .iter()

@@ -102,7 +102,7 @@ fn r17_seeds_with_short_lives_converge_and_fall_silent() {
 
 #[test]
 fn s199_s200_seeds_with_assets_converge_and_fall_silent() {
-    run_all(seeds(assets::FIRST_SEED..assets::FIRST_SEED + 80));
+    run_all(seeds(assets::FIRST_SEED..assets::FIRST_SEED + 48));
 }
 
 #[test]

@@ -246,11 +246,16 @@ impl World {
     }
 
     /// Polls the calls for the host. These are all that were made for it since the last time, except those on
-    /// objects that were despawned since then.
+    /// objects that were despawned since then, and those for the owners of objects that the host owns no more.
     pub(crate) fn hear_as_host(&mut self, heard: &mut Heard, has_birds: bool) {
         let Some(plan) = self.whispers else { return };
         let mut due = std::mem::take(&mut self.due_to_host);
-        due.retain(|&number| self.is_alive(self.calls.made[number as usize].uid));
+        let host = self.server.host().map(|host| host.id());
+        due.retain(|&number| {
+            let made = self.calls.made[number as usize];
+            let is_owner = self.things[made.uid as usize].owner == host;
+            self.is_alive(made.uid) && (is_owner || !made.whisper.is_for_owner())
+        });
         let mut numbers = heard.take_for_host::<Actor>(self, plan);
         numbers.append(&mut heard.take_for_host::<Dot>(self, plan));
         if has_birds {

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* a sign refers only to assets of the list of all assets.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use repl::{AssetRef, Callbacks, Condition, Guid, Replicated};
@@ -11,7 +12,7 @@ use super::{Creature, Shown, leaves_of_list};
 use crate::assets::ASSETS;
 use crate::ledger::{Leaves, hash};
 
-/// References to assets in all places but keys.
+/// References to assets in all places.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Sign {
@@ -23,6 +24,8 @@ pub(crate) struct Sign {
     number: u32,
     #[replicated(condition = OwnerOnly)]
     plate: AssetRef<()>,
+    #[replicated]
+    prices: BTreeMap<AssetRef<()>, u16>,
     shown: Shown,
     uid: u32,
 }
@@ -50,13 +53,20 @@ fn pick(ink: &mut Ink<'_>) -> AssetRef<()> {
 
 impl Creature for Sign {
     const CONDITIONS: &'static [Condition] =
-        &[Condition::None, Condition::None, Condition::None, Condition::OwnerOnly];
+        &[Condition::None, Condition::None, Condition::None, Condition::OwnerOnly, Condition::None];
+    const COLLECTIONS: &'static [usize] = &[4];
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaf(leaves.property(0), &[], self.picture);
         leaves_of_list(leaves.property(1), &self.letters, |leaves, at, letter| leaf(leaves, &[at], *letter));
         leaves.property(2).value(&[], &self.number.to_le_bytes());
         leaf(leaves.property(3), &[], self.plate);
+        leaves.property(4);
+        for (asset, price) in &self.prices {
+            if let Some(number) = asset.number() {
+                leaves.entry(&[number.get() as usize], &price.to_le_bytes(), Guid::asset(number));
+            }
+        }
     }
 
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
@@ -65,7 +75,12 @@ impl Creature for Sign {
             1 if ink.rng.chance(0.01) => self.letters.resize_with(900, || pick(ink)),
             1 => change_list(&mut self.letters, 12, ink, |letter, ink| *letter = pick(ink)),
             2 => self.number = ink.rng.next_u64() as u32,
-            _ => self.plate = pick(ink),
+            3 => self.plate = pick(ink),
+            _ => match NonZeroU32::new(ink.rng.below(ASSETS + 1) as u32).map(AssetRef::new) {
+                Some(asset) if ink.rng.chance(0.7) => _ = self.prices.insert(asset, ink.rng.below(9) as u16),
+                Some(asset) => _ = self.prices.remove(&asset),
+                None => self.prices.clear(),
+            },
         }
     }
 
