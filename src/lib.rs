@@ -519,7 +519,7 @@ pub use repl_fastarray::{
 };
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
-    ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
+    Address, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
     ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
     ClientEvent, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
     CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason,

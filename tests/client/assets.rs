@@ -169,16 +169,17 @@ fn s200_a_path_is_sent_once_to_each_client_and_before_what_refers_to_it() {
     let (big, small) = (add(&mut room, "meshes/rocks/big"), add(&mut room, "meshes/rocks/small"));
     room.server[prop].mesh = big;
     let packets = room.tick();
-    assert!(contain(&packets, "meshes") && contain(&packets, "/rocks") && contain(&packets, "/big"));
+    assert!(contain(&packets, "meshes/rocks/big"));
     assert!(!contain(&packets, "small"), "nothing refers to it");
     room.deliver(0, &packets[0]);
     assert_eq!(seen(&room, 0, prop).heard, [(AssetRef::NULL, big)], "never null, nothing heals");
     room.settle();
-    for (mesh, paths) in [(small, &["/small"][..]), (AssetRef::NULL, &[]), (big, &[]), (small, &[])] {
+    for (mesh, said) in [(small, "small"), (AssetRef::NULL, ""), (big, ""), (small, "")] {
         room.server[prop].mesh = mesh;
         let packets = room.tick();
-        for part in ["meshes", "/rocks", "/big", "/small"] {
-            assert_eq!(contain(&packets, part), paths.contains(&part), "{part} with {mesh:?}");
+        assert!(!contain(&packets, "rocks/"), "it knows the folder");
+        for name in ["big", "small"] {
+            assert_eq!(contain(&packets, name), name == said, "{name} with {mesh:?}");
         }
         room.deliver(0, &packets[0]);
         room.settle();
@@ -380,18 +381,18 @@ fn s200_a_new_session_is_told_the_paths_again() {
 #[test]
 fn s199_a_server_that_names_too_many_assets_is_left() {
     let (mut room, prop) = empty_room();
-    let config = ClientConfig { max_assets: 3, reconnects: false, ..ClientConfig::default() };
+    let config = ClientConfig { max_assets: 1, reconnects: false, ..ClientConfig::default() };
     let id = room.server.connect(room.now);
     let mut client = Client::new(config, Session::for_tests(9));
     register(&mut client);
     room.guests.push(crate::support::Guest { client, id });
     room.settle();
-    let three = add(&mut room, "one/two/three");
-    room.server[prop].mesh = three;
+    let one = add(&mut room, "one/two/three");
+    room.server[prop].mesh = one;
     room.settle();
     assert!(room.client().is_connected());
-    let four = add(&mut room, "four");
-    room.server[prop].mesh = four;
+    let two = add(&mut room, "two");
+    room.server[prop].mesh = two;
     let packets = room.tick_one();
     let received = room.guests[0].client.receive(room.now, &packets[0]);
     assert!(format!("{received:?}").contains("more assets than `max_assets`"), "{received:?}");
@@ -410,7 +411,7 @@ fn s199_assets_must_be_registered_by_both_sides_or_by_neither() {
         ClientEvent::Disconnected(reason) => Some(reason.to_string()),
         _ => None,
     });
-    assert!(refused.as_ref().is_some_and(|why| why.contains("repl::AssetNames")), "{refused:?}");
+    assert!(refused.as_ref().is_some_and(|why| why.contains("repl::register_assets")), "{refused:?}");
 }
 
 #[test]
@@ -430,13 +431,17 @@ fn s199_a_path_has_at_most_255_bytes() {
 struct Forged(Vec<(u64, u64, Vec<u8>)>);
 
 impl NetSerialize for Forged {
-    const WIRE_NAME: &'static str = "repl::AssetNames";
+    const WIRE_NAME: &'static str = "repl::register_assets";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_exp_golomb(self.0.len() as u64, 6);
-        for (number, outer, name) in &self.0 {
+        for (number, of, name) in &self.0 {
             writer.write_exp_golomb(*number, 6);
-            writer.write_exp_golomb(*outer, 6);
+            writer.write_exp_golomb(*of, 6);
+            if *of > 0 {
+                // What it shares with the other path.
+                writer.write_bits(1, 8);
+            }
             writer.write_bits(name.len() as u64, 8);
             name.iter().for_each(|byte| writer.write_bits((*byte).into(), 8));
         }
@@ -458,9 +463,10 @@ fn r20_names_that_no_server_sends_end_the_connection() {
         (vec![(1, 0, vec![0xc3, 0x28])], "UTF-8"),
         (vec![name(1, 0, "a"), name(1, 0, "b")], "named before"),
         (vec![name(1, 0, "a"), name(2, 0, "a")], "named before"),
-        (vec![name(1, 0, "a"), name(2, 1, "b"), name(3, 0, "ab")], "named before"),
+        (vec![name(1, 0, "ax"), name(2, 1, "b"), name(3, 0, "ab")], "named before"),
         (vec![name(1, 2, "a")], "without a name"),
-        (vec![name(1, 0, &"a".repeat(200)), name(2, 1, &"b".repeat(56))], "too long"),
+        (vec![name(1, 0, "a"), name(2, 1, &"b".repeat(255))], "too long"),
+        (vec![name(1, 0, "ä"), name(2, 1, "b")], "shares more"),
     ] {
         let mut room = Room::new(ServerConfig::default(), |client| _ = client.register_assets());
         room.server.register_message::<Forged>(Channel::Ordered);
@@ -581,4 +587,15 @@ fn r20_a_client_that_names_assets_is_disconnected() {
     room.acknowledge();
     room.acknowledge();
     assert!(matches!(room.closed(0), Some(DisconnectReason::Protocol(_))), "{:?}", room.closed(0));
+}
+
+#[test]
+fn s199_folders_are_no_assets() {
+    let (mut room, prop) = room_with(&["a/b/c"]);
+    let c = add(&mut room, "a/b/c");
+    room.server[prop].mesh = c;
+    room.settle();
+    assert_eq!((seen(&room, 0, prop).mesh, events(&mut room, 0)), (c, vec![]), "the client lacks nothing");
+    assert_eq!(room.server.assets().find::<Mesh>("a/b"), None);
+    assert_eq!(room.guests[0].client.assets().find::<Mesh>("a/b"), None);
 }

@@ -127,8 +127,14 @@ const SESSIONS: [Row; 22] = [
     ("and at most every {}, under", "repl-link/src/session/limits", "LEAST_STEP", Time),
 ];
 
-const MESSAGES: [Row; 11] = [
-    ("and then its name: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
+const MESSAGES: [Row; 12] = [
+    ("and then its rest: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
+    (
+        "ends in a character of it, a number above {}, and",
+        "repl-net/src/body/asset_names",
+        "MAX_NUMBER",
+        Plain,
+    ),
     ("a number {} or more above the first one", "repl-link/src/messages/channel", "MAX_MESSAGES", Plain),
     ("than its type may be, {} if", "repl-link/src/messages/channel", "USUAL_MESSAGE_BYTES", Bytes),
     ("otherwise, and never more than {},", "repl-link/src/messages/channel", "LARGEST_MESSAGE_BYTES", Bytes),

@@ -9,7 +9,7 @@ use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, Wri
 
 use repl_link::MessageOptions;
 
-use super::path::{read_path, write_path};
+use super::path::{LENGTH_BITS, read_path, write_path};
 
 /// The order of the Exp-Golomb code for numbers of assets, and for how many names there are.
 const NUMBER_ORDER: u32 = 6;
@@ -20,33 +20,36 @@ pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX,
 
 /// The greatest number of an asset. Numbers are far below those of the epochs of a client, so a server cannot use them
 /// up with one name.
-pub(crate) const MAX_NUMBER: u32 = (1 << 24) - 1;
+pub(crate) const MAX_NUMBER: u32 = 0xff_ffff;
 
-/// The number of an asset with its name. The path of an asset is the path of its outer asset, and then its
-/// name.
+/// The number of an asset with its path, without the part that it shares with another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AssetName {
     pub(crate) number: NonZeroU32,
-    /// The asset in which this one is, whose name was sent before.
-    pub(crate) outer: Option<NonZeroU32>,
-    /// From 1 to 255 bytes.
-    pub(crate) name: String,
+    /// An asset that was named before, and how many bytes of its path are also the first bytes of this one.
+    pub(crate) shared: Option<(NonZeroU32, u8)>,
+    /// The rest of the path, from 1 to 255 bytes.
+    pub(crate) rest: String,
 }
 
-/// Names of assets, outer assets first.
+/// Names of assets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AssetNames(pub(crate) Vec<AssetName>);
 
 impl NetSerialize for AssetNames {
-    const WIRE_NAME: &'static str = "repl::AssetNames";
+    // It stands in the errors of handshakes, so it says what one of the sides lacks.
+    const WIRE_NAME: &'static str = "repl::register_assets";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         let Self(names) = self;
         writer.write_exp_golomb(names.len() as u64, NUMBER_ORDER);
-        for AssetName { number, outer, name } in names {
+        for AssetName { number, shared, rest } in names {
             writer.write_exp_golomb(u64::from(number.get()), NUMBER_ORDER);
-            writer.write_exp_golomb(outer.map_or(0, |outer| outer.get().into()), NUMBER_ORDER);
-            write_path(name, writer);
+            writer.write_exp_golomb(shared.map_or(0, |(of, _)| of.get().into()), NUMBER_ORDER);
+            if let Some((_, bytes)) = shared {
+                writer.write_bits((*bytes).into(), LENGTH_BITS);
+            }
+            write_path(rest, writer);
         }
         Ok(())
     }
@@ -55,8 +58,11 @@ impl NetSerialize for AssetNames {
         let mut names = Vec::new();
         for _ in 0..reader.read_exp_golomb(NUMBER_ORDER)? {
             let number = read_number(reader)?.ok_or(ReadError::OutOfRange)?;
-            let outer = read_number(reader)?;
-            names.push(AssetName { number, outer, name: read_path(reader)? });
+            let shared = match read_number(reader)? {
+                Some(of) => Some((of, reader.read_bits(LENGTH_BITS)? as u8)),
+                None => None,
+            };
+            names.push(AssetName { number, shared, rest: read_path(reader)? });
         }
         Ok(Self(names))
     }
@@ -79,12 +85,12 @@ mod tests {
     }
 
     fn names() -> impl Strategy<Value = AssetNames> {
-        let name =
-            (1..=u32::MAX, any::<u32>(), "[a-z/ü]{1,40}").prop_map(|(number, outer, name)| AssetName {
-                number: NonZeroU32::new(number).expect("not zero"),
-                outer: NonZeroU32::new(outer),
-                name,
-            });
+        let numbers = (1..=u32::MAX, any::<u32>(), any::<u8>());
+        let name = (numbers, "[a-z/ü]{1,40}").prop_map(|((number, of, bytes), rest)| AssetName {
+            number: NonZeroU32::new(number).expect("not zero"),
+            shared: NonZeroU32::new(of).map(|of| (of, bytes)),
+            rest,
+        });
         prop::collection::vec(name, 0..20).prop_map(AssetNames)
     }
 

@@ -83,15 +83,18 @@ impl AssetTable {
     /// # Errors
     /// Returns an error with a reason if no honest server sends such a name.
     pub(super) fn learn(&mut self, name: AssetName, offset: u32) -> Result<Learned, &'static str> {
-        let AssetName { number, outer, name } = name;
-        let outer = match outer {
-            Some(outer) => self.path(outer).ok_or("an asset in an asset without a name")?,
+        let AssetName { number, shared, rest } = name;
+        let shared = match shared {
+            Some((of, bytes)) => {
+                let path = self.path(of).ok_or("an asset that shares the path of one without a name")?;
+                path.get(..bytes.into()).ok_or("an asset that shares more of a path than there is")?
+            }
             None => "",
         };
-        if outer.len().saturating_add(name.len()) > MAX_PATH_BYTES {
+        if shared.len().saturating_add(rest.len()) > MAX_PATH_BYTES {
             return Err("a path of an asset that is too long");
         }
-        let path: Arc<str> = Arc::from([outer, &*name].concat());
+        let path: Arc<str> = Arc::from([shared, &*rest].concat());
         if number.get() > MAX_NUMBER {
             return Err("a number of an asset that is too great");
         }
@@ -134,9 +137,10 @@ impl AssetTable {
 mod tests {
     use super::*;
 
-    fn name(number: u32, outer: u32, name: &str) -> AssetName {
+    /// Returns a name that shares the first byte of the path of `of`, unless `of` is zero.
+    fn name(number: u32, of: u32, rest: &str) -> AssetName {
         let number = NonZeroU32::new(number).expect("not zero");
-        AssetName { number, outer: NonZeroU32::new(outer), name: name.to_owned() }
+        AssetName { number, shared: NonZeroU32::new(of).map(|of| (of, 1)), rest: rest.to_owned() }
     }
 
     #[test]
@@ -150,7 +154,11 @@ mod tests {
         for (name, why) in [
             (name(9, 0, "c"), "an asset that was named before"),
             (name(7, 0, "a/b"), "an asset that was named before"),
-            (name(7, 8, "/c"), "an asset in an asset without a name"),
+            (name(7, 8, "/c"), "an asset that shares the path of one without a name"),
+            (
+                AssetName { shared: NonZeroU32::new(5).map(|of| (of, 2)), ..name(7, 0, "c") },
+                "an asset that shares more of a path than there is",
+            ),
             (name(7, 5, &"c".repeat(255)), "a path of an asset that is too long"),
             (name(u32::MAX, 0, "c"), "a number of an asset that is too great"),
         ] {

@@ -1,7 +1,6 @@
 //! The paths of the assets of a server: of what is no object, such as meshes and sounds (S199).
 //!
-//! *Invariant:* the number of an asset never changes, and is never that of another path. Each asset has a
-//! number above that of its outer asset.
+//! *Invariant:* the number of an asset never changes, and is never that of another path.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -15,6 +14,8 @@ pub(crate) struct AssetPaths {
     /// The asset with the number 1 is the first.
     all: Vec<Asset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
+    /// The first asset in each folder, whose path ends with a slash.
+    folders: HashMap<Box<str>, NonZeroU32>,
     /// The channel of the messages with names, if assets are registered and clients may have connected.
     channel: Option<u16>,
 }
@@ -22,22 +23,30 @@ pub(crate) struct AssetPaths {
 #[derive(Debug)]
 struct Asset {
     path: Arc<str>,
-    outer: Option<NonZeroU32>,
+    /// The first asset of the innermost folder that both are in, if it is an earlier one.
+    neighbour: Option<NonZeroU32>,
 }
 
 impl AssetPaths {
-    /// Returns the number of the asset with a path, and adds the asset with all outer ones if it is new. A path
-    /// is in the one before its last slash.
+    /// Returns the number of the asset with a path, and adds the asset if it is new. Costs O(bytes of the path),
+    /// and of a new one, O(bytes × folders).
     pub(crate) fn add(&mut self, path: &str) -> NonZeroU32 {
         if let Some(&number) = self.numbers.get(path) {
             return number;
         }
-        let end = path.rfind('/').filter(|&end| end > 0);
-        let outer = end.map(|end| self.add(&path[..end]));
         assert!(self.all.len() < MAX_NUMBER as usize, "a server has at most {MAX_NUMBER} assets");
+        let number = NonZeroU32::MIN.saturating_add(self.all.len() as u32);
+        let mut neighbour = None;
+        for (slash, _) in path.match_indices('/').rev() {
+            let folder = &path[..=slash];
+            if let Some(&first) = self.folders.get(folder) {
+                neighbour = Some(first);
+                break;
+            }
+            self.folders.insert(folder.into(), number);
+        }
         let path: Arc<str> = Arc::from(path);
-        self.all.push(Asset { path: path.clone(), outer });
-        let number = NonZeroU32::MIN.saturating_add(self.all.len() as u32 - 1);
+        self.all.push(Asset { path: path.clone(), neighbour });
         self.numbers.insert(path, number);
         number
     }
@@ -51,16 +60,25 @@ impl AssetPaths {
         number.get() as usize <= self.all.len()
     }
 
-    /// Returns the number of the asset in which another one is.
-    pub(crate) fn outer(&self, number: NonZeroU32) -> Option<NonZeroU32> {
-        self.get(number)?.outer
-    }
-
-    /// Returns the name of an asset, as clients are sent it.
-    pub(crate) fn name(&self, number: NonZeroU32) -> Option<AssetName> {
-        let Asset { path, outer } = self.get(number)?;
-        let outer_path = outer.and_then(|outer| self.get(outer)).map_or("", |outer| &*outer.path);
-        Some(AssetName { number, outer: *outer, name: path[outer_path.len()..].to_owned() })
+    /// Returns the name of an asset for a client. `is_named` says which assets were named to the client before.
+    /// Costs O(folders of the path).
+    pub(crate) fn name(
+        &self,
+        number: NonZeroU32,
+        is_named: impl Fn(NonZeroU32) -> bool,
+    ) -> Option<AssetName> {
+        let Asset { path, neighbour } = self.get(number)?;
+        let mut neighbour = *neighbour;
+        while let Some(of) = neighbour {
+            let other = self.get(of)?;
+            let bytes = shared_bytes(path, &other.path);
+            if bytes > 0 && is_named(of) {
+                let (shared, rest) = (Some((of, bytes as u8)), path[bytes..].to_owned());
+                return Some(AssetName { number, shared, rest });
+            }
+            neighbour = other.neighbour;
+        }
+        Some(AssetName { number, shared: None, rest: path.as_ref().to_owned() })
     }
 
     /// Returns the number of the asset with a path.
@@ -83,36 +101,36 @@ impl AssetPaths {
     }
 }
 
+/// Returns how many bytes of a path are the first bytes of another one too. At least its last character is not.
+fn shared_bytes(path: &str, other: &str) -> usize {
+    let last = path.char_indices().next_back().map_or(0, |(at, _)| at);
+    let shared = path.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    (0..=shared.min(last)).rev().find(|&at| path.is_char_boundary(at)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn s199_an_asset_has_one_number_and_is_in_the_asset_of_its_folder() {
+    fn s199_a_name_is_a_path_without_what_it_shares_with_one_that_was_named() {
         let mut assets = AssetPaths::default();
-        for path in ["a/b/c", "a/b/d", "/x", "a", "e//f", "a/b/c", "/"] {
-            let number = assets.add(path);
-            let (mut whole, mut next) = (String::new(), Some(number));
-            while let Some(name) = next.and_then(|next| assets.name(next)) {
-                assert!(name.outer < Some(name.number) && !name.name.is_empty());
-                whole.insert_str(0, &name.name);
-                next = name.outer;
-            }
-            assert_eq!(whole, path);
+        let paths = ["a/b/c", "a/b/d", "/x", "a", "e//f", "a/b/", "/", "a/q", "a/bü/x", "a/bä/x", "plain"];
+        let numbers = paths.map(|path| assets.add(path));
+        assert_eq!(assets.add("a/b/d"), numbers[1]);
+        let said = |is_named: &dyn Fn(NonZeroU32) -> bool| -> Vec<(u32, String)> {
+            let names = numbers.iter().filter_map(|&number| assets.name(number, is_named));
+            names.map(|name| (name.shared.map_or(0, |(of, _)| of.get()), name.rest)).collect()
+        };
+        let whole: Vec<_> = paths.iter().map(|&path| (0, path.to_owned())).collect();
+        assert_eq!(said(&|_| false), whole, "nothing was named");
+        for (number, (of, rest)) in numbers.iter().zip(said(&|_| true)) {
+            let path = assets.path(*number).expect("a path");
+            let shared = NonZeroU32::new(of).map_or("", |of| assets.path(of).expect("a path"));
+            assert!(of < number.get() && !rest.is_empty() && path.ends_with(&rest));
+            assert!(shared.starts_with(&path[..path.len() - rest.len()]));
         }
-        let names: Vec<_> = (1..=9).map_while(|at| assets.name(NonZeroU32::new(at)?)).collect();
-        let names: Vec<_> = names.iter().map(|name| (name.outer.map(u32::from), &*name.name)).collect();
-        let expected = [
-            (None, "a"),
-            (Some(1), "/b"),
-            (Some(2), "/c"),
-            (Some(2), "/d"),
-            (None, "/x"),
-            (None, "e"),
-            (Some(6), "/"),
-            (Some(7), "/f"),
-            (None, "/"),
-        ];
-        assert_eq!(names, expected);
+        let rests: Vec<_> = said(&|_| true).into_iter().map(|(_, rest)| rest).collect();
+        assert_eq!(rests, ["a/b/c", "d", "/x", "a", "e//f", "/", "/", "q", "ü/x", "ä/x", "plain"]);
     }
 }

@@ -69,8 +69,8 @@ impl ServerAssets<'_> {
     /// A client learns the path in the tick in which the first value, message or call for it refers to the asset,
     /// before anything else of the same packet. If this packet is lost, or the limits of the connection hold the
     /// path back, values read as null until it comes. A message reads as null then for good, and so does a call,
-    /// unless it has the attribute `waits`. Of `meshes/rocks/big`, a client that knows `meshes/rocks` is sent only
-    /// `/big`. A client that has an object may learn the paths of all assets to which the object refers, also in
+    /// unless it has the attribute `waits`. Of `meshes/rocks/big`, a client that knows another asset of
+    /// `meshes/rocks` is sent only `big`. A client that has an object may learn the paths of all assets to which the object refers, also in
     /// properties that a condition hides from it.
     ///
     /// A [serialiser by hand](repl_core::NetSerialize) that writes a reference into a writer of its own, and then
@@ -89,7 +89,7 @@ impl ServerAssets<'_> {
     /// ```
     ///
     /// # Panics
-    /// Panics if the path is empty or longer than 255 bytes, or if there are 16,777,215 assets and folders.
+    /// Panics if the path is empty or longer than 255 bytes, or if there are 16,777,215 assets.
     #[track_caller]
     pub fn add<T: ?Sized>(&mut self, path: &str) -> AssetRef<T> {
         let bytes = path.len();

@@ -6,7 +6,7 @@ use repl_core::{BitWriter, NetSerialize};
 
 use super::Connection;
 use super::context::PassContext;
-use crate::body::asset_names::{AssetName, AssetNames};
+use crate::body::asset_names::AssetNames;
 
 /// How many names a message has at most: no more than the memory takes that is kept free for a packet.
 const MOST_NAMES: usize = 16;
@@ -42,15 +42,14 @@ impl Connection {
         let assets = &context.world.store.assets;
         let Some(channel) = assets.channel().filter(|_| !self.assets.is_at_rest()) else { return };
         while !self.assets.is_at_rest() && self.link.outbox.has_memory() {
-            let numbers = self.assets.next_waiting(MOST_NAMES);
-            let names: Vec<AssetName> = numbers.iter().filter_map(|&number| assets.name(number)).collect();
-            let (count, mut writer) = (numbers.len(), BitWriter::new());
-            let max_bits = self.link.outbox.capacity();
-            let is_written = AssetNames(names).write(&mut writer).is_ok();
+            let names = AssetNames(self.assets.next_names(MOST_NAMES, assets));
+            let (max_bits, mut writer) = (self.link.outbox.capacity(), BitWriter::new());
+            let is_written = names.write(&mut writer).is_ok();
             if !is_written || self.link.exchange.outgoing.add(channel, &mut writer, max_bits).is_err() {
+                self.assets.were_not_sent(&names.0);
                 break;
             }
-            self.assets.sent(count);
+            self.assets.were_sent(names.0.len());
             self.measure_memory();
         }
     }

@@ -1,45 +1,60 @@
 //! The assets whose names one client was sent, and those that it must be sent (S200).
 //!
-//! *Invariant:* a name waits once, and after that of the outer asset.
+//! *Invariant:* a name waits once, and is sent once.
 
 use std::num::NonZeroU32;
 
+use crate::body::asset_names::AssetName;
 use crate::server::asset_paths::AssetPaths;
 
 /// The names of assets for one client.
 #[derive(Debug, Default)]
 pub(crate) struct NamedAssets {
-    /// A bit for each asset whose name was sent or waits.
-    named: Vec<u64>,
+    /// The assets whose names were sent or wait.
+    needed: Numbers,
+    /// The assets whose names were sent.
+    sent: Numbers,
     /// The assets whose names wait to be sent, in the order in which they were needed.
     waiting: Vec<NonZeroU32>,
 }
 
 impl NamedAssets {
-    /// Makes the names of these assets wait, because something that is sent to the client refers to them, with
-    /// those of their outer assets. Does nothing for names that wait or were sent.
+    /// Makes the names of these assets wait, because something that is sent to the client refers to them. Does
+    /// nothing for names that wait or were sent.
     #[inline]
     pub(crate) fn need(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
-        for &number in numbers.iter().filter(|&&number| assets.contains(number)) {
-            self.need_one(number, assets);
+        for &number in numbers {
+            if assets.contains(number) && self.needed.insert(number) {
+                self.waiting.push(number);
+            }
         }
     }
 
-    fn need_one(&mut self, number: NonZeroU32, assets: &AssetPaths) {
-        let (word, bit) = (number.get() as usize / 64, 1 << (number.get() % 64));
-        if self.named.len() <= word {
-            self.named.resize(word + 1, 0);
-        }
-        if self.named[word] & bit == 0 {
-            self.named[word] |= bit;
-            assets.outer(number).into_iter().for_each(|outer| self.need_one(outer, assets));
-            self.waiting.push(number);
-        }
+    /// Returns the names that must be sent next, at most `most`, and makes them count as sent for each other.
+    pub(super) fn next_names(&mut self, most: usize, assets: &AssetPaths) -> Vec<AssetName> {
+        let Self { sent, waiting, .. } = self;
+        let names = waiting.iter().take(most).filter_map(|&number| {
+            let name = assets.name(number, |other| sent.contains(other));
+            sent.insert(number);
+            name
+        });
+        names.collect()
+    }
+
+    /// Notes that these names were sent: those that [`next_names`](Self::next_names) has returned last.
+    pub(super) fn were_sent(&mut self, count: usize) {
+        self.waiting.drain(..count);
+    }
+
+    /// Notes that these names could not be sent, and go on waiting.
+    pub(super) fn were_not_sent(&mut self, names: &[AssetName]) {
+        names.iter().for_each(|name| self.sent.remove(name.number));
     }
 
     /// Returns about how many bytes of memory this takes.
     pub(super) fn held_bytes(&self) -> usize {
-        self.named.capacity() * size_of::<u64>() + self.waiting.capacity() * size_of::<NonZeroU32>()
+        let words = self.needed.0.capacity() + self.sent.0.capacity();
+        words * size_of::<u64>() + self.waiting.capacity() * size_of::<NonZeroU32>()
     }
 
     /// Returns whether no name waits.
@@ -48,15 +63,34 @@ impl NamedAssets {
     }
 }
 
-impl NamedAssets {
-    /// Returns the assets whose names must be sent next, at most `most`.
-    pub(super) fn next_waiting(&self, most: usize) -> &[NonZeroU32] {
-        &self.waiting[..self.waiting.len().min(most)]
+/// A set of numbers, with a bit for each.
+#[derive(Debug, Default)]
+struct Numbers(Vec<u64>);
+
+impl Numbers {
+    fn place(number: NonZeroU32) -> (usize, u64) {
+        (number.get() as usize / 64, 1 << (number.get() % 64))
     }
 
-    /// Notes that the first `count` names that waited were sent.
-    pub(super) fn sent(&mut self, count: usize) {
-        self.waiting.drain(..count);
+    fn contains(&self, number: NonZeroU32) -> bool {
+        let (word, bit) = Self::place(number);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Adds a number. Returns whether it is new.
+    fn insert(&mut self, number: NonZeroU32) -> bool {
+        let (word, bit) = Self::place(number);
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let is_new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        is_new
+    }
+
+    fn remove(&mut self, number: NonZeroU32) {
+        let (word, bit) = Self::place(number);
+        self.0.get_mut(word).into_iter().for_each(|word| *word &= !bit);
     }
 }
 
@@ -65,18 +99,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s200_a_name_waits_once_and_after_that_of_the_outer_asset() {
+    fn s200_a_name_is_sent_once_and_leaves_out_only_what_was_sent_before() {
         let mut server = crate::Server::new(crate::ServerConfig::default());
         server.register_assets();
-        let number = |server: &mut crate::Server, path| {
-            server.assets().add::<()>(path).number().expect("it was added")
-        };
-        let (rock, tree) = (number(&mut server, "meshes/rocks/big"), number(&mut server, "meshes/tree"));
+        let mut number = |path| server.assets().add::<()>(path).number().expect("it was added");
+        let [big, small, tree] = ["meshes/rocks/big", "meshes/rocks/small", "meshes/tree"].map(&mut number);
         let (assets, mut named) = (&server.world.store.assets, NamedAssets::default());
-        named.need(&[rock, rock], assets);
-        named.need(&[tree, rock, NonZeroU32::MAX], assets);
-        let names: Vec<_> = named.waiting.iter().filter_map(|&number| assets.name(number)).collect();
-        let names: Vec<_> = names.iter().map(|name| &*name.name).collect();
-        assert_eq!(names, ["meshes", "/rocks", "/big", "/tree"]);
+        // The neighbour of the first one waits behind it.
+        named.need(&[small, small, big], assets);
+        named.need(&[tree, small, NonZeroU32::MAX], assets);
+        let rests = |names: &[AssetName]| names.iter().map(|name| name.rest.clone()).collect::<Vec<_>>();
+        let names = named.next_names(2, assets);
+        assert_eq!(rests(&names), ["meshes/rocks/small", "meshes/rocks/big"]);
+        named.were_not_sent(&names);
+        let names = named.next_names(2, assets);
+        assert_eq!(rests(&names), ["meshes/rocks/small", "meshes/rocks/big"], "they were not sent");
+        named.were_sent(2);
+        named.need(&[big, small], assets);
+        let names = named.next_names(2, assets);
+        assert_eq!(rests(&names), ["tree"]);
+        named.were_sent(1);
+        assert!(named.is_at_rest());
     }
 }
