@@ -75,7 +75,7 @@
 //!
 //! impl Player {
 //!     fn on_health(&mut self, old: &u16) {
-//!         // Called on clients only, when the value that arrived differs from the old one.
+//!         // Called on clients (and on a host that asks), when the value differs from the old one.
 //!     }
 //! }
 //!
@@ -398,12 +398,10 @@
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
 //! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the same
 //!   time. The packets are the same.
-//! - `tracing`: sessions are events of the level `INFO`, what a program or a peer did wrong is a `WARN`, and ticks,
-//!   their parts (`compare`, `send`) and packets that a client applies are spans of the level `DEBUG`. How many
-//!   there are depends neither on the objects nor on the connections.
-//! - `metrics`: each tick of a server counts `repl_server_ticks`, `repl_server_packets_sent`,
-//!   `repl_server_bytes_sent` and `repl_server_packets_lost`, and by `class` `repl_server_objects_changed` and
-//!   `repl_server_values_refused`; gauges are `repl_server_connections`, and by `class` `repl_server_objects`.
+//! - `tracing`: logs sessions, mistakes, and, if that is wanted, what is in each packet. Ticks and packets that
+//!   a client applies are spans.
+//! - `metrics`: each tick of a server counts packets and bytes, and by class objects and their changes. The
+//!   guide (`docs/guide.md`, "Measure and log") lists all names of both features.
 //!
 //! # What S145, R13 and W4 mean
 //!

@@ -14,6 +14,7 @@ use repl_core::{BitReader, ReadError};
 use crate::frame::acks::{AckRange, AckRanges, Arrival, Received};
 use crate::frame::header::{Extension, Header};
 use crate::frame::message::asks_for_ack;
+use crate::frame::packet;
 use crate::frame::sequence::Sequence;
 use crate::messages::exchange::Exchange;
 use crate::messages::recipient::MayReceive;
@@ -194,6 +195,19 @@ impl<P: Payload> Link<P> {
     #[must_use]
     pub fn is_probing(&self) -> bool {
         self.probing.as_ref().is_some_and(|probing| probing.is_testing())
+    }
+
+    /// Returns the number and the body of each packet of state among the last `count` packets that were queued,
+    /// unless they were polled: what this side has written, to look inside. Costs O(packets).
+    pub fn written(&self, count: usize) -> impl Iterator<Item = (Sequence, BitReader<'_>)> {
+        let (newest, is_extended) = (self.outbox.sequence(), self.outbox.extension.is_some());
+        self.outbox.queue.waiting.newest_first().take(count).filter_map(move |bytes| {
+            let mut reader = packet::content_of_state(bytes)?;
+            let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
+            let next = self.received_end();
+            Header::read::<P::Extension>(&mut reader, sequence, next, is_extended).ok()?;
+            Some((sequence, reader))
+        })
     }
 
     /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.

@@ -59,6 +59,7 @@
 mod body;
 mod calls;
 mod client;
+mod inspect;
 mod local_player;
 mod register;
 mod server;
@@ -75,6 +76,7 @@ pub use client::{
     Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
     ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
+pub use inspect::traffic::{ClassTraffic, PropertyTraffic};
 pub use local_player::LocalPlayer;
 pub use register::Register;
 pub use repl_link::ConnectionId;
@@ -92,7 +94,6 @@ pub use server::{
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
-pub use session::traffic::{ClassTraffic, PropertyTraffic};
 
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* each method does the same as the method of this name of [`Client`] or [`HostHandle`].
 
-use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_core::{AssetRef, NetSerialize, ObjectRef, Replicated};
 use repl_link::SendError;
 
 use crate::body::role::Role;
@@ -52,6 +52,9 @@ pub trait LocalPlayer {
     /// Returns the role of the player for an object: [`HostHandle::role`], and
     /// [`role`](crate::ClientObjectInfo::role) of a client.
     fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role>;
+
+    /// Returns the path of an asset: [`Client::asset_path`], [`HostHandle::asset_path`].
+    fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str>;
 
     /// Returns the caller of an object: [`Client::call`], [`HostHandle::call`].
     #[track_caller]
@@ -104,6 +107,10 @@ macro_rules! local_player {
             fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
                 let ($player, $object) = (self, object);
                 $role
+            }
+
+            fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
+                Self::asset_path(self, asset)
             }
 
             fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_> {

@@ -3,10 +3,15 @@
 //!
 //! A tick of a server, its parts, and each packet that a client applies are spans of the level `DEBUG`. The
 //! beginnings and ends of sessions are events of the level `INFO`. What a program or a peer did wrong is an event
-//! of the level `WARN`. The front page of `repl` lists the metrics.
+//! of the level `WARN`. What is in each packet is an event of the level `TRACE`. The guide lists all of them.
 //!
 //! *Invariant:* the number of spans and metrics depends neither on the objects nor on the connections. A label is
 //! the name of a class, and never says which object or connection.
+
+use std::fmt;
+
+use repl_link::ConnectionId;
+use repl_link::parts::Sequence;
 
 /// Begins a span, which lasts until the end of the block. Use it as a statement, with the name of a level, a name and
 /// fields.
@@ -26,6 +31,25 @@ macro_rules! event {
 }
 
 pub(crate) use {event, span};
+
+/// Returns whether somebody wants to know what is in each packet.
+pub(crate) fn wants_packets() -> bool {
+    #[cfg(feature = "tracing")]
+    return tracing::enabled!(target: "repl::packets", tracing::Level::TRACE);
+    #[cfg(not(feature = "tracing"))]
+    false
+}
+
+/// Logs what is in a packet that a server has sent to a connection, or that a client has received.
+pub(crate) fn packet(connection: Option<ConnectionId>, sequence: Sequence, content: &dyn fmt::Display) {
+    #[cfg(feature = "tracing")]
+    {
+        let (connection, packet) = (connection.map(tracing::field::debug), sequence.number());
+        tracing::event!(target: "repl::packets", tracing::Level::TRACE, connection, packet, "{content}");
+    }
+    #[cfg(not(feature = "tracing"))]
+    let _ = (connection, sequence, content);
+}
 
 /// What a server has sent to the connections that exist.
 #[cfg(feature = "metrics")]

@@ -529,8 +529,6 @@ type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 struct Told(Vec<Mention>);
 
 impl Observer for Told {
-    fn property(&mut self, _: u32, _: usize) {}
-
     fn plain(&mut self, path: &[u32]) {
         self.0.push((path.to_vec(), Vec::new(), None));
     }

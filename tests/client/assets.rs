@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::support::{Packets, Room};
 use repl::prelude::*;
 use repl::{
-    BitReader, BitWriter, DisconnectReason, Group, MessageOptions, ReadError, ReferenceMap, Register,
-    Relevancy, WriteError,
+    BitReader, BitWriter, DisconnectReason, Group, HostOptions, MessageOptions, ReadError, ReferenceMap,
+    Register, Relevancy, WriteError,
 };
 
 struct Mesh;
@@ -48,6 +48,11 @@ impl Prop {
     #[rpc(server, reliable)]
     fn choose(call: &mut ServerCall<'_, Self>, mesh: AssetRef<Mesh>) {
         call.mesh = mesh;
+    }
+
+    #[rpc(multicast, reliable, waits)]
+    fn wear(&mut self, mesh: AssetRef<Mesh>) {
+        self.heard.push((mesh, mesh));
     }
 
     #[rpc(multicast, reliable)]
@@ -415,9 +420,31 @@ fn s199_assets_must_be_registered_by_both_sides_or_by_neither() {
 }
 
 #[test]
+fn s223_a_call_waits_for_the_path_of_an_asset_and_not_for_the_asset() {
+    let (mut room, prop) = room_with(&["a"]);
+    let (known, lacking) = (add(&mut room, "a"), add(&mut room, "b"));
+    room.server.call(prop).wear(known).expect("a call");
+    room.server.call(prop).wear(lacking).expect("a call");
+    room.settle();
+    let heard = [(known, known), (AssetRef::NULL, AssetRef::NULL)];
+    assert_eq!(seen(&room, 0, prop).heard, heard);
+    room.guests[0].client.assets().add("b");
+    room.settle();
+    assert_eq!(seen(&room, 0, prop).heard, heard, "a null in a call stays null");
+}
+
+#[test]
 #[should_panic = "assets are not registered: call `register_assets` on both sides before they connect"]
 fn s199_assets_that_are_not_registered_cannot_be_added() {
     Server::new(ServerConfig::default()).assets().add::<Mesh>("a");
+}
+
+#[test]
+#[should_panic = "assets are new, but a client or a host has connected already: call `register_assets` before"]
+fn s199_assets_are_registered_before_the_first_connection() {
+    let mut server = Server::new(ServerConfig::default());
+    server.connect_host(HostOptions::default());
+    server.register_assets();
 }
 
 #[test]

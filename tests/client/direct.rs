@@ -1,8 +1,7 @@
 //! Updates of numbers and flags only. A client applies such updates together if they follow one another and
 //! change the same properties.
 //!
-//! *Invariant:* the client does not measure what it receives, because one that measures applies each update
-//! alone.
+//! *Invariant:* the objects are of classes without anything that must be applied alone.
 
 use crate::support::Room;
 use repl::prelude::*;

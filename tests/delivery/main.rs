@@ -21,3 +21,4 @@ mod rules;
 mod server_loop;
 mod sharing;
 mod statistics;
+mod traffic;

@@ -333,7 +333,7 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
 
 #[test]
 #[should_panic(
-    expected = "class `Port` is new, but clients have connected already: call `register::<Port>()` before the first `connect`"
+    expected = "class `Port` is new, but a client or a host has connected already: call `register::<Port>()` before the first one"
 )]
 fn registering_a_class_after_the_first_connection_is_refused() {
     let mut server = Server::new(ServerConfig::default());

@@ -55,8 +55,7 @@ impl Room {
     }
 
     /// Returns what `make` makes: a room whose clients measure what they receive, as
-    /// [`received`](Self::received) requires. The clients of other rooms do not measure, because a client
-    /// that measures applies each update by itself, and copies no values.
+    /// [`received`](Self::received) requires.
     pub(crate) fn measuring<T>(make: impl FnOnce() -> T) -> T {
         MEASURING.set(true);
         let made = make();

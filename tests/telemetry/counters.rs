@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 
+use repl::HostOptions;
+
 use crate::support::Room;
 use crate::{Mood, room};
 
@@ -54,6 +56,15 @@ impl Recorder for Values {
     fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
         Histogram::noop()
     }
+}
+
+#[test]
+fn a_host_is_one_of_the_connections() {
+    let (mut room, _) = room(1, 2);
+    room.server.connect_host(HostOptions::default());
+    let values = Values::default();
+    metrics::with_local_recorder(&values, || drop(room.tick()));
+    assert_eq!(values.take().get("repl_server_connections"), Some(&3));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod budget;
 mod dormancy;
 mod external;
 mod lifecycles;
+mod names;
 mod rates;
 mod relevancy;
 mod strange_clients;

@@ -12,8 +12,8 @@ use crate::schema::layout::Layout;
 use crate::schema::replicated::Replicated;
 
 /// Prints the replicated values of an object by its layout, for logs and for what a debugger cannot show. The class
-/// needs no `Debug`. Each value stands behind its path in the printed table, for example `bag{3}.count`; the keys of maps
-/// are left out, and of a value with its own serialiser only the number of its bits is printed. Costs O(size of the
+/// needs no `Debug`. Each value stands behind its path in the printed table, for example `bag{3}.count`; the keys of maps,
+/// `None` and empty collections are left out, and of a value with its own serialiser only the number of its bits is printed. Costs O(size of the
 /// object), and for a generic class what a registration costs.
 ///
 /// ```

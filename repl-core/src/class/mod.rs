@@ -24,6 +24,7 @@ use std::marker::PhantomData;
 use crate::diff::places::Places;
 use crate::ids::handles::HandleSet;
 use crate::object::copy::copy_slots;
+use crate::object::heap::element_bytes;
 use crate::object::level::{Level, LevelMut};
 use crate::object::rows::Rows;
 use crate::schema::condition_masks::ConditionMasks;
@@ -89,6 +90,14 @@ impl<T: Replicated> Class<T> {
     pub fn rows<'a>(&'a self, shadows: &'a [T]) -> Rows<'a> {
         // SAFETY: `new` has checked that the program belongs to `T`.
         unsafe { Rows::of(shadows, &self.tables.program) }
+    }
+
+    /// Returns how many bytes of memory the elements of the arrays, collections and texts of an object take, at
+    /// any depth. Spare room does not count, nor what a collection stores beside its elements, nor values with
+    /// their own serialisers. Keys count with their bytes on the wire. Costs O(size of the object).
+    #[must_use]
+    pub fn element_bytes(&self, object: &T) -> usize {
+        element_bytes(self.level(object))
     }
 
     /// Copies the properties of `handles` from `from` to `to`.

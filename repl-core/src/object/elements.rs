@@ -52,6 +52,11 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
+    /// Returns how many bytes an element takes.
+    pub(crate) fn element_size(&self) -> usize {
+        self.command.shape.element.size
+    }
+
     /// Returns the part of the shape that depends on whether the elements have ids or keys.
     pub(crate) fn form(&self) -> &'a I::Form {
         &self.command.shape.form

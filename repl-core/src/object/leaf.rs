@@ -605,6 +605,18 @@ pub(super) unsafe fn check_text(codec: &Codec, value: *const u8) -> Result<(), W
     check_len(unsafe { &*text }, *max_bytes)
 }
 
+/// Returns how many bytes the text of a `String` takes. Zero for values of other types.
+///
+/// # Safety
+/// `value` points to an aligned value of the type that `codec` is for.
+pub(super) unsafe fn text_bytes(codec: &Codec, value: *const u8) -> usize {
+    match codec {
+        // SAFETY: `value` has the type that the codec states, and is borrowed for this function.
+        Codec::String { text, .. } if text.is_string => unsafe { &*value.cast::<String>() }.len(),
+        _ => 0,
+    }
+}
+
 fn check_len(text: &str, max_bytes: u32) -> Result<(), WriteError> {
     let (len, max) = (text.len(), max_bytes as usize);
     if len > max { Err(WriteError::TooLong { len, max }) } else { Ok(()) }
@@ -637,7 +649,7 @@ fn validate_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<(), ReadE
 }
 
 #[inline(always)]
-fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+pub(super) fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     text_of(read_text_bits(max_bytes, reader)?)
 }
 

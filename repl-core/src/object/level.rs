@@ -464,6 +464,11 @@ impl<'a> Array<'a> {
         self.command.least_bits
     }
 
+    /// Returns how many bytes the elements take. Zero for an `Option`, whose value is in the object.
+    pub(crate) fn own_bytes(&self) -> usize {
+        if self.command.shape.optional { 0 } else { self.len * self.command.shape.element.size }
+    }
+
     /// Returns whether the elements of the array contain arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
@@ -588,6 +593,13 @@ impl Leaf<'_> {
     pub(crate) fn check_text(&self) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::check_text(&self.command.codec, self.value) }
+    }
+
+    /// Returns how many bytes the text takes outside of the object. Zero for values of other types, and for
+    /// texts of which this is not known.
+    pub(crate) fn text_bytes(&self) -> usize {
+        // SAFETY: the pointer points to a value of the command's type.
+        unsafe { leaf::text_bytes(&self.command.codec, self.value) }
     }
 
     /// Returns whether two values that differ in memory may have the same wire form.

@@ -1,12 +1,13 @@
-//! Prints single values for people: what a codec reads in memory, as text.
+//! Prints single values for people: what a codec reads in memory or on the wire, as text.
 //!
-//! *Invariant:* a value is printed as it is in memory, and not as the wire would round it.
+//! *Invariant:* a value in memory is printed as it is, and not as the wire would round it.
 #![expect(unsafe_code, reason = "reads values")]
 
 use std::fmt::{self, Debug};
 
-use crate::bits::BitWriter;
-use crate::object::leaf::{load_int, write_value};
+use crate::bits::{BitSlice, BitWriter};
+use crate::ids::reference::ReferenceMap;
+use crate::object::leaf::{load_int, read_text, read_value, write_value};
 use crate::schema::codec::{Codec, Repr};
 use crate::{AssetRef, ObjectRef};
 
@@ -60,5 +61,33 @@ pub(super) unsafe fn value(codec: &Codec, value: *const u8, f: &mut fmt::Formatt
                 Err(error) => write!(f, "<{error}>"),
             }
         }
+    }
+}
+
+/// Room for one value of any codec but texts and values with their own serialisers.
+#[repr(align(16))]
+struct Room([u8; 16]);
+
+/// Prints a value on the wire, as [`value`] does it.
+pub(crate) fn wire_value(
+    codec: &Codec,
+    bits: BitSlice<'_>,
+    references: &mut ReferenceMap<'_>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let (mut reader, mut room) = (bits.reader(), Room([0; 16]));
+    let read = match codec {
+        Codec::Opaque(_) => return write!(f, "<{} bits>", bits.len()),
+        Codec::String { max_bytes, .. } => match read_text(*max_bytes, &mut reader) {
+            Ok(text) => return text.fmt(f),
+            Err(error) => Err(error),
+        },
+        // SAFETY: the values of all other codecs are plain bytes, at most 16 of them.
+        _ => unsafe { read_value(codec, &mut reader, references, room.0.as_mut_ptr()) },
+    };
+    match read {
+        // SAFETY: the value was stored there by the same codec.
+        Ok(()) => unsafe { value(codec, room.0.as_ptr(), f) },
+        Err(error) => write!(f, "<{error}>"),
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod checked;
 pub(crate) mod decode;
 pub(crate) mod encode;
 mod room;
+mod survey;
 
 pub use crate::ids::handle_list::{read_handles, write_handles};
 pub use crate::ids::reference::{read_guid, write_guid};

@@ -152,6 +152,13 @@ pub(crate) fn is_state(bytes: &[u8]) -> bool {
     bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
 }
 
+/// Returns a reader of the content of a packet of state that this side has made, from its number on. Returns
+/// `None` for packets of other kinds.
+pub(crate) fn content_of_state(bytes: &[u8]) -> Option<BitReader<'_>> {
+    let (_, _, mut reader) = split(bytes)?;
+    (!reader.read_flag().ok()?).then_some(reader)
+}
+
 /// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong.
 ///
 /// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits

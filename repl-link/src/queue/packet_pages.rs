@@ -85,6 +85,22 @@ impl PacketPages {
         self.start = 0;
     }
 
+    /// Returns the packets, from the newest to the oldest.
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &[u8]> {
+        let (mut pages, mut end) = (self.pages.iter().rev().peekable(), None);
+        self.lengths.iter().rev().map_while(move |&length| {
+            while end.unwrap_or_else(|| pages.peek().map_or(0, |page| page.len())) == 0 {
+                pages.next()?;
+                end = None;
+            }
+            let page = pages.peek()?;
+            let packet_end = end.unwrap_or(page.len());
+            let start = packet_end.checked_sub(length as usize)?;
+            end = Some(start);
+            page.get(start..packet_end)
+        })
+    }
+
     /// Returns the number of bytes of the first packet.
     pub(crate) fn first_length(&self) -> Option<usize> {
         self.lengths.front().map(|&length| length as usize)
@@ -188,6 +204,8 @@ mod tests {
                     _ => pages.end_round(),
                 }
                 prop_assert_eq!(pages.first_length(), naive.front().map(Vec::len));
+                let newest_first = pages.newest_first().map(<[u8]>::to_vec);
+                prop_assert!(newest_first.eq(naive.iter().rev().cloned()));
                 prop_assert_eq!(pages.bytes(), naive.iter().map(Vec::len).sum::<usize>());
                 prop_assert_eq!(pages.is_empty(), naive.is_empty());
                 prop_assert_eq!(pages.page_bytes, pages.pages.iter().map(Vec::capacity).sum::<usize>());

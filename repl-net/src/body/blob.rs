@@ -106,6 +106,12 @@ impl Blobs {
         id
     }
 
+    /// Returns the bits of a whole blob in flight.
+    pub(crate) fn whole(&self, id: u32) -> Option<BitSlice<'_>> {
+        let blob = self.blobs.iter().find(|blob| blob.id == id)?;
+        blob.cut.whole_of(&blob.bytes)
+    }
+
     /// Returns whether a part of a blob has more than `part_bits` bits.
     pub(crate) fn are_larger_than(&self, part_bits: usize) -> bool {
         self.blobs.iter().any(|blob| blob.cut.bits_of(0) > part_bits)

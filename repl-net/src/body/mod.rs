@@ -22,6 +22,7 @@ pub(crate) mod slot_set;
 pub(crate) mod sparse_slots;
 pub(crate) mod status;
 pub(crate) mod table;
+pub(crate) mod walk;
 pub(crate) mod writing;
 
 use repl_link::parts::Payload;

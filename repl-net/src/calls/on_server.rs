@@ -30,7 +30,7 @@ impl Server {
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
             !self.is_registration_over(),
-            "the calls of `{}` are new, but clients have connected already: register them before the first `connect`",
+            "the calls of `{}` are new, but a client or a host has connected already: register them before the first one",
             T::CALLS.class(),
         );
         if !self.is_external::<T>() {

@@ -65,8 +65,8 @@ impl Client {
 impl ClientAssets<'_> {
     /// Says that the client has the asset with this path, for example because it is loaded. References to it
     /// that read as null become valid at once, and the notifies of their properties run before `add` returns.
-    /// Only in objects that were torn off or removed they remain null, because nothing is received of these any
-    /// more. Does nothing if the asset was added before. An asset is never removed, and remains in all sessions.
+    /// Only in messages and calls, and in objects that were torn off or removed, they remain null, because
+    /// nothing is received of these any more. Does nothing if the asset was added before. An asset is never removed, and remains in all sessions.
     ///
     /// Assets can be added at any time. For an asset that the server names and the client lacks,
     /// [`UnknownAsset`](crate::ClientEvent::UnknownAsset) reports the path, so that it can be loaded.

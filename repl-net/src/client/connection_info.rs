@@ -9,7 +9,7 @@ use repl_link::MessageProgress;
 use repl_link::parts::SessionStats;
 
 use super::Client;
-use crate::session::traffic::ClassTraffic;
+use crate::inspect::traffic::ClassTraffic;
 
 /// The traffic and the quality of a client's connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

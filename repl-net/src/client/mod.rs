@@ -7,7 +7,6 @@
 mod asset_table;
 mod assets;
 mod bases;
-mod body;
 mod change_feed;
 mod clock;
 mod connection_info;

@@ -3,10 +3,13 @@
 //!
 //! *Invariant:* nothing here changes the client.
 
+use std::fmt;
+
 use repl_core::{ObjectRef, Replicated};
 
 use super::Client;
 use crate::body::role::Role;
+use crate::inspect::label::Label;
 
 /// What a client knows about an object. [`Client::object_info`] returns a `ClientObjectInfo`.
 pub struct ClientObjectInfo<'a, T: ?Sized> {
@@ -21,6 +24,13 @@ impl<T: ?Sized> Clone for ClientObjectInfo<'_, T> {
 }
 
 impl<T: ?Sized> Copy for ClientObjectInfo<'_, T> {}
+
+/// Prints what the object is called in logs: its class, its reference, and its path if it is static.
+impl<T: ?Sized> fmt::Display for ClientObjectInfo<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Label { guid: self.object.guid(), class: self.class_name(), name: self.path() }.fmt(f)
+    }
+}
 
 impl Client {
     /// Returns what the client knows about an object. The object need not exist: then the methods of the

@@ -9,10 +9,10 @@ use repl_core::BitReader;
 use repl_link::DisconnectReason;
 use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, shortened};
 
-use super::body::BodyError;
 use super::{Client, ReceiveError};
 use crate::body::State;
 use crate::body::status::Status;
+use crate::body::walk::BodyError;
 use crate::session::events::ClientEvent;
 use crate::telemetry;
 

@@ -5,6 +5,7 @@
 mod applier;
 mod assets;
 mod effects;
+mod looking;
 mod placed;
 mod reception;
 mod sessions;
@@ -16,7 +17,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe, Replicated};
+use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, Replicated};
 use repl_link::parts::ChannelTerms;
 
 use super::change_feed::ChangeFeed;
@@ -31,9 +32,9 @@ use crate::body::reassembly::Reassembly;
 use crate::body::removal::CloseReason;
 use crate::body::segment::PreviousLists;
 use crate::body::slot_set::SlotSet;
+use crate::inspect::traffic::Traffic;
 use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::config::ClientConfig;
-use crate::session::traffic::Traffic;
 use crate::session::type_map::TypeMap;
 
 pub use placed::Placed;
@@ -185,12 +186,6 @@ impl Replicas {
     /// Returns the epoch of the references that the user has.
     pub(crate) fn epoch(&self) -> Epoch {
         self.slots.epoch
-    }
-
-    /// Returns how updates of `handles` of a class are read, if they need no walk over its program.
-    fn recipe(&self, column: &dyn Replica, handles: &HandleSet) -> Option<ReadRecipe> {
-        // A client that measures what it receives counts each property by itself.
-        if self.traffic.is_some() { None } else { column.recipe(handles) }
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {

@@ -37,19 +37,12 @@ pub(crate) enum ValidatedEntry {
     Prepared { list: ListIndex, updates: PreparedUpdates },
     /// An update that is read by a walk over the program of the class. The position of its values is in
     /// [`Checked`](repl_core::Checked).
-    Update {
-        slot: u32,
-        list: ListIndex,
-        /// The number of bits before the values.
-        head_bits: u32,
-    },
+    Update { slot: u32, list: ListIndex },
     /// Objects in consecutive slots are opened.
     Open {
         first: u32,
         objects: u32,
         openings: OpeningsIndex,
-        /// The number of bits before the values of the first object.
-        head_bits: u32,
         /// The position in the body of the values of the first object, if they are read by the recipe of the
         /// list.
         at: Option<NonZeroU32>,
@@ -143,19 +136,13 @@ impl ValidatedEntries {
     }
 
     /// Adds an update that is read by a walk.
-    pub(crate) fn update(&mut self, slot: u32, list: ListIndex, head_bits: usize) {
-        self.entries.push(ValidatedEntry::Update { slot, list, head_bits: head_bits as u32 });
+    pub(crate) fn update(&mut self, slot: u32, list: ListIndex) {
+        self.entries.push(ValidatedEntry::Update { slot, list });
     }
 
     /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
     /// share it.
-    pub(crate) fn open(
-        &mut self,
-        slots: Range<u32>,
-        head_bits: usize,
-        openings: Openings,
-        at: Option<usize>,
-    ) {
+    pub(crate) fn open(&mut self, slots: Range<u32>, openings: Openings, at: Option<usize>) {
         if self.openings.last() != Some(&openings) {
             self.openings.push(openings);
         }
@@ -163,7 +150,6 @@ impl ValidatedEntries {
             first: slots.start,
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
-            head_bits: head_bits as u32,
             // No values are at the position 0, because each body has a head.
             at: at.and_then(|at| NonZeroU32::new(at as u32)),
         });
@@ -261,7 +247,7 @@ mod tests {
         contents.prepared(4, one, true, 20);
         contents.prepared(5, other, true, 30);
         contents.prepared(6, one, false, 40);
-        contents.update(7, one, 5);
+        contents.update(7, one);
         contents.prepared(8, one, true, 50);
         contents.prepared(9, one, true, 60);
         contents.end_body();
@@ -279,7 +265,7 @@ mod tests {
         contents.end_body();
         let mark = contents.mark();
         contents.prepared(6, list, false, 30);
-        contents.open(4..7, 9, openings(0, list), None);
+        contents.open(4..7, openings(0, list), None);
         contents.truncate(mark);
         contents.close(5, CloseReason::Relevancy, Some("a"));
         contents.prepared(7, list, false, 40);
@@ -298,11 +284,11 @@ mod tests {
         let mut contents = ValidatedEntries::default();
         let list = list(&mut contents, 0);
         for (first, archetype) in [(1, 0), (4, 0), (7, 1), (9, 0)] {
-            contents.open(first..first + 2, 5, openings(archetype, list), Some(40));
+            contents.open(first..first + 2, openings(archetype, list), Some(40));
         }
         contents.end_body();
         let known = contents.body(0).iter().map(|entry| match *entry {
-            ValidatedEntry::Open { first, objects: 2, openings, head_bits: 5, at: Some(_) } => {
+            ValidatedEntry::Open { first, objects: 2, openings, at: Some(_) } => {
                 (first, contents.openings(openings).map(|openings| openings.origin.archetype))
             }
             _ => panic!("{entry:?}"),

@@ -22,10 +22,14 @@ impl Server {
     /// neither. Does nothing if assets are registered already.
     ///
     /// # Panics
-    /// Panics after the first [`connect`](Self::connect).
+    /// Panics after the first [`connect`](Self::connect) or [`connect_host`](Self::connect_host).
     #[track_caller]
     pub fn register_assets(&mut self) -> &mut Self {
         if !self.has_assets() {
+            assert!(
+                !self.is_registration_over(),
+                "assets are new, but a client or a host has connected already: call `register_assets` before the first one"
+            );
             self.register_message_with::<AssetNames>(Channel::Ordered, NAMES_FIRST);
         }
         self
@@ -66,12 +70,13 @@ impl ServerAssets<'_> {
     /// Returns a reference to the asset with this path, and adds the asset if it is new. An asset is never
     /// removed. Costs O(bytes of the path).
     ///
-    /// A client learns the path in the tick in which the first value, message or call for it refers to the asset,
-    /// before anything else of the same packet. If this packet is lost, or the limits of the connection hold the
+    /// A client learns the path in the tick in which the first value, message or call for it refers to the
+    /// asset, before anything else of the same packet. If this packet is lost, or the limits of the connection hold the
     /// path back, values read as null until it comes. A message reads as null then for good, and so does a call,
-    /// unless it has the attribute `waits`. Of `meshes/rocks/big`, a client that knows another asset of
-    /// `meshes/rocks` is sent only `big`. A client that has an object may learn the paths of all assets to which the object refers, also in
-    /// properties that a condition hides from it.
+    /// unless it has the attribute `waits`: it waits for the path, but not until the client has added the asset.
+    /// Of `meshes/rocks/big`, a client that knows another asset of
+    /// `meshes/rocks` is sent only `big`. A client that has an object may learn the paths of all assets to
+    /// which the object refers, also in properties that a condition hides from it.
     ///
     /// A [serialiser by hand](repl_core::NetSerialize) that writes a reference into a writer of its own, and then
     /// appends the bits, hides the reference: write it into the writer that it is given.

@@ -1,6 +1,6 @@
 //! How much memory the objects of a class take on a server.
 //!
-//! *Invariant:* what the values have on their own heaps is not counted.
+//! *Invariant:* nothing is counted twice.
 
 /// About how many bytes of memory the objects of a class take on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,4 +14,8 @@ pub struct ClassMemory {
     pub object_bytes: usize,
     /// The shadows, with what is needed to compare objects with them.
     pub shadow_bytes: usize,
+    /// The elements of arrays, fast arrays, maps, sets and texts, at any depth, of the live objects and of the
+    /// shadows. Keys count with their bytes on the wire. Not counted are spare room, what a collection stores
+    /// beside its elements, and values with their own serialisers.
+    pub element_bytes: usize,
 }

@@ -66,7 +66,11 @@ pub(crate) trait Column: Any + Send + Sync {
     fn remove(&mut self, row: u32) -> Option<u32>;
     /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
     fn shadows(&self) -> &dyn Any;
+    /// Returns how many objects the class has.
+    #[cfg(feature = "metrics")]
+    fn objects(&self) -> usize;
     /// Returns how many objects the class has, and about how many bytes of memory they take on the server.
+    /// Costs O(size of the objects).
     fn memory(&self) -> ClassMemory;
     fn shadows_mut(&mut self) -> &mut dyn Any;
 }
@@ -217,12 +221,21 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         &mut self.shadows
     }
 
+    #[cfg(feature = "metrics")]
+    fn objects(&self) -> usize {
+        self.shadows.rows.len()
+    }
+
     fn memory(&self) -> ClassMemory {
+        let Self { shadows, source } = self;
+        let live = (0..shadows.rows.len()).filter_map(|row| source.live(row));
+        let elements = shadows.rows.iter().chain(live).map(|object| shadows.class.element_bytes(object));
         ClassMemory {
             class: self.program().layout().name(),
-            objects: self.shadows.rows.len(),
-            object_bytes: self.source.live_bytes(),
-            shadow_bytes: self.shadows.bytes(),
+            objects: shadows.rows.len(),
+            object_bytes: source.live_bytes(),
+            shadow_bytes: shadows.bytes(),
+            element_bytes: elements.sum(),
         }
     }
 }

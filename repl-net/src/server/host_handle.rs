@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* what the host does has the same effect on the server as when a client does it.
 
-use repl_core::{NetSerialize, ObjectRef, Replicated};
+use repl_core::{AssetRef, NetSerialize, ObjectRef, Replicated};
 use repl_link::{ConnectionId, SendError};
 
 use super::Server;
@@ -67,6 +67,12 @@ impl HostHandle<'_> {
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.server.contains(object).then_some(Role::Authority)
+    }
+
+    /// Returns the path of an asset, or `None` if the reference is null or not from this server.
+    #[must_use]
+    pub fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
+        self.server.asset_path(asset)
     }
 
     /// Returns the next event about objects, or `None` if there are no more, or if the host did not ask for

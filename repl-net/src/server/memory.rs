@@ -10,11 +10,11 @@ use super::world::World;
 
 /// About how many bytes of memory a server takes, by what they are for. [`Server::memory`] returns it.
 ///
-/// Not counted are what the values of a program have on their own heaps (the elements of its `Vec`s, the items of its
-/// fast arrays), messages that wait to be polled, and buffers that are used again in each tick.
+/// Not counted are the paths of static objects and of assets, messages that wait to be polled, and buffers that
+/// are used again in each tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerMemory {
-    /// The objects and shadows of each class, in the order of registration.
+    /// The objects, shadows and elements of each class, in the order of registration.
     pub classes: Vec<ClassMemory>,
     /// What the server knows of each object for all clients together, beside its changes.
     pub slot_bytes: usize,
@@ -22,7 +22,8 @@ pub struct ServerMemory {
     pub history_bytes: usize,
     /// The openings of objects, encoded for clients that join.
     pub opening_bytes: usize,
-    /// What clients have not acknowledged, as [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) counts it for each.
+    /// What clients have not acknowledged, as
+    /// [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) counts it for each.
     pub connection_bytes: usize,
 }
 
@@ -30,8 +31,8 @@ impl ServerMemory {
     /// Returns the sum of all.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
-        let classes = self.classes.iter().map(|class| class.object_bytes + class.shadow_bytes);
-        classes.sum::<usize>()
+        let of_class = |class: &ClassMemory| class.object_bytes + class.shadow_bytes + class.element_bytes;
+        self.classes.iter().map(of_class).sum::<usize>()
             + self.slot_bytes
             + self.history_bytes
             + self.opening_bytes
@@ -40,8 +41,8 @@ impl ServerMemory {
 }
 
 impl Server {
-    /// Returns about how many bytes of memory the server takes, by what they are for. Costs O(objects +
-    /// connections), so call it now and then, and not in every tick.
+    /// Returns about how many bytes of memory the server takes, by what they are for. Costs O(size of all
+    /// objects + connections), so call it now and then, and not in every tick.
     ///
     /// ```
     /// # use repl_core::Replicated;

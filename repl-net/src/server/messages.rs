@@ -49,7 +49,7 @@ impl Server {
     ) -> &mut Self {
         assert!(
             !self.is_registration_over(),
-            "messages `{}` are new, but clients have connected already: register them before the first `connect`",
+            "messages `{}` are new, but a client or a host has connected already: register them before the first one",
             M::WIRE_NAME,
         );
         self.sessions.mailbox.register::<M>(channel, options);

@@ -32,6 +32,7 @@ mod host_notifies;
 mod hosting;
 mod last_state;
 mod later;
+mod looking;
 mod memory;
 mod messages;
 mod not_sent;
@@ -69,6 +70,7 @@ use repl_link::ConnectionId;
 use repl_link::parts::ServerSessions;
 
 use crate::body::role::Proxy;
+use crate::inspect::traffic::Traffic;
 use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
@@ -137,6 +139,8 @@ pub struct Server {
     /// The connections that have a turn in the current tick.
     served: Served,
     events: ServerEvents,
+    /// What was sent so far, if it is counted.
+    traffic: Option<Traffic>,
     /// The player in the process of the server, if there is one.
     pub(crate) host: Option<Box<Host>>,
 }
@@ -165,6 +169,7 @@ impl Server {
             max_objects: config.max_objects.min(u32::MAX as usize),
             max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
         };
+        let traffic = config.measure.then(Traffic::default);
         Self {
             sessions: ServerSessions::new(config.session_settings()),
             crossings: Vec::new(),
@@ -178,6 +183,7 @@ impl Server {
             passes: Passes::default(),
             served: Served::new(),
             events: ServerEvents::default(),
+            traffic,
             host: None,
         }
     }
@@ -363,6 +369,7 @@ impl Server {
         }
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
+        self.world.names.remove(&slot);
         let orphans = self.world.cells.remove(slot);
         self.reconsider(&orphans);
         for orphan in self.world.owners.remove(slot) {

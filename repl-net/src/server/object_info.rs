@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* nothing here changes the server.
 
+use std::fmt;
+
 use repl_core::{ObjectRef, Replicated};
 use repl_link::ConnectionId;
 
@@ -9,6 +11,7 @@ use super::Server;
 use super::cells::Relevancy;
 use super::dormancy::Dormancy;
 use super::not_sent::NotSent;
+use crate::inspect::label::Label;
 
 /// What a server knows about one of its objects. [`Server::object_info`] returns an `ObjectInfo`, and
 /// [`Server::object`] changes what is here.
@@ -24,6 +27,14 @@ impl<T: ?Sized> Clone for ObjectInfo<'_, T> {
 }
 
 impl<T: ?Sized> Copy for ObjectInfo<'_, T> {}
+
+/// Prints what the object is called in logs: its class, its reference, and its
+/// [name](crate::ObjectHandle::set_name) or path.
+impl<T: ?Sized> fmt::Display for ObjectInfo<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Label { guid: self.object.guid(), class: self.class_name(), name: self.name() }.fmt(f)
+    }
+}
 
 impl Server {
     /// Returns what the server knows about an object. The object need not exist: then the methods of the
@@ -101,6 +112,13 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     pub fn cast<U: Replicated>(self) -> Option<ObjectRef<U>> {
         let class = self.server.world.store.occupant(self.slot()?).class;
         self.object.guid().filter(|_| self.server.world.store.has_class::<U>(class)).map(ObjectRef::new)
+    }
+
+    /// Returns what the object is called in logs: the [name](crate::ObjectHandle::set_name) that it was given,
+    /// or else its path. Returns `None` if it has neither.
+    #[must_use]
+    pub fn name(self) -> Option<&'a str> {
+        self.server.world.name(self.slot()?)
     }
 
     /// Returns the path of the object, if it exists and is [static](Server::statics).

@@ -65,7 +65,7 @@ impl Server {
         self.end_registration();
         let id = self.sessions.take_number();
         self.host = Some(Box::new(Host::new(id, options, &self.sessions.mailbox)));
-        self.events.push(ServerEvent::Connected(id));
+        self.report_beginning(id);
         id
     }
 
@@ -73,6 +73,9 @@ impl Server {
     fn end_registration(&mut self) {
         if !self.is_registration_over() {
             self.classes = self.world.store.class_list(self.sessions.mailbox.forms());
+            if let Some(traffic) = &mut self.traffic {
+                traffic.set_layouts(self.world.store.columns().map(|column| column.program().layout()));
+            }
             self.find_channel_of_assets();
         }
     }
@@ -88,7 +91,7 @@ impl Server {
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
         if self.host.take_if(|host| host.id == id).is_some() {
-            self.events.push(ServerEvent::Disconnected(id, reason));
+            self.report_end(id, reason);
         } else if let Some(reason) = self.sessions.close(id, reason) {
             self.closed(id, reason);
         }
@@ -100,8 +103,7 @@ impl Server {
             peer.connection.end(&mut self.world);
         }
         self.shared_size.changed();
-        telemetry::event!(INFO, connection = ?id, reason = %reason, "a session has ended");
-        self.events.push(ServerEvent::Disconnected(id, reason));
+        self.report_end(id, reason);
     }
 
     /// Handles the start of a connection's session.
@@ -110,8 +112,17 @@ impl Server {
             peer.connection.begin(&mut self.world);
         }
         self.shared_size.changed();
+        self.report_beginning(id);
+    }
+
+    fn report_beginning(&mut self, id: ConnectionId) {
         telemetry::event!(INFO, connection = ?id, "a session has begun");
         self.events.push(ServerEvent::Connected(id));
+    }
+
+    fn report_end(&mut self, id: ConnectionId, reason: DisconnectReason) {
+        telemetry::event!(INFO, connection = ?id, reason = %reason, "a session has ended");
+        self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
     /// Handles what was found out about the path to a client.

@@ -61,7 +61,9 @@ impl Server {
         self.report_refusals();
         self.inform_host();
         self.served.choose(&self.sessions.peers, self.config.connections_per_tick, self.sessions.secret());
+        let before = self.begin_look();
         let ends = self.run_passes();
+        self.end_look(before);
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
         #[cfg(feature = "metrics")]
@@ -85,14 +87,14 @@ impl Server {
     /// Tells the metrics of this tick. Costs O(connections + classes + changed objects).
     #[cfg(feature = "metrics")]
     fn count_tick(&self, before: telemetry::Sent) {
-        telemetry::count_tick(self.sessions.ids().count(), before, self.sent());
+        let connections = self.sessions.ids().count() + usize::from(self.host.is_some());
+        telemetry::count_tick(connections, before, self.sent());
         let mut changed = vec![0; self.world.store.columns().count()];
         for change in self.world.changes.as_slice() {
             changed[usize::from(self.world.store.occupant(change.slot).class)] += 1;
         }
         for (column, changed) in self.world.store.columns().zip(changed) {
-            let memory = column.memory();
-            telemetry::count_class(memory.class, memory.objects, changed);
+            telemetry::count_class(column.program().layout().name(), column.objects(), changed);
         }
     }
 
@@ -103,11 +105,12 @@ impl Server {
             let column = self.world.store.column(occupant.class);
             let layout = column.program().layout();
             let class = layout.name();
-            telemetry::event!(WARN, class, error = %refusal.error, "a value cannot be sent");
+            let object = ObjectRef::<()>::new(occupant.guid(slot));
+            telemetry::event!(WARN, object = %self.object_info(object), error = %refusal.error, "a value cannot be sent");
             #[cfg(feature = "metrics")]
             telemetry::count_refusal(class);
             self.events.push(ServerEvent::ValueRefused {
-                object: ObjectRef::new(occupant.guid(slot)),
+                object,
                 class,
                 property: column
                     .conditions()

@@ -64,6 +64,8 @@ pub(crate) struct World {
     pub(crate) paths: Paths,
     /// Objects with an audience, by slot.
     pub(crate) audiences: BTreeMap<u32, Audience>,
+    /// What the user calls objects in logs, by slot.
+    pub(super) names: BTreeMap<u32, Box<str>>,
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
@@ -81,6 +83,11 @@ pub(crate) enum Unneeded {
 }
 
 impl World {
+    /// Returns what the user calls the object in a slot: its name, or else its path.
+    pub(crate) fn name(&self, slot: u32) -> Option<&str> {
+        self.names.get(&slot).map(|name| &**name).or_else(|| self.paths.path(slot).map(|path| &**path))
+    }
+
     /// Returns the number of the class of `T`, and registers the class if it is new. The live objects of the
     /// class come from the source `S`.
     ///
@@ -99,7 +106,7 @@ impl World {
         assert_sole_name(T::LAYOUT.table(), &mut known);
         assert!(
             !frozen,
-            "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
+            "class `{name}` is new, but a client or a host has connected already: call `register::<{name}>()` before the first one"
         );
         let class = self.store.columns.len() as u16;
         let column = TypedColumn::<T, S>::new(self.store.limits.max_object_bits());

@@ -196,6 +196,10 @@ pub struct ServerConfig {
     /// [`DisconnectReason::LoginTimeout`](crate::DisconnectReason::LoginTimeout). At least 1 ms. Default
     /// 10 s.
     pub login_timeout: Duration,
+    /// Whether the server counts the bits that it sends by class and property:
+    /// [`Server::traffic`](crate::Server::traffic). It then reads each of its packets once more. Default
+    /// `false`.
+    pub measure: bool,
     /// The sequence number of the first packet of a connection. Both sides must use about the same number.
     /// The field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
@@ -223,6 +227,7 @@ impl Default for ServerConfig {
             call_time_per_second: Duration::from_millis(50),
             login: Login::default(),
             login_timeout: Duration::from_secs(10),
+            measure: false,
             first_sequence: 0,
         }
     }
@@ -251,6 +256,7 @@ impl fmt::Debug for ServerConfig {
             call_time_per_second,
             login,
             login_timeout,
+            measure,
             first_sequence,
         } = self;
         f.debug_struct("ServerConfig")
@@ -273,6 +279,7 @@ impl fmt::Debug for ServerConfig {
             .field("call_time_per_second", call_time_per_second)
             .field("login", login)
             .field("login_timeout", login_timeout)
+            .field("measure", measure)
             .field("first_sequence", first_sequence)
             .finish()
     }
@@ -334,7 +341,8 @@ pub struct ClientConfig {
     /// this time it runs with null references to the objects that are missing. It also does so as soon as
     /// they can no longer come: this client was told that they are destroyed, has newer objects in their
     /// slots, or its session has ended. Until then it holds back the later reliable calls on its own
-    /// object. Zero if no call is to wait. Default 5 s.
+    /// object. For an asset it waits only until the server has named it. Zero if no call is to wait. Default
+    /// 5 s.
     pub max_call_wait: Duration,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,

@@ -10,5 +10,4 @@ pub(crate) mod config;
 pub(crate) mod events;
 pub(crate) mod property;
 pub(crate) mod time_budget;
-pub(crate) mod traffic;
 pub(crate) mod type_map;

@@ -64,3 +64,17 @@ fn one_function_plays_for_a_client_and_for_the_host() {
         std::iter::from_fn(|| room.server.poll_message::<Chat>()).map(|(from, _)| from).collect();
     assert!(senders.contains(&id) && senders.contains(&room.guests[0].id));
 }
+
+#[test]
+fn a_player_is_told_the_paths_of_assets() {
+    struct Mesh;
+    fn path(player: &impl LocalPlayer, asset: AssetRef<Mesh>) -> Option<String> {
+        player.asset_path(asset).map(str::to_owned)
+    }
+    let mut server = Server::new(ServerConfig::default());
+    let rock = server.register_assets().assets().add("meshes/rock");
+    server.connect_host(HostOptions::default());
+    let host = server.host().expect("it is connected");
+    assert_eq!(path(&host, rock).as_deref(), Some("meshes/rock"));
+    assert_eq!(path(&host, AssetRef::NULL), None);
+}

@@ -77,7 +77,7 @@ fn a_second_host_is_a_mistake() {
 }
 
 #[test]
-#[should_panic(expected = "are new, but clients have connected already")]
+#[should_panic(expected = "are new, but a client or a host has connected already")]
 fn nothing_can_be_registered_after_the_host_is_connected() {
     let mut server = Server::new(ServerConfig::default());
     server.connect_host(HostOptions::default());

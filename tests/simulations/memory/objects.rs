@@ -3,11 +3,12 @@
 //!
 //! *Invariant:* what the server needed only for spawns and joins is freed after some rounds of ticks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use repl::prelude::*;
 
-use crate::allocator::measure_given;
+use crate::allocator::{held, measure_given};
 use crate::residents::{Moment, Resident, Town, per_object};
 
 /// The ticks after which unused memory is freed.
@@ -111,4 +112,44 @@ fn the_memory_that_a_server_names_is_what_it_has_allocated() {
     assert_memory_is_known(0, Moment::Spawned);
     assert_memory_is_known(1, Moment::Joined);
     assert_memory_is_known(1, Moment::AtRest);
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Shop {
+    name: String,
+    wares: Vec<[u32; 4]>,
+    prices: BTreeMap<u16, u64>,
+    sold: FastArray<Sale>,
+    best: Option<u32>,
+}
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+struct Sale {
+    #[replicated]
+    to: String,
+    #[replicated]
+    price: u64,
+}
+
+#[test]
+fn the_elements_of_collections_are_counted_at_any_depth_in_objects_and_shadows() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Shop>();
+    let before = held();
+    let shop = Shop {
+        name: "x".repeat(3_000),
+        wares: vec![[7; 4]; 1_000],
+        prices: (0..500).map(|key| (key, 1)).collect(),
+        sold: (0..200).map(|price| Sale { to: "y".repeat(50), price }).collect(),
+        best: Some(3),
+    };
+    let taken = (held() - before) as usize;
+    let bytes = 3_000 + 16_000 + 500 * (8 + 2) + 200 * (size_of::<Sale>() + 50);
+    assert!((bytes..bytes * 5 / 4).contains(&taken), "{taken} B were allocated for {bytes} B of elements");
+    server.spawn(shop);
+    let known = |server: &Server| server.memory().classes[0].element_bytes;
+    assert_eq!(known(&server), bytes, "the shadow is empty");
+    server.tick(Duration::from_millis(16));
+    assert_eq!(known(&server), 2 * bytes);
 }

@@ -329,6 +329,7 @@ impl Plan {
             max_objects: self.max_objects,
             max_connection_bytes: self.max_connection_bytes,
             share: self.share,
+            measure: self.seed % 4 == 1,
             congestion_control: self.congestion_control,
             first_sequence: self.first_sequence,
             ..ServerConfig::default()

@@ -75,7 +75,7 @@ fn the_function_that_registers_for_both_sides_leaves_external_classes_as_they_ar
 }
 
 #[test]
-#[should_panic = "class `Thing` is new, but clients have connected already"]
+#[should_panic = "class `Thing` is new, but a client or a host has connected already"]
 fn a_class_is_registered_before_the_first_connection() {
     let mut server = Server::new(ServerConfig::default());
     server.connect(std::time::Duration::ZERO);

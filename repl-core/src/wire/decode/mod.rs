@@ -16,6 +16,6 @@ mod walk;
 
 pub(crate) use pass::{Applying, Validating};
 pub(crate) use recipient::{Hide, Lent, Recipient};
-pub(crate) use target::Validation;
+pub(crate) use target::{ElementTarget, ReadElement, Target, Validation};
 pub use walk::Observer;
 pub(crate) use walk::{Path, Walk};

@@ -18,11 +18,11 @@ use crate::wire::decode::pass::Pass;
 pub trait Observer {
     /// Called after the property at `handle` of the object's own level was read, if the observer
     /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
-    fn property(&mut self, handle: u32, bits: usize);
+    fn property(&mut self, _handle: u32, _bits: usize) {}
 
     /// Returns whether the observer needs to know how many bits each property takes.
     fn measures(&self) -> bool {
-        true
+        false
     }
 
     /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers
@@ -46,10 +46,6 @@ pub trait Observer {
 
 /// Ignores all calls, and prevents callbacks.
 impl Observer for () {
-    fn property(&mut self, _: u32, _: usize) {}
-    fn measures(&self) -> bool {
-        false
-    }
     fn plain(&mut self, _: &[u32]) {}
     fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
     fn cut(&mut self, _: &[u32], _: Range<u32>) {}

@@ -19,7 +19,6 @@ use crate::client::validated_entries::{
 };
 use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
-use crate::session::traffic::Traffic;
 
 /// Which entries of a packet are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +35,7 @@ enum Values<'a> {
     /// They are read by a recipe. The values of the next object are at this position of the body.
     Prepared(Prepared<'a>, usize),
     /// They are read by a walk over the program of the class, up to the ends that validation has stored.
-    Checked {
-        handles: &'a HandleSet,
-        /// The number of bits before the values of the first object.
-        head_bits: u32,
-    },
+    Checked(&'a HandleSet),
 }
 
 /// Applies the validated entries of one body.
@@ -64,12 +59,12 @@ impl<'b> Applier<'_, 'b> {
             ValidatedEntry::Prepared { list, updates } => {
                 self.prepared(contents.updates(updates), list, contents)
             }
-            ValidatedEntry::Update { slot, list, head_bits } => {
+            ValidatedEntry::Update { slot, list } => {
                 let Some(handles) = contents.lists.handles(list) else { return };
                 self.replicas.slots.update(slot, self.stamp);
-                self.values(slot..slot.saturating_add(1), false, &handles, head_bits);
+                self.values(slot..slot.saturating_add(1), false, &handles);
             }
-            ValidatedEntry::Open { first, objects, openings, head_bits, at } => {
+            ValidatedEntry::Open { first, objects, openings, at } => {
                 let Some(openings) = contents.openings(openings) else { return };
                 let Some(handles) = contents.lists.handles(openings.list) else { return };
                 let handles = &*handles;
@@ -77,7 +72,7 @@ impl<'b> Applier<'_, 'b> {
                     Some((at, recipe)) => {
                         Values::Prepared(Prepared { handles, recipe, body: self.body() }, at.get() as usize)
                     }
-                    None => Values::Checked { handles, head_bits },
+                    None => Values::Checked(handles),
                 };
                 self.open(first..first.saturating_add(objects), openings, values);
             }
@@ -113,9 +108,7 @@ impl<'b> Applier<'_, 'b> {
             }
             match &mut values {
                 Values::Prepared(prepared, at) => *at = self.run(opened, new > 0, *prepared, *at),
-                Values::Checked { handles, head_bits } => {
-                    self.values(opened, new > 0, handles, std::mem::take(head_bits));
-                }
+                Values::Checked(handles) => self.values(opened, new > 0, handles),
             }
         }
     }
@@ -185,20 +178,16 @@ impl<'b> Applier<'_, 'b> {
 
     /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
     /// are several, they are new, and their rows follow one another.
-    fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet, head_bits: u32) {
-        let Replicas { columns, slots: table, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
+    fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
+        let Replicas { columns, slots: table, mentions, touched, feeds, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return };
         let Some(column) = columns.get_mut(class as usize) else { return };
         let (is_watched, mut feed) = (column.is_watched(), feeds.get_mut(&class));
-        let (mut references, mut head_bits) = (ReferenceMap::new(table), head_bits as usize);
-        let assets = &table.assets;
-        let mut record = Record { slot: 0, class, assets, mentions, traffic: traffic.as_mut() };
+        let mut references = ReferenceMap::new(table);
+        let mut record = Record { slot: 0, assets: &table.assets, mentions };
         for (slot, row) in slots.zip(first..) {
             if is_watched {
                 column.call(row, Callback::PreNetReceive);
-            }
-            if let Some(traffic) = &mut record.traffic {
-                traffic.object(class, is_new, std::mem::take(&mut head_bits));
             }
             record.slot = slot;
             column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
@@ -234,26 +223,14 @@ impl<'b> Applier<'_, 'b> {
     }
 }
 
-/// Records the references in one object, and the traffic of the object, while an update of it is applied.
+/// Records the references in one object while an update of it is applied.
 struct Record<'a> {
     slot: u32,
-    class: u16,
     assets: &'a AssetTable,
     mentions: &'a mut Mentions,
-    traffic: Option<&'a mut Traffic>,
 }
 
 impl Observer for Record<'_> {
-    fn property(&mut self, handle: u32, bits: usize) {
-        if let Some(traffic) = &mut self.traffic {
-            traffic.property(self.class, handle, bits);
-        }
-    }
-
-    fn measures(&self) -> bool {
-        self.traffic.is_some()
-    }
-
     fn plain(&mut self, path: &[u32]) {
         self.mentions.remove_leaf(self.slot, path);
     }

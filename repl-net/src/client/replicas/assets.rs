@@ -8,8 +8,8 @@ use repl_core::Guid;
 
 use super::Replicas;
 use crate::body::asset_names::AssetNames;
+use crate::body::walk::BodyError;
 use crate::client::asset_table::Learned;
-use crate::client::body::BodyError;
 use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 

@@ -14,7 +14,7 @@ use super::Replicas;
 use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::body::asset_names::AssetNames;
-use crate::client::body::{BodyError, walk};
+use crate::body::walk::{BodyError, walk};
 use crate::client::outcome::Outcome;
 use crate::session::client_events::ClientEvents;
 
@@ -65,6 +65,7 @@ impl Replicas {
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
         if validated.is_ok() {
+            self.look_inside(sequence, body, &mut blobs);
             let mut apply = |this: &mut Self, step: Step| {
                 this.apply(0, (stamp, step), &mut body.clone(), events);
                 for ((stamp, blob), number) in blobs.iter_mut().zip(1..) {

@@ -18,7 +18,7 @@ use crate::body::reassembly::Part;
 use crate::body::removal::ReadRemoval;
 use crate::body::segment::LEAST_RUN_BITS;
 use crate::body::slot_set::{SlotSet, masks_between};
-use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
+use crate::body::walk::{BodyError, OpenHead, PropertyList, Visitor};
 use crate::client::lists::Wanted;
 use crate::client::outcome::Outcome;
 use crate::client::replica::{Replica, Subject};
@@ -204,18 +204,11 @@ impl Validator<'_> {
 
 impl Validator<'_> {
     /// Validates the last state of an object that the client has, which is read like an update.
-    fn last_state(
-        &mut self,
-        slot: u32,
-        head_bits: usize,
-        reader: &mut BitReader<'_>,
-    ) -> Result<(), BodyError> {
-        let start = reader.position();
+    fn last_state(&mut self, slot: u32, reader: &mut BitReader<'_>) -> Result<(), BodyError> {
         let class = self.replicas.classes.wire(self.place.0.into());
         let count = self.replicas.handles_of(class).ok_or_else(no_such_class)?;
         let handles = read_handles(count, false, reader)?;
-        let head_bits = head_bits.saturating_add(reader.position().saturating_sub(start));
-        self.update(slot, PropertyList { handles: &handles, head_bits, is_alike: false }, reader)?;
+        self.update(slot, PropertyList { handles: &handles, head_bits: 0, is_alike: false }, reader)?;
         self.contents.has_last_state = true;
         Ok(())
     }
@@ -286,8 +279,8 @@ impl Visitor for Validator<'_> {
         let (class, row) = self.place;
         let Some(column) = self.replicas.columns.get(class as usize) else { return Err(no_such_class()) };
         column.preload(row);
-        let PropertyList { handles, head_bits, is_alike } = list;
-        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
+        let PropertyList { handles, is_alike, .. } = list;
+        let (count, recipe) = (|| column.program().handles(), || column.recipe(handles));
         let wanted = Wanted { class, handles, is_of_several: false, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);
         if let Some(recipe) = self.contents.lists.recipe(index) {
@@ -302,7 +295,7 @@ impl Visitor for Validator<'_> {
         let Self { references, checked, .. } = self;
         let subject = Subject::Row(row);
         column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
-        self.contents.update(slot, index, head_bits);
+        self.contents.update(slot, index);
         Ok(())
     }
 
@@ -330,8 +323,8 @@ impl Visitor for Validator<'_> {
         let origin = LocalOrigin { generation, class: class as u16, archetype, proxy };
         let new = self.replicas.slots.count_empty(slots.clone());
         self.check_openings(slots.clone(), new, &origin, path)?;
-        let PropertyList { handles, head_bits, is_alike } = list;
-        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
+        let PropertyList { handles, is_alike, .. } = list;
+        let (count, recipe) = (|| column.program().handles(), || column.recipe(handles));
         let is_of_several = slots.len() > 1;
         let wanted = Wanted { class: origin.class, handles, is_of_several, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);
@@ -348,7 +341,7 @@ impl Visitor for Validator<'_> {
         };
         let path: Option<Arc<str>> = path.map(Arc::from);
         path.iter().filter(|_| new > 0).for_each(|path| self.outcome.name(path.clone()));
-        self.contents.open(slots, head_bits, Openings { origin, path, list: index }, at);
+        self.contents.open(slots, Openings { origin, path, list: index }, at);
         Ok(())
     }
 
@@ -356,7 +349,7 @@ impl Visitor for Validator<'_> {
         &mut self,
         slot: u32,
         removal: &ReadRemoval,
-        head_bits: usize,
+        _: usize,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let place = self.check(slot)?;
@@ -364,7 +357,7 @@ impl Visitor for Validator<'_> {
         match (place, last_state_bits) {
             (Some(place), Some(_)) => {
                 self.place = place;
-                self.last_state(slot, head_bits, reader)?;
+                self.last_state(slot, reader)?;
             }
             // The client does not have the object, or has removed it already.
             (None, Some(bits)) => reader.skip_bits(bits)?,

@@ -44,6 +44,27 @@ impl Server {
 }
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
+    /// Names the object for logs, or with `""` takes its name away. Nothing of a name is sent. An object that is
+    /// [static](Server::statics) is called by its path, if it has no name.
+    ///
+    /// ```
+    /// # use repl_core::{ObjectRef, Replicated};
+    /// # use repl_net::Server;
+    /// fn introduce<T: Replicated>(server: &mut Server, boss: ObjectRef<T>) {
+    ///     server.object(boss).set_name("the boss");
+    ///     println!("{} is here", server.object_info(boss)); // Monster 7v1 "the boss" is here
+    /// }
+    /// ```
+    pub fn set_name(&mut self, name: &str) -> &mut Self {
+        let Some(slot) = self.slot() else { return self };
+        let names = &mut self.server.world.names;
+        match name {
+            "" => _ = names.remove(&slot),
+            _ => _ = names.insert(slot, name.into()),
+        }
+        self
+    }
+
     /// Returns the slot of the object, if the object exists.
     fn slot(&self) -> Option<u32> {
         self.server.world.store.slot_of(self.object)

@@ -30,7 +30,7 @@ pub(crate) struct Copies {
     /// The number of the next packet. It changes only in a pass, so it is noted after each pass.
     pub(super) next: Sequence,
     pub(super) objects: ObjectStates,
-    pub(super) blobs: Blobs,
+    pub(crate) blobs: Blobs,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
     /// The object from whose position the client sees.

@@ -3,6 +3,7 @@
 //!
 //! *Invariant:* reading a body changes no object. The visitor validates the entries and lists them, and they
 //! are applied from the list.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
 use std::ops::Range;

@@ -1,18 +1,22 @@
-//! Traffic statistics: counts the bits that a client received, by class and property.
+//! Traffic statistics: counts bits by class and property, on a client those that it received, and on a server
+//! those that it has sent.
 //!
 //! *Invariant:* each bit is counted at most once. Not counted are frames of packets, headers of segments,
-//! tables and fragments, closings, and messages.
+//! tables and fragments, removals without a last state, and messages.
 
-use repl_core::Layout;
+use repl_core::{BitSlice, Layout};
 
-/// The traffic of one class.
+use crate::inspect::survey::{Account, Entry, Subject};
+
+/// The traffic of one class: what a client received, or what a server has sent to all clients together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassTraffic {
     /// The name of the class.
     pub class: &'static str,
-    /// The number of objects that were created.
+    /// How many openings there were. An opening creates an object on a client, or is sent again because its
+    /// packet was lost.
     pub opened: u64,
-    /// The number of updates of objects, without the updates that created objects.
+    /// How many other updates of objects there were, the last states of removed objects included.
     pub updates: u64,
     /// The number of bits that identify the object and the properties that follow.
     pub head_bits: u64,
@@ -25,13 +29,13 @@ pub struct ClassTraffic {
 pub struct PropertyTraffic {
     /// The property's path.
     pub path: String,
-    /// How many times the property was received.
+    /// How many times the property was received or sent.
     pub updates: u64,
-    /// The number of bits of the received values.
+    /// The number of bits of its values.
     pub bits: u64,
 }
 
-/// The received bits of all classes.
+/// The traffic of all classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) classes: Vec<ClassTraffic>,
@@ -53,24 +57,26 @@ impl Traffic {
             })
             .collect();
     }
+}
 
-    pub(crate) fn object(&mut self, class: u16, is_new: bool, head_bits: usize) {
-        if let Some(traffic) = self.classes.get_mut(class as usize) {
-            if is_new {
-                traffic.opened = traffic.opened.saturating_add(1);
-            } else {
-                traffic.updates = traffic.updates.saturating_add(1);
-            }
-            traffic.head_bits = traffic.head_bits.saturating_add(head_bits as u64);
-        }
+impl Account for Traffic {
+    fn entry(&mut self, entry: Entry, subject: Subject<'_>, head_bits: usize) {
+        let Some(traffic) = self.classes.get_mut(usize::from(subject.class)) else { return };
+        let count = match entry {
+            Entry::Opening => &mut traffic.opened,
+            Entry::Update | Entry::LastState(_) => &mut traffic.updates,
+            Entry::Removal(_) | Entry::Part(..) => return,
+        };
+        *count = count.saturating_add(1);
+        traffic.head_bits = traffic.head_bits.saturating_add(head_bits as u64);
     }
 
-    pub(crate) fn property(&mut self, class: u16, handle: u32, bits: usize) {
-        let class = self.classes.get_mut(class as usize);
+    fn property(&mut self, subject: Subject<'_>, handle: u32, bits: BitSlice<'_>) {
+        let class = self.classes.get_mut(usize::from(subject.class));
         let property = class.and_then(|class| class.properties.get_mut(handle.wrapping_sub(1) as usize));
         if let Some(property) = property {
             property.updates = property.updates.saturating_add(1);
-            property.bits = property.bits.saturating_add(bits as u64);
+            property.bits = property.bits.saturating_add(bits.len() as u64);
         }
     }
 }

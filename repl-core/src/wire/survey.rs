@@ -1,0 +1,151 @@
+//! Reads an update without an object, to tell what the update consists of: for statistics and logs.
+//!
+//! *Invariant:* a survey reads the same bits as the two passes of decoding, stores no value, and runs no
+//! callback.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::bits::{BitReader, BitSlice, ReadError};
+use crate::ids::guid::Guid;
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
+use crate::ids::reference::{Objects, ReferenceMap};
+use crate::object::leaf::validate_value;
+use crate::object::print;
+use crate::schema::display::path;
+use crate::schema::program::{Collected, CommandKind, LeafCommand, Program};
+use crate::wire::checked::Checked;
+use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Validating, Walk};
+
+impl Program {
+    /// Reads the values of `handles` of an update of an object of this class, and calls `each` with the handle
+    /// and the bits of each property, in the order of the handles. Whether an object can be changed by the
+    /// update is not checked. Costs O(bits), and runs the decoders of values with serialisers by hand.
+    ///
+    /// # Errors
+    /// Returns an error if the bits are no update of these properties. Then `each` is not called.
+    pub fn survey<'b>(
+        &self,
+        handles: &HandleSet,
+        reader: &mut BitReader<'b>,
+        mut each: impl FnMut(u32, BitSlice<'b>),
+    ) -> Result<(), ReadError> {
+        let mut at = reader.position();
+        let (mut sizes, mut references) = (Sizes::default(), ReferenceMap::new(&AnyObject));
+        let (observer, references) = (&mut sizes, &mut references);
+        let pass = Validating(&mut Checked::new());
+        Walk { program: self, reader: &mut *reader, references, observer, pass, path: Path::new() }
+            .object(&mut Survey, handles)?;
+        for (handle, bits) in sizes.0 {
+            let end = at.saturating_add(bits);
+            each(handle, reader.slice(at..end).unwrap_or_default());
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Returns the path and the value of a property as text, for logs: `position[2]: 1.5`. `bits` are those
+    /// that [`survey`](Self::survey) has told. Of a value with its own serialiser, of an array and of a
+    /// collection, only the number of bits is printed.
+    #[must_use]
+    pub fn property_text(&self, handle: u32, bits: BitSlice<'_>) -> String {
+        let path = path(self.layout(), &[handle]);
+        match self.command(self.own_table(), handle).map(|command| &command.kind) {
+            Some(CommandKind::Leaf(leaf)) => format!("{path}: {:?}", WireValue(leaf, bits)),
+            _ => format!("{path}: <{} bits>", bits.len()),
+        }
+    }
+}
+
+/// A value on the wire.
+struct WireValue<'a>(&'a LeafCommand, BitSlice<'a>);
+
+impl fmt::Debug for WireValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print::wire_value(&self.0.codec, self.1, &mut ReferenceMap::new(&AnyObject), f)
+    }
+}
+
+/// Every object exists.
+struct AnyObject;
+
+impl Objects for AnyObject {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+}
+
+/// How many bits each property took.
+#[derive(Default)]
+struct Sizes(Vec<(u32, usize)>);
+
+impl Observer for Sizes {
+    fn property(&mut self, handle: u32, bits: usize) {
+        self.0.push((handle, bits));
+    }
+
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn plain(&mut self, _: &[u32]) {}
+
+    fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
+
+    fn cut(&mut self, _: &[u32], _: Range<u32>) {}
+
+    fn calls_back(&self) -> bool {
+        false
+    }
+}
+
+/// The target of a survey: an object that has all elements which an update may name.
+struct Survey;
+
+impl Target for Survey {
+    type Element<'e> = Self;
+
+    type Elements<'e, I: Collected> = Self;
+
+    fn leaf(
+        &mut self,
+        _: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        validate_value(&command.codec, reader, references)
+    }
+
+    fn direct(&mut self, _: u32, _: u32, _: BitSlice<'_>) {}
+
+    fn resize(&mut self, _: u32, _: usize) -> usize {
+        usize::MAX
+    }
+
+    fn element(&mut self, _: u32, _: usize) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn elements<I: Collected>(&mut self, _: u32) -> Self {
+        Self
+    }
+}
+
+impl<I: Identity> ElementTarget<I> for Survey {
+    fn whole<R: ReadElement>(&mut self, _: &I, _: bool, read: &mut R) -> Result<bool, R::Stop> {
+        read.read(self).map(|()| false)
+    }
+
+    fn change<R: ReadElement>(
+        &mut self,
+        _: &I,
+        _: &HandleSet,
+        _: bool,
+        read: &mut R,
+    ) -> Option<Result<(), R::Stop>> {
+        Some(read.read(self))
+    }
+}

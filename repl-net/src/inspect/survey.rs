@@ -1,0 +1,196 @@
+//! Surveys a body: tells an account what the body consists of, entry by entry. Both sides use it, the server
+//! for what it has sent, and the client for what it is about to apply.
+//!
+//! *Invariant:* a survey needs no more of an object than its class.
+
+use repl_core::wire::read_handles;
+use repl_core::{BitReader, BitSlice, Guid, HandleSet, Program, ReadError};
+use repl_link::parts::Sequence;
+
+use crate::body::reassembly::Part;
+use crate::body::removal::{CloseReason, ReadRemoval};
+use crate::body::segment::PreviousLists;
+use crate::body::walk::{BodyError, OpenHead, PropertyList, Visitor, walk};
+use crate::inspect::label::Label;
+use crate::session::classes::ClassList;
+
+/// What one side knows of the objects and classes that its bodies are about.
+pub(crate) trait Catalog {
+    fn classes(&self) -> &ClassList;
+    /// Returns the program of the class that was registered as number `class`.
+    fn program(&self, class: u16) -> Option<&Program>;
+    /// Returns how many archetypes a class has, with the one of `Default`.
+    fn archetypes(&self, class: u16) -> Option<u32>;
+    /// Returns the object in a slot, with the number of its class.
+    fn object(&self, slot: u32) -> Option<(Guid, u16)>;
+    /// Returns what the program calls the object in a slot, if it has named it.
+    fn name(&self, slot: u32) -> Option<&str>;
+}
+
+/// An object that an entry is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) guid: Guid,
+    pub(crate) class: u16,
+    pub(crate) program: &'a Program,
+    pub(crate) name: Option<&'a str>,
+}
+
+impl Subject<'_> {
+    /// Returns what the object is called in logs.
+    pub(crate) fn label(&self) -> Label<'_> {
+        Label { guid: Some(self.guid), class: Some(self.program.layout().name()), name: self.name }
+    }
+}
+
+/// What an entry says of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Opening,
+    Update,
+    /// The object is removed, for this reason.
+    Removal(CloseReason),
+    /// The object is removed, for this reason, and this is what has changed before.
+    LastState(CloseReason),
+    /// A part of an update that is too large for a packet: its index, and how many there are.
+    Part(usize, usize),
+}
+
+/// Is told what a body consists of.
+pub(crate) trait Account {
+    /// The next entry. `head_bits` is the number of bits before its values.
+    fn entry(&mut self, entry: Entry, subject: Subject<'_>, head_bits: usize);
+    /// A property of the last entry, with the bits of its value.
+    fn property(&mut self, subject: Subject<'_>, handle: u32, bits: BitSlice<'_>);
+}
+
+/// Tells `account` what the segments of a body consist of. Returns the parts of large updates that the body
+/// has: whoever has such an update whole surveys it like a body.
+///
+/// # Errors
+/// Returns an error if the body is malformed, or about objects that are not in the catalog.
+pub(crate) fn survey(
+    sequence: Sequence,
+    reader: &mut BitReader<'_>,
+    catalog: &impl Catalog,
+    account: &mut impl Account,
+) -> Result<Vec<Part>, BodyError> {
+    let mut surveyor = Surveyor { catalog, account, parts: Vec::new() };
+    walk(sequence, reader, &mut PreviousLists::default(), &mut surveyor)?;
+    Ok(surveyor.parts)
+}
+
+struct Surveyor<'a, C, A> {
+    catalog: &'a C,
+    account: &'a mut A,
+    parts: Vec<Part>,
+}
+
+impl<'a, C: Catalog, A: Account> Surveyor<'a, C, A> {
+    fn subject(&self, slot: u32) -> Result<Subject<'a>, ReadError> {
+        let (guid, class) = self.catalog.object(slot).ok_or(ReadError::OutOfRange)?;
+        self.subject_of(guid, class)
+    }
+
+    fn subject_of(&self, guid: Guid, class: u16) -> Result<Subject<'a>, ReadError> {
+        let program = self.catalog.program(class).ok_or(ReadError::OutOfRange)?;
+        Ok(Subject { guid, class, program, name: self.catalog.name(guid.slot()) })
+    }
+
+    /// Tells of the values of an entry.
+    fn values(
+        &mut self,
+        subject: Subject<'_>,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), ReadError> {
+        subject.program.survey(handles, reader, |handle, bits| self.account.property(subject, handle, bits))
+    }
+
+    /// Returns the class with this number on the wire.
+    fn registered(&self, class: u32) -> Option<u16> {
+        self.catalog.classes().registered(class).map(|class| class as u16)
+    }
+}
+
+impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
+        let (_, class) = self.catalog.object(slot).ok_or(ReadError::OutOfRange)?;
+        Ok(self.catalog.classes().wire(class.into()))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        Some(self.catalog.program(self.registered(class)?)?.handles())
+    }
+
+    fn archetypes_of(&self, class: u32) -> Option<u32> {
+        self.catalog.archetypes(self.registered(class)?)
+    }
+
+    fn classes(&self) -> u32 {
+        self.catalog.classes().len()
+    }
+
+    fn update_alike(&mut self, _: u32, _: &mut BitReader<'_>) -> bool {
+        false
+    }
+
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let subject = self.subject(slot)?;
+        self.account.entry(Entry::Update, subject, list.head_bits);
+        Ok(self.values(subject, list.handles, reader)?)
+    }
+
+    fn open(
+        &mut self,
+        head: OpenHead<'_>,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let class = self.registered(head.class).ok_or(ReadError::OutOfRange)?;
+        // The bits of a run that are before the values count for its first object.
+        let mut head_bits = list.head_bits;
+        for slot in head.slots {
+            let subject = self.subject_of(Guid::new(slot, head.generation), class)?;
+            self.account.entry(Entry::Opening, subject, std::mem::take(&mut head_bits));
+            self.values(subject, list.handles, reader)?;
+        }
+        Ok(())
+    }
+
+    fn close(
+        &mut self,
+        slot: u32,
+        removal: &ReadRemoval,
+        head_bits: usize,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let Some(last_state_bits) = removal.last_state_bits else {
+            // A removal may be of an object that this side does not have.
+            if let Ok(subject) = self.subject(slot) {
+                self.account.entry(Entry::Removal(removal.reason), subject, head_bits);
+            }
+            return Ok(());
+        };
+        let Ok(subject) = self.subject(slot) else { return Ok(reader.skip_bits(last_state_bits)?) };
+        let start = reader.position();
+        let handles = read_handles(subject.program.handles(), false, reader)?;
+        let list_bits = reader.position().saturating_sub(start);
+        self.account.entry(Entry::LastState(removal.reason), subject, head_bits.saturating_add(list_bits));
+        Ok(self.values(subject, &handles, reader)?)
+    }
+
+    fn part(&mut self, part: Part) -> Result<(), BodyError> {
+        // The object of a part may not be there yet.
+        if let Ok(subject) = self.subject(part.slot) {
+            self.account.entry(Entry::Part(part.head.index, part.head.cut.parts()), subject, 0);
+        }
+        self.parts.push(part);
+        Ok(())
+    }
+}
