@@ -519,13 +519,14 @@ pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
     Address, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
     ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
-    ClientEvent, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason, CompareError,
-    CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats, DisconnectReason,
-    Dormancy, Endpoint, EndpointConfig, External, Group, HostHandle, HostOptions, Interpolate, Interpolated,
-    LocalPlayer, Login, MessageOptions, MessageProgress, MulticastCall, NotSent, ObjectHandle, ObjectInfo,
-    Placed, Position, Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Role, Rpcs,
-    SendError, Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory,
-    Session, SpawnError, StaticSpawnError, Statics, Transmit, UpdateRate, Viewer,
+    ClientEvent, ClientInputs, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason,
+    CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
+    DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, HostHandle, HostOptions,
+    InputCounts, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MessageProgress,
+    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress, RateControl, ReceiveError,
+    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerAssets, ServerCall, ServerClock,
+    ServerConfig, ServerEvent, ServerMemory, Session, SpawnError, StaticSpawnError, Statics, TickInput,
+    Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 type Number = (char, u32);
 
 /// The last number of each letter. The page has a line for each number from 1 to this one.
-const LINES: [Number; 3] = [('S', 224), ('R', 26), ('W', 21)];
+const LINES: [Number; 3] = [('S', 224), ('R', 27), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
 /// How a mark begins its line in the page, which explains the marks.
 const MARKS: [&str; 6] =

@@ -15,7 +15,7 @@ pub use crate::link::{Acked, Acks, Link, Losses, NewPacket};
 pub use crate::messages::channel::{ChannelConfig, held_bytes};
 pub use crate::messages::direct::{DirectLimits, DirectMessage};
 pub use crate::messages::exchange::{CheckedMessages, Exchange};
-pub use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
+pub use crate::messages::mailbox::{Anything, Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
 pub use crate::messages::outgoing::Outgoing;
 pub use crate::messages::read_ahead::{ReadAhead, Ticket};
 pub use crate::messages::recipient::{MayReceive, Recipient};

@@ -59,6 +59,7 @@
 mod body;
 mod calls;
 mod client;
+mod inputs;
 mod inspect;
 mod local_player;
 mod register;
@@ -76,6 +77,9 @@ pub use client::{
     Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
     ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
 };
+pub use inputs::on_client::{ClientInputs, InputStats};
+pub use inputs::on_server::TickInput;
+pub use inputs::received::InputCounts;
 pub use inspect::traffic::{ClassTraffic, PropertyTraffic};
 pub use local_player::LocalPlayer;
 pub use register::Register;

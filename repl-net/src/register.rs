@@ -76,6 +76,16 @@ pub trait Register {
     /// [`Client::register_calls`].
     #[track_caller]
     fn register_calls<T: Rpcs>(&mut self) -> &mut Self;
+
+    /// Registers a type of inputs, which are sent whole: [`Server::register_inputs`],
+    /// [`Client::register_inputs`].
+    #[track_caller]
+    fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self;
+
+    /// Registers a type of inputs of which only what differs is sent: [`Server::register_inputs_by_field`],
+    /// [`Client::register_inputs_by_field`].
+    #[track_caller]
+    fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self;
 }
 
 macro_rules! register {
@@ -106,6 +116,14 @@ macro_rules! register {
 
             fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
                 Self::register_calls::<T>(self)
+            }
+
+            fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self {
+                Self::register_inputs::<T>(self)
+            }
+
+            fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self {
+                Self::register_inputs_by_field::<T>(self)
             }
         }
     };

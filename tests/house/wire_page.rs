@@ -127,7 +127,11 @@ const SESSIONS: [Row; 22] = [
     ("and at most every {}, under", "repl-link/src/session/limits", "LEAST_STEP", Time),
 ];
 
-const MESSAGES: [Row; 12] = [
+const MESSAGES: [Row; 16] = [
+    ("of consecutive ticks, at most {}:", "repl-net/src/inputs/bundle", "MOST_INPUTS", Plain),
+    ("one of the last {} ticks that have begun", "repl-net/src/inputs/received", "KEPT_TICKS", Plain),
+    ("for ticks more than {} ahead", "repl-net/src/inputs/received", "MOST_AHEAD_TICKS", Plain),
+    ("bundles that have {} newer ones before them", "repl-net/src/inputs/received", "STALE", Plain),
     ("and then its rest: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
     (
         "ends inside a character of it, a number above {}, and",

@@ -9,13 +9,13 @@ mod attempts;
 use std::any::TypeId;
 use std::time::Duration;
 
-use repl_core::{BitReader, NetSerialize, NoObjects, Objects, ReadError};
+use repl_core::{BitReader, BitWriter, NetSerialize, NoObjects, Objects, ReadError, WriteError};
 
 use crate::frame::sequence::{Sequence, WINDOW};
 use crate::link::{Link, NewPacket, PACKETS_PER_SECOND};
 use crate::messages::channel::SendError;
 use crate::messages::exchange::CheckedMessages;
-use crate::messages::mailbox::Mailbox;
+use crate::messages::mailbox::{Inbox, Mailbox};
 use crate::messages::progress::MessageProgress;
 use crate::outbox::Limits;
 use crate::packet_size::probing::PathFinding;
@@ -355,8 +355,8 @@ impl<P: Payload> ClientSession<P> {
         true
     }
 
-    /// Sets the greatest size of the packets that this client sends, as [`Link::set_packet_bytes`] describes, in
-    /// this session and in later ones.
+    /// Sets the greatest size of the packets that this client sends, as [`Link::set_packet_bytes`] describes,
+    /// in this session and in later ones.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.link.set_packet_bytes(bytes);
         self.handshake.packet_bytes = self.link.outbox.packet_bytes();
@@ -412,12 +412,36 @@ impl<P: Payload> ClientSession<P> {
     /// Panics if the type is not registered in the mailbox.
     #[track_caller]
     pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
-        let max_bits = self.link.outbox.capacity();
-        let (channel, writer) = self.mailbox.write(message)?;
-        if !self.handshake.is_connected() {
-            return Err(SendError::NotConnected);
-        }
-        self.link.exchange.add_limited((channel, 0), writer, max_bits, self.last_tick)
+        self.send_bits((self.mailbox.channel_of::<M>(), 0), |writer| message.write(writer))
+    }
+
+    /// Queues a message to the server that `write` writes, as [`send`](Self::send) does. It is given by its
+    /// channel and its number among the kinds of the channel.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    pub fn send_bits(
+        &mut self,
+        channel: (u16, usize),
+        write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<(), SendError> {
+        let Self { handshake, link, mailbox, last_tick, .. } = self;
+        let writer = mailbox.write_bits(write)?;
+        queue(handshake, link, channel, writer, *last_tick)
+    }
+
+    /// Queues a message to the server that `write` writes, which gets the inbox of its type.
+    ///
+    /// # Errors
+    /// Returns an error if the message cannot be sent. Then nothing has changed but what `write` did.
+    pub fn send_from_inbox<I: Inbox<()>>(
+        &mut self,
+        type_id: TypeId,
+        write: impl FnOnce(&mut I, &mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<(), SendError> {
+        let Self { handshake, link, mailbox, last_tick, .. } = self;
+        let (channel, writer) = mailbox.write_from_inbox(type_id, write)?;
+        queue(handshake, link, (channel, 0), writer, *last_tick)
     }
 
     /// Returns how much was transferred of the large messages of a type.
@@ -440,6 +464,22 @@ impl<P: Payload> ClientSession<P> {
         }
         self.link.outbox.queue.pop()
     }
+}
+
+/// Queues a message that was written, which is given by its channel and its number among the kinds of the
+/// channel.
+fn queue<P: Payload>(
+    handshake: &ClientHandshake,
+    link: &mut Link<P>,
+    channel: (u16, usize),
+    writer: &mut BitWriter,
+    now: Duration,
+) -> Result<(), SendError> {
+    if !handshake.is_connected() {
+        return Err(SendError::NotConnected);
+    }
+    let max_bits = link.outbox.capacity();
+    link.exchange.add_limited(channel, writer, max_bits, now)
 }
 
 fn new_link<P: Payload>(terms: &ClientTerms<'_>, make_rate: MakeRate<P>) -> Link<P> {

@@ -67,6 +67,10 @@ pub enum Channel {
     /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
     /// as soon as it can. For effects that may be missing.
     Unreliable,
+    /// Each message is sent only one time, and only if no newer one was added in a later tick before there was
+    /// room. It arrives at most once, as soon as it can, also after newer ones. For messages that repeat what
+    /// the ones before them had, as those with the inputs of a player do.
+    Inputs,
 }
 
 impl Channel {
@@ -74,14 +78,14 @@ impl Channel {
     pub const fn is_reliable(self) -> bool {
         match self {
             Self::Ordered | Self::Unordered => true,
-            Self::Sequenced { .. } | Self::Unreliable => false,
+            Self::Sequenced { .. } | Self::Unreliable | Self::Inputs => false,
         }
     }
 
     /// Returns whether a message makes the older messages of its type useless.
     pub(crate) const fn replaces_older(self) -> bool {
         match self {
-            Self::Sequenced { .. } => true,
+            Self::Sequenced { .. } | Self::Inputs => true,
             Self::Ordered | Self::Unordered | Self::Unreliable => false,
         }
     }
@@ -93,6 +97,7 @@ impl Channel {
             Self::Unordered => 1,
             Self::Sequenced { .. } => 2,
             Self::Unreliable => 3,
+            Self::Inputs => 4,
         }
     }
 
@@ -103,6 +108,7 @@ impl Channel {
             Self::Unordered => "unordered",
             Self::Sequenced { .. } => "sequenced",
             Self::Unreliable => "unreliable",
+            Self::Inputs => "of inputs",
         }
     }
 }

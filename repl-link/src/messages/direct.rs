@@ -58,6 +58,9 @@ impl<F: Sender> DirectMessage<'_, F> {
     pub fn deliver(self, mailbox: &mut Mailbox<F>, channel: u16) -> Result<(), DisconnectReason> {
         let Self { from, writer, objects, now } = self;
         let content = writer.as_slice();
-        mailbox.deliver(channel, Arrival { from, content, ticket: None, objects, limits: &mut [], now })
+        mailbox.deliver(
+            channel,
+            Arrival { from, number: 0, content, ticket: None, objects, limits: &mut [], now },
+        )
     }
 }

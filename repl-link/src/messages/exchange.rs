@@ -146,10 +146,11 @@ impl Exchange {
                 continue;
             }
             let limits = self.limits.get_mut(message.channel as usize).map_or(&mut [][..], Vec::as_mut_slice);
-            self.incoming.take(message, now, |content, is_read| {
+            self.incoming.take(message, now, |number, content, is_read| {
                 if !matches!(result, Err(DisconnectReason::TooFast(_))) {
                     let ticket = is_read.then_some(Ticket { packet: checked.packet, index });
-                    let arrival = Arrival { from, content, ticket, objects, limits: &mut *limits, now };
+                    let arrival =
+                        Arrival { from, number, content, ticket, objects, limits: &mut *limits, now };
                     let delivered = mailbox.deliver(message.channel, arrival);
                     if result.is_ok() || matches!(delivered, Err(DisconnectReason::TooFast(_))) {
                         result = delivered;

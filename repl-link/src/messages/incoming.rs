@@ -175,14 +175,14 @@ impl Incoming {
         self.channels.get(channel as usize).is_some_and(|receiving| receiving.has_arrived(number))
     }
 
-    /// Takes a message that was checked. Calls `deliver` with the content of each message that can be
-    /// delivered now: this message, and messages that have waited for it. `deliver` also gets whether this
-    /// content was read with the index of this message when the packet was checked.
+    /// Takes a message that was checked. Calls `deliver` with the number and the content of each message that
+    /// can be delivered now: this message, and messages that have waited for it. `deliver` also gets whether
+    /// this content was read with the index of this message when the packet was checked.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
         now: Duration,
-        mut deliver: impl FnMut(BitSlice<'_>, bool),
+        mut deliver: impl FnMut(u64, BitSlice<'_>, bool),
     ) {
         let Some(receiving) = self.channels.get_mut(message.channel as usize) else { return };
         let number = receiving.number_of(message);
@@ -217,11 +217,11 @@ impl Incoming {
                 if receiving.config.channel.replaces_older() {
                     self.assembly.drop_before(message.channel, number);
                 }
-                deliver(content, is_read);
+                deliver(number, content, is_read);
             }
             Early::Unordered(early) => {
                 early.insert(number);
-                deliver(content, is_read);
+                deliver(number, content, is_read);
                 while early.remove(&receiving.next) {
                     receiving.next = receiving.next.saturating_add(1);
                 }
@@ -239,7 +239,7 @@ impl Incoming {
                 self.assembly.make_room(MAX_BYTES.saturating_sub(self.bytes));
             }
             Early::Ordered(early) => {
-                deliver(content, is_read);
+                deliver(number, content, is_read);
                 receiving.next = receiving.next.saturating_add(1);
                 while let Some(stored) = early.remove(&receiving.next) {
                     let bytes = stored.bits.div_ceil(8);
@@ -248,7 +248,7 @@ impl Incoming {
                     } else {
                         self.bytes = self.bytes.saturating_sub(held_bytes(bytes));
                     }
-                    deliver(stored.as_slice(), false);
+                    deliver(receiving.next, stored.as_slice(), false);
                     receiving.next = receiving.next.saturating_add(1);
                 }
             }
@@ -288,7 +288,7 @@ impl ReceivingChannel {
         let early = match config.channel {
             Channel::Ordered => Early::Ordered(BTreeMap::new()),
             Channel::Unordered => Early::Unordered(BTreeSet::new()),
-            Channel::Sequenced { .. } | Channel::Unreliable => Early::None,
+            Channel::Sequenced { .. } | Channel::Unreliable | Channel::Inputs => Early::None,
         };
         Self { config, next: 0, early, early_bulk_bytes: 0, since: Duration::ZERO }
     }
@@ -302,7 +302,7 @@ impl ReceivingChannel {
     fn has_arrived(&self, number: u64) -> bool {
         let is_before = match self.config.channel {
             Channel::Ordered | Channel::Unordered | Channel::Sequenced { .. } => number < self.next,
-            Channel::Unreliable => false,
+            Channel::Unreliable | Channel::Inputs => false,
         };
         is_before
             || match &self.early {
@@ -343,7 +343,7 @@ mod tests {
         let message = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
         incoming.check(&[message], |_, _, _| Ok(()))?;
         let mut delivered = Vec::new();
-        incoming.take(&message, NOW, |content, _| {
+        incoming.take(&message, NOW, |_, content, _| {
             delivered.push(content.reader().read_bits(64).expect("64 bits"))
         });
         Ok(delivered)
@@ -402,7 +402,7 @@ mod tests {
         all.extend((1..200).map(|number| ReceivedMessage { channel: 1, number, part: None, content: small }));
         for message in all {
             assert_eq!(incoming.check(&[message], |_, _, _| Ok(())), Ok(()), "{}", message.number);
-            incoming.take(&message, NOW, |_, _| {});
+            incoming.take(&message, NOW, |_, _, _| {});
         }
         assert!(incoming.held_bytes() > 200_000 && incoming.held_bytes() <= MAX_BYTES);
     }
@@ -417,7 +417,7 @@ mod tests {
         let refused = messages.find(|&(channel, number)| {
             let message = ReceivedMessage { channel, number, part: None, content };
             let is_refused = incoming.check(&[message], |_, _, _| Ok(())).is_err();
-            incoming.take(&message, NOW, |_, _| panic!("the first message of the channel is missing"));
+            incoming.take(&message, NOW, |_, _, _| panic!("the first message of the channel is missing"));
             is_refused
         });
         assert!(refused.is_some());
@@ -447,7 +447,7 @@ mod tests {
             ReceivedMessage { channel: 0, number: number as u16, part: Some((cut, index)), content };
         incoming.check(&[message], |_, _, _| Ok(()))?;
         let mut delivered = Vec::new();
-        incoming.take(&message, now, |content, _| {
+        incoming.take(&message, now, |_, content, _| {
             delivered.push((content.reader().read_bits(8).expect("a byte"), content.len()));
         });
         Ok(delivered)
@@ -480,7 +480,7 @@ mod tests {
         let mark = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
         incoming.check(&[mark], |_, _, _| Ok(())).unwrap();
         let mut is_delivered = false;
-        incoming.take(&mark, NOW, |_, _| is_delivered = true);
+        incoming.take(&mark, NOW, |_, _, _| is_delivered = true);
         is_delivered
     }
 
@@ -577,7 +577,7 @@ mod tests {
             let content = [0; 8];
             let content = BitSlice::new(&content, 0, 64).expect("64 bits");
             let message = ReceivedMessage { channel: 0, number: 1, part: None, content };
-            incoming.take(&message, SECOND * 100, |_, _| {});
+            incoming.take(&message, SECOND * 100, |_, _, _| {});
             assert_eq!(incoming.expire(Some(SECOND * 99), SECOND * 129), None);
             assert_eq!(incoming.expire(Some(SECOND * 100), SECOND * 130), Some(0));
         }
@@ -617,7 +617,7 @@ mod tests {
             Ok(())
         })?;
         let mut delivered = Vec::new();
-        incoming.take(&message, NOW, |content, was_read| {
+        incoming.take(&message, NOW, |_, content, was_read| {
             assert!(!was_read || read == [(Some(0), content.len())]);
             delivered.push((content.len(), was_read));
         });
@@ -646,7 +646,7 @@ mod tests {
         })?;
         let mut delivered = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            incoming.take(message, NOW, |whole, was_read| {
+            incoming.take(message, NOW, |_, whole, was_read| {
                 let bytes = Whole::copied(whole).bytes;
                 assert_eq!(read, [(was_read.then_some(at), bytes.clone())], "it was checked before");
                 delivered.push(bytes);
@@ -713,7 +713,7 @@ mod tests {
                 let message = ReceivedMessage { channel: 0, number: 0, part: Some((cut, index)), content };
                 incoming.check(&[message], |_, _, _| Ok(())).expect("an honest part");
                 let mut delivered = Vec::new();
-                incoming.take(&message, NOW, |whole, _| {
+                incoming.take(&message, NOW, |_, whole, _| {
                     delivered.push(Whole::copied(whole).bytes);
                 });
                 delivered

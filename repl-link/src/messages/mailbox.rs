@@ -71,6 +71,9 @@ pub trait Inbox<F>: Any + Send + Sync {
     /// Drops messages that wait in the form of an earlier session.
     fn begin_session(&mut self) {}
 
+    /// Drops what is only of use while the session of a sender goes on.
+    fn end_session(&mut self, _from: F) {}
+
     /// Returns the inbox itself, to find its type again.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -79,6 +82,8 @@ pub trait Inbox<F>: Any + Send + Sync {
 pub struct Arrival<'a, F> {
     /// Who has sent it.
     pub from: F,
+    /// The number of the message in its channel. Messages that passed no link are all number 0.
+    pub number: u64,
     /// Its bits.
     pub content: BitSlice<'a>,
     /// The ticket with which the message was checked.
@@ -132,8 +137,8 @@ struct Unread<M> {
     dropped: usize,
 }
 
-/// Every object exists.
-struct Anything;
+/// Every object exists, so whatever a message refers to can be read.
+pub struct Anything;
 
 impl Objects for Anything {
     fn contains(&self, _: Guid) -> bool {
@@ -371,6 +376,11 @@ impl<F: Sender> Mailbox<F> {
         self.types.iter_mut().for_each(|known| known.inbox.begin_session());
     }
 
+    /// Drops what is only of use while the session of a sender goes on, which has ended.
+    pub fn end_session(&mut self, from: F) {
+        self.types.iter_mut().for_each(|known| known.inbox.end_session(from));
+    }
+
     /// Writes a message by `write`, and returns its bits.
     pub fn write_bits(
         &mut self,
@@ -379,6 +389,23 @@ impl<F: Sender> Mailbox<F> {
         self.writer.clear();
         write(&mut self.writer)?;
         Ok(&mut self.writer)
+    }
+
+    /// Writes a message by `write`, which gets the inbox of its type. Returns its channel and its bits.
+    ///
+    /// # Errors
+    /// Returns an error if the type is not registered with such an inbox, or the error of `write`.
+    pub fn write_from_inbox<I: Inbox<F>>(
+        &mut self,
+        type_id: TypeId,
+        write: impl FnOnce(&mut I, &mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<(u16, &mut BitWriter), SendError> {
+        let channel = self.channel(type_id).ok_or(SendError::NotConnected)?;
+        let known = self.types.get_mut(channel as usize).ok_or(SendError::NotConnected)?;
+        let inbox = known.inbox.as_any_mut().downcast_mut().ok_or(SendError::NotConnected)?;
+        self.writer.clear();
+        write(inbox, &mut self.writer)?;
+        Ok((channel, &mut self.writer))
     }
 
     /// Returns the numbers of the assets to which the message that was written last refers.

@@ -289,7 +289,7 @@ impl SendingChannel {
     fn times(&self) -> u8 {
         match self.config.channel {
             Channel::Sequenced { copies } => copies.max(1),
-            Channel::Ordered | Channel::Unordered | Channel::Unreliable => 1,
+            Channel::Ordered | Channel::Unordered | Channel::Unreliable | Channel::Inputs => 1,
         }
     }
 

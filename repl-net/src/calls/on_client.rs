@@ -24,7 +24,7 @@ impl Client {
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         self.register::<T>();
         channels::register::<(), T>(&mut self.session.mailbox);
-        self.call_runners.push(Self::run_calls::<T>);
+        self.runners.push(Self::run_calls::<T>);
         self
     }
 
@@ -68,9 +68,8 @@ impl Client {
         }
         let channel = self.session.mailbox.channel(channels::key::<T>(entry.is_reliable));
         let channel = channel.ok_or(CallError::NotConnected)?;
-        let (max_bits, now) = (self.session.link.outbox.capacity(), self.session.last_tick());
-        let writer = self.session.mailbox.write_bits(|writer| inbox::write(object, &call, writer))?;
-        Ok(self.session.link.exchange.add_limited((channel, T::number(&call)), writer, max_bits, now)?)
+        let kind = T::number(&call);
+        Ok(self.session.send_bits((channel, kind), |writer| inbox::write(object, &call, writer))?)
     }
 
     fn call_inbox<T: Rpcs>(&mut self, is_reliable: bool) -> Option<&mut CallInbox<(), T>> {

@@ -43,7 +43,7 @@ impl Server {
             );
         }
         channels::register::<ConnectionId, T>(&mut self.sessions.mailbox);
-        self.call_runners.push(Self::run_calls::<T>);
+        self.runners.push(Self::run_calls::<T>);
         self
     }
 

@@ -71,8 +71,9 @@ pub struct Client {
     /// The sessions with the server, and what is sent and received in them.
     pub(crate) session: ClientSession<State>,
     pub(crate) replicas: Replicas,
-    /// Functions that run the waiting remote calls, one for each class that has remote calls.
-    pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
+    /// Functions with which each tick begins: for each class with remote calls one that runs those that wait,
+    /// and one for each type of inputs.
+    pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
@@ -97,7 +98,7 @@ impl Client {
         Self {
             session: ClientSession::new(session, &config.terms(), Rate::new),
             replicas: Replicas::new(&config),
-            call_runners: Vec::new(),
+            runners: Vec::new(),
             events: ClientEvents::default(),
             last_departed: None,
             status: StatusSink::default(),

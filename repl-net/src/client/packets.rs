@@ -132,7 +132,7 @@ impl Client {
         self.reconnect();
         self.clock.advance(now);
         for at in 0.. {
-            let Some(run) = self.call_runners.get(at) else { break };
+            let Some(run) = self.runners.get(at) else { break };
             run(self, now);
         }
         if self.session.may_register() {

@@ -125,8 +125,9 @@ pub struct Server {
     pub(crate) sessions: ServerSessions<Connection>,
     world: World,
     classes: ClassList,
-    /// Functions that run the waiting remote calls, one for each class that has remote calls.
-    pub(crate) call_runners: Vec<fn(&mut Self, Duration)>,
+    /// Functions with which each tick begins: for each class with remote calls one that runs those that wait,
+    /// and one for each type of inputs.
+    pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
@@ -176,7 +177,7 @@ impl Server {
             config,
             world,
             classes: ClassList::default(),
-            call_runners: Vec::new(),
+            runners: Vec::new(),
             call_writer: BitWriter::new(),
             broadcast: Broadcast::default(),
             shared_size: SharedSize::default(),

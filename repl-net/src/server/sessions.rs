@@ -91,6 +91,7 @@ impl Server {
 
     pub(crate) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
         if self.host.take_if(|host| host.id == id).is_some() {
+            self.sessions.mailbox.end_session(id);
             self.report_end(id, reason);
         } else if let Some(reason) = self.sessions.close(id, reason) {
             self.closed(id, reason);
@@ -102,6 +103,7 @@ impl Server {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
             peer.connection.end(&mut self.world);
         }
+        self.sessions.mailbox.end_session(id);
         self.shared_size.changed();
         self.report_end(id, reason);
     }

@@ -39,8 +39,8 @@ impl Server {
         #[cfg(feature = "metrics")]
         let sent_before = self.sent();
         let now = self.sessions.begin_tick(now);
-        for at in 0..self.call_runners.len() {
-            self.call_runners[at](self, now);
+        for at in 0..self.runners.len() {
+            self.runners[at](self, now);
         }
         let mut findings = Vec::new();
         for peer in preloaded_for_losses(self.sessions.peers.awake_mut(now)) {

@@ -27,8 +27,8 @@ use super::Server;
 /// }
 /// ```
 pub struct ConnectionHandle<'a> {
-    server: &'a mut Server,
-    connection: ConnectionId,
+    pub(crate) server: &'a mut Server,
+    pub(crate) connection: ConnectionId,
 }
 
 impl Server {

@@ -1,0 +1,124 @@
+//! A bundle: the newest inputs of a client, as a packet carries them.
+//!
+//! *Invariant:* the inputs of a bundle are of consecutive ticks.
+
+use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+use super::coding::Coding;
+use super::received::KEPT_TICKS;
+
+/// The most inputs in a bundle.
+pub(crate) const MOST_INPUTS: usize = 32;
+
+/// How many of the low bits of the first tick are written.
+const TICK_BITS: u32 = 10;
+
+/// Writes a bundle of inputs with their ticks: the low bits of the first tick, the first input, and for each
+/// further one a 1 and in what it differs from the one before. A 0 ends the bundle. There is at least one
+/// input.
+pub(crate) fn write<'a, T: 'static>(
+    coding: &mut dyn Coding<T>,
+    inputs: impl Iterator<Item = &'a (u64, T)>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let mut before: Option<&(u64, T)> = None;
+    for one in inputs {
+        let (tick, input) = one;
+        if let Some((_, before)) = before {
+            writer.write_flag(true);
+            coding.write_next(before, input, writer)?;
+        } else {
+            writer.write_bits(tick % (1 << TICK_BITS), TICK_BITS);
+            coding.write_first(input, writer)?;
+        }
+        before = Some(one);
+    }
+    writer.write_flag(false);
+    Ok(())
+}
+
+/// Reads a bundle. Calls `each` with each input and its tick, in ascending order. The first tick is one of the
+/// last [`KEPT_TICKS`] before `now`, or follows.
+///
+/// # Errors
+/// Returns an error if no client writes such a bundle.
+pub(crate) fn read<T: 'static>(
+    coding: &mut dyn Coding<T>,
+    now: u64,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    mut each: impl FnMut(u64, &T),
+) -> Result<(), ReadError> {
+    let oldest = now.saturating_sub(KEPT_TICKS);
+    let ahead = reader.read_bits(TICK_BITS)?.wrapping_sub(oldest) % (1 << TICK_BITS);
+    let first = oldest.saturating_add(ahead);
+    let mut before = None;
+    for tick in (first..).take(MOST_INPUTS) {
+        let input = coding.read(before.as_ref(), reader, references)?;
+        each(tick, &input);
+        before = Some(input);
+        if !reader.read_flag()? {
+            return Ok(());
+        }
+    }
+    Err(ReadError::OutOfRange)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use repl_core::NoObjects;
+
+    use super::*;
+    use crate::inputs::coding::Whole;
+
+    fn written(inputs: &[(u64, u16)]) -> BitWriter {
+        let mut writer = BitWriter::new();
+        write(&mut Whole, inputs.iter(), &mut writer).expect("numbers can be written");
+        writer
+    }
+
+    fn read_at(now: u64, reader: &mut BitReader<'_>) -> Result<Vec<(u64, u16)>, ReadError> {
+        let (mut inputs, mut references) = (Vec::new(), ReferenceMap::new(&NoObjects));
+        read(&mut Whole, now, reader, &mut references, |tick, input| inputs.push((tick, *input)))?;
+        Ok(inputs)
+    }
+
+    #[test]
+    fn an_input_that_equals_the_one_before_takes_two_bits() {
+        let bits = |inputs: &[(u64, u16)]| written(inputs).bit_len();
+        assert_eq!(bits(&[(7, 5)]), 10 + 16 + 1);
+        assert_eq!(bits(&[(7, 5), (8, 5)]), 10 + 16 + 2 + 1);
+        assert_eq!(bits(&[(7, 5), (8, 6), (9, 6)]), 10 + 16 + 18 + 2 + 1);
+    }
+
+    #[test]
+    fn more_inputs_than_a_bundle_has_are_refused() {
+        let inputs: Vec<(u64, u16)> = (0..33).map(|tick| (tick, 5)).collect();
+        assert!(read_at(1, &mut written(&inputs[..32]).as_slice().reader()).is_ok());
+        assert_eq!(read_at(1, &mut written(&inputs).as_slice().reader()), Err(ReadError::OutOfRange));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(
+            first in 0..u64::MAX / 2,
+            ahead in 0_u64..959,
+            values in prop::collection::vec(0_u16..3, 1..=32),
+        ) {
+            let inputs: Vec<(u64, u16)> = (first..).zip(values).collect();
+            let now = (first + 64).saturating_sub(ahead);
+            let mut bundle = written(&inputs);
+            let mut reader = bundle.as_slice().reader();
+            prop_assert_eq!(read_at(now, &mut reader), Ok(inputs));
+            prop_assert_eq!(reader.remaining(), 0);
+        }
+
+        #[test]
+        fn any_bits_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), now in any::<u64>()) {
+            let inputs = read_at(now, &mut BitReader::new(&bytes)).unwrap_or_default();
+            prop_assert!(inputs.len() <= 32);
+            prop_assert!(inputs.iter().all(|(tick, _)| *tick >= now.saturating_sub(64)));
+        }
+    }
+}

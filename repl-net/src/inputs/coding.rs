@@ -1,0 +1,122 @@
+//! How inputs of a type are written and read: whole, or only the properties that differ from those of the
+//! input before.
+//!
+//! *Invariant:* an input that was written and read is written to the same bits again.
+
+use repl_core::wire::{read_handles, write_handles};
+use repl_core::{
+    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NetSerialize, ReadError, ReferenceMap,
+    Replicated, Scratch, WriteError,
+};
+
+/// Writes and reads inputs of the type `T`.
+pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
+    /// Writes an input that stands alone.
+    fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Writes an input that follows another one: a bit that says whether it differs, and if so, how.
+    fn write_next(&mut self, before: &T, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads an input behind the one before it, or one that stands alone.
+    fn read(
+        &mut self,
+        before: Option<&T>,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<T, ReadError>;
+}
+
+/// Each input that differs from the one before is written whole.
+pub(crate) struct Whole;
+
+impl<T: NetSerialize + Clone> Coding<T> for Whole {
+    fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        input.write(writer)
+    }
+
+    fn write_next(&mut self, before: &T, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let start = writer.bit_len();
+        writer.write_flag(true);
+        let flag_end = writer.bit_len();
+        input.write(writer)?;
+        let end = writer.bit_len();
+        before.write(writer)?;
+        let written = writer.as_slice();
+        let is_same = written.slice(flag_end..end) == written.slice(end..written.len());
+        writer.truncate(if is_same { start } else { end });
+        if is_same {
+            writer.write_flag(false);
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        before: Option<&T>,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<T, ReadError> {
+        match before {
+            Some(before) if !reader.read_flag()? => Ok(before.clone()),
+            _ => T::read(reader, references),
+        }
+    }
+}
+
+/// Of each input behind another one, the properties are written that differ.
+pub(crate) struct ByField<T> {
+    class: Class<T>,
+    all: HandleSet,
+    scratch: Scratch,
+    checked: Checked,
+}
+
+impl<T: Replicated + Clone> ByField<T> {
+    pub(crate) fn new() -> Self {
+        let class = Class::new();
+        let all = HandleSet::up_to(class.program().handles());
+        Self { class, all, scratch: Scratch::default(), checked: Checked::new() }
+    }
+}
+
+impl<T: Replicated + Clone> Coding<T> for ByField<T> {
+    fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        input.write(writer)
+    }
+
+    fn write_next(&mut self, before: &T, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let Self { class, all, scratch, .. } = self;
+        let (mut shadow, mut changes, mut refusals) = (before.clone(), Changelist::new(), Vec::new());
+        class.compare(input, &mut shadow, all, &mut changes, &mut refusals, scratch);
+        if let Some(refusal) = refusals.pop() {
+            return Err(refusal.error);
+        }
+        writer.write_flag(!changes.is_empty());
+        if changes.is_empty() {
+            return Ok(());
+        }
+        write_handles(changes.handles(), class.program().handles(), false, writer);
+        class.write_values(&shadow, &changes, writer)
+    }
+
+    fn read(
+        &mut self,
+        before: Option<&T>,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<T, ReadError> {
+        let Self { class, checked, .. } = self;
+        let Some(before) = before else { return T::read(reader, references) };
+        let mut input = before.clone();
+        if !reader.read_flag()? {
+            return Ok(input);
+        }
+        let handles = read_handles(class.program().handles(), false, reader)?;
+        checked.clear();
+        let mut ahead = reader.clone();
+        let valid = class.validate(Some(&input), &handles, &mut ahead, references, checked);
+        valid.map_err(|error| error.reason)?;
+        class.apply(&mut input, &handles, checked.take(reader), references, &mut ());
+        Ok(input)
+    }
+}

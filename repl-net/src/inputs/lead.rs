@@ -1,0 +1,100 @@
+//! How far a client's inputs must be ahead of the server's ticks as it sees them, so that they come in time.
+//!
+//! *Invariant:* a lead is a finite number of ticks.
+
+use std::collections::VecDeque;
+
+/// How many reports are remembered: those of 2,000 ticks.
+const REPORTS: usize = 125;
+
+/// Of so many reports, the one that would need the greatest lead does not count.
+const ONE_OF: usize = 60;
+
+/// If so many reports are far from what those before them have shown, the link has changed.
+const CHANGE: usize = 3;
+
+/// What rare delays may add, in ticks. What is rarer would make every input older.
+const MOST_FOR_RARE: f64 = 3.0;
+
+/// How far ahead inputs must be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lead {
+    /// The greatest lead that an input would have needed, for each of the last reports.
+    needed: VecDeque<f64>,
+    /// The lead in ticks. `None` before anything is known.
+    ticks: Option<f64>,
+}
+
+impl Lead {
+    /// Returns the lead in ticks. Before the server has reported anything, that is `first`.
+    pub(crate) fn ticks(&mut self, first: f64) -> f64 {
+        *self.ticks.get_or_insert(first)
+    }
+
+    /// Records that the latest of some inputs was `ahead` ticks ahead when it was made, and has arrived
+    /// `margin` ticks before its tick.
+    pub(crate) fn take(&mut self, ahead: f64, margin: f64) {
+        if self.needed.len() == REPORTS {
+            self.needed.pop_front();
+        }
+        self.needed.push_back(ahead - margin);
+        self.forget_before_change();
+        let mut sorted: Vec<f64> = self.needed.iter().copied().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let skipped = sorted.len() / ONE_OF;
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(ahead);
+        let greatest = at(sorted.len().saturating_sub(1).saturating_sub(skipped));
+        let usual = at(sorted.len() / 2);
+        self.ticks = Some(greatest.min(usual + MOST_FOR_RARE));
+    }
+
+    /// Forgets what was before the link has changed.
+    fn forget_before_change(&mut self) {
+        let before = self.needed.len().saturating_sub(CHANGE);
+        let range = |from, to| {
+            let some = self.needed.range(from..to).copied();
+            some.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), needed| {
+                (least.min(needed), most.max(needed))
+            })
+        };
+        let (old, new) = (range(0, before), range(before, self.needed.len()));
+        if new.0 > old.1 + MOST_FOR_RARE || new.1 + MOST_FOR_RARE < old.0 {
+            self.needed.drain(..before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(needs: impl IntoIterator<Item = f64>) -> f64 {
+        let mut lead = Lead::default();
+        needs.into_iter().for_each(|needed| lead.take(needed + 1.0, 1.0));
+        lead.ticks(99.0)
+    }
+
+    #[test]
+    fn the_lead_is_the_greatest_that_was_needed() {
+        assert_eq!(Lead::default().ticks(12.0), 12.0);
+        assert_eq!(after([4.0]), 4.0);
+        assert_eq!(after([4.0, 6.0, 5.0]), 6.0);
+        let usual = (0..125).map(|report| 4.0 + f64::from(report % 3));
+        assert_eq!(after(usual.clone()), 6.0);
+        assert_eq!(after(usual.chain([8.0, 9.0])), 6.0, "two of 125 reports do not count");
+    }
+
+    #[test]
+    fn what_is_rare_adds_at_most_three_ticks() {
+        let bursts = (0..125).map(|report| if report % 10 == 0 { 30.0 } else { 5.0 });
+        assert_eq!(after(bursts), 8.0);
+    }
+
+    #[test]
+    fn three_reports_far_from_those_before_are_believed() {
+        let usual = std::iter::repeat_n(5.0, 100);
+        assert_eq!(after(usual.clone().chain([15.0, 16.0])), 8.0);
+        assert_eq!(after(usual.clone().chain([15.0, 16.0, 15.0])), 16.0);
+        assert_eq!(after(usual.chain([1.0, 1.5, 1.0])), 1.5);
+    }
+}

@@ -1,0 +1,266 @@
+//! Inputs on a client: for which ticks they are to be made, and how they are sent.
+//!
+//! *Invariant:* each tick has at most one input of a type.
+
+use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter, Form, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError};
+use repl_link::parts::{Anything, Arrival, ChannelConfig, Inbox, InboxRefusal, Ticket};
+
+use super::bundle;
+use super::clock::{InputClock, Seen};
+use super::coding::Coding;
+use super::made::Made;
+use super::registration::{InputsOf, Registration};
+use super::report::InputReport;
+use crate::client::Client;
+
+/// The inputs of one type on a client: which ones are due, and which were made. [`Client::inputs`] returns a
+/// `ClientInputs`.
+pub struct ClientInputs<'a, T> {
+    client: &'a mut Client,
+    inputs: PhantomData<T>,
+}
+
+/// What a client knows of how its inputs come to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InputStats {
+    /// How many ticks the inputs that are made now are ahead of what the client sees of the server
+    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)): about the round trip, the jitter and a reserve.
+    pub ahead_ticks: Option<f64>,
+    /// How many ticks before its tick the latest of the last inputs has arrived, as the server has said last.
+    /// Negative if it came too late.
+    pub margin_ticks: Option<f64>,
+    /// How many ticks of the server have begun without their input, as far as the server has said it.
+    pub missing: u64,
+    /// For how many ticks no input was made, because the clock has jumped over them.
+    pub skipped: u64,
+    /// In how many packets each input is sent.
+    pub copies: usize,
+}
+
+impl Client {
+    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one bit.
+    /// Register the same types on the server. See [`inputs`](Self::inputs).
+    ///
+    /// # Panics
+    /// Panics after the first [`tick`](Self::tick), if the type is registered already, or if one of its fields
+    /// has a condition.
+    #[track_caller]
+    pub fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self {
+        self.add_inputs(Registration::<T>::whole())
+    }
+
+    /// Registers a type of inputs of which only the properties are sent that differ from those of the input
+    /// before. Register the same types on the server. See
+    /// [`inputs`](Self::inputs).
+    ///
+    /// # Panics
+    /// As for [`register_inputs`](Self::register_inputs).
+    #[track_caller]
+    pub fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self {
+        self.add_inputs(Registration::<T>::by_field())
+    }
+
+    #[track_caller]
+    fn add_inputs<T: Clone + Send + Sync + 'static>(&mut self, registration: Registration<T>) -> &mut Self {
+        let mailbox = &mut self.session.mailbox;
+        if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
+            registration.add_reports(mailbox, Reports::default());
+        }
+        registration.add(mailbox, |coding, forms| Source { coding, forms, made: Made::<T>::default() });
+        self.runners.push(Self::send_inputs::<T>);
+        self
+    }
+
+    /// Returns the inputs of a type. In each frame, make an input for each tick that is due, and then call
+    /// [`tick`](Self::tick):
+    ///
+    /// ```
+    /// # mod repl {
+    /// #     pub use repl_core::*;
+    /// #     pub use repl_net::*;
+    /// # }
+    /// # use std::time::Duration;
+    /// use repl::{Client, NetSerialize};
+    /// fn frame<Steer: NetSerialize + Clone + Send + Sync>(client: &mut Client, now: Duration, steer: &Steer) {
+    ///     for tick in client.inputs::<Steer>().due(now) {
+    ///         client.inputs::<Steer>().set(tick, steer);
+    ///     }
+    ///     client.tick(now);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[must_use]
+    #[track_caller]
+    pub fn inputs<T: Clone + Send + Sync + 'static>(&mut self) -> ClientInputs<'_, T> {
+        InputsOf::<T>::assert_registered(&self.session.mailbox);
+        ClientInputs { client: self, inputs: PhantomData }
+    }
+
+    fn source<T: Clone + Send + Sync + 'static>(&mut self) -> Option<&mut Source<T>> {
+        self.session.mailbox.inbox_mut(InputsOf::<T>::key())
+    }
+
+    fn input_clock(&mut self) -> Option<&mut InputClock> {
+        let reports: &mut Reports = self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())?;
+        Some(&mut reports.clock)
+    }
+
+    /// Sends the newest inputs, if some were made since the last tick.
+    fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
+        let copies = self.input_clock().map_or(1, |clock| clock.copies.count());
+        // Less is sent if not all copies fit.
+        for copies in (1..=copies).rev() {
+            if !self.source::<T>().is_some_and(|source| source.made.is_unsent()) {
+                break;
+            }
+            let sent =
+                self.session.send_from_inbox(InputsOf::<T>::key(), |source: &mut Source<T>, writer| {
+                    bundle::write(&mut *source.coding, source.made.newest_inputs(copies), writer)
+                });
+            if let (Ok(()), Some(source)) = (sent, self.source::<T>()) {
+                source.made.end_bundle();
+            }
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
+    /// Moves the input clock on to the time `now`, and returns the ticks of the server for which an input is
+    /// to be made now: those that have none, in ascending order. In most frames that is one tick, or none.
+    /// Empty until the client knows the server's clock and the round trip, about half a second after it was
+    /// connected.
+    ///
+    /// The clock runs ahead of the server by the round trip and a reserve, which follows the jitter and the
+    /// losses so that about one input of 2,000 comes too late. It runs 3 % faster or slower for each tick by
+    /// which it is off, and at most 10 %. If it is behind by more than 250 ms, it jumps forward, and the
+    /// ticks between get no input; if it is ahead by more, it waits. It never goes back.
+    pub fn due(&mut self, now: Duration) -> Range<u64> {
+        let seen = self.client.seen(now);
+        let made = self.client.source::<T>().and_then(|source| source.made.newest());
+        self.client.input_clock().map_or(0..0, |clock| clock.due(now, seen, made))
+    }
+
+    /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
+    /// will read it: values are rounded as their attributes say. Use this one to predict. Returns `None`, and
+    /// does nothing, if the tick or a later one has an input, or if the input has no wire form.
+    pub fn set(&mut self, tick: u64, input: &T) -> Option<&T> {
+        let source = self.client.source::<T>()?;
+        if source.made.newest() >= Some(tick) {
+            return None;
+        }
+        let input = rounded(&mut *source.coding, input).ok()?;
+        source.made.add(tick, input);
+        source.made.get(tick)
+    }
+
+    /// Returns the input that was made for a tick. The last 256 are kept.
+    #[must_use]
+    pub fn get(self, tick: u64) -> Option<T> {
+        self.client.source::<T>()?.made.get(tick).cloned()
+    }
+
+    /// Returns how the inputs come to the server. All types of inputs have the same clock.
+    #[must_use]
+    pub fn stats(&mut self, now: Duration) -> InputStats {
+        let seen = self.client.seen(now);
+        let Some(clock) = self.client.input_clock() else { return InputStats::default() };
+        InputStats {
+            ahead_ticks: seen.and_then(|seen| clock.ahead_of(seen.tick)),
+            margin_ticks: clock.margin,
+            missing: clock.missing,
+            skipped: clock.skipped,
+            copies: clock.copies.count(),
+        }
+    }
+}
+
+/// Returns an input as a server reads it.
+fn rounded<T: 'static>(coding: &mut dyn Coding<T>, input: &T) -> Result<T, WriteError> {
+    let mut writer = BitWriter::new();
+    coding.write_first(input, &mut writer)?;
+    let read = coding.read(None, &mut writer.as_slice().reader(), &mut ReferenceMap::new(&Anything));
+    read.map_err(|_| WriteError::OutOfRange)
+}
+
+impl Client {
+    /// Returns what the client knows of the server's ticks.
+    fn seen(&self, now: Duration) -> Option<Seen> {
+        let clock = self.clock();
+        Some(Seen {
+            tick: clock.tick_at(now)?,
+            interval_secs: clock.interval()?.as_secs_f64(),
+            round_trip_secs: self.connection_info().stats().round_trip?.as_secs_f64(),
+            jitter_secs: clock.jitter()?.as_secs_f64(),
+        })
+    }
+}
+
+/// The inputs of one type, on a client.
+struct Source<T: 'static> {
+    coding: Box<dyn Coding<T>>,
+    forms: Vec<Form>,
+    made: Made<T>,
+}
+
+impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
+    fn check(&mut self, _: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
+        // A server has no inputs.
+        Err(ReadError::OutOfRange)
+    }
+
+    fn push(&mut self, _: Arrival<'_, ()>) -> Result<(), InboxRefusal> {
+        Ok(())
+    }
+
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
+        let mut forms = config.forms();
+        forms.extend(self.forms.iter().cloned());
+        forms
+    }
+
+    fn begin_session(&mut self) {
+        self.made = Made::default();
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// Takes the reports of a server.
+#[derive(Default)]
+struct Reports {
+    clock: InputClock,
+}
+
+impl Inbox<()> for Reports {
+    fn check(&mut self, content: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
+        InputReport::read_whole(content).map(drop)
+    }
+
+    fn push(&mut self, arrival: Arrival<'_, ()>) -> Result<(), InboxRefusal> {
+        if let Ok(report) = InputReport::read_whole(arrival.content) {
+            self.clock.take(&report);
+        }
+        Ok(())
+    }
+
+    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
+        config.forms()
+    }
+
+    fn begin_session(&mut self) {
+        self.clock = InputClock::default();
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,103 @@
+//! How both sides register a type of inputs.
+//!
+//! *Invariant:* both sides register the same channels for a type.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use repl_core::{Checksum, Form, NetSerialize, Replicated};
+use repl_link::parts::{ChannelConfig, Inbox, Mailbox, Sender};
+use repl_link::{Channel, MessageOptions};
+
+use super::coding::{ByField, Coding, Whole};
+use super::report::InputReport;
+
+/// What stands before the name of a type of inputs among the channels.
+const INPUTS: &str = "inputs ";
+
+/// The limits of a type of inputs.
+const OPTIONS: MessageOptions = MessageOptions { max_bytes: 1_024, weight: u8::MAX, per_second: 1_000 };
+
+/// Identifies the channel of a type of inputs.
+pub(super) struct InputsOf<T>(PhantomData<T>);
+
+impl<T: 'static> InputsOf<T> {
+    pub(super) fn key() -> TypeId {
+        TypeId::of::<Self>()
+    }
+
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[track_caller]
+    pub(super) fn assert_registered<F: Sender>(mailbox: &Mailbox<F>) {
+        assert!(
+            mailbox.channel(Self::key()).is_some(),
+            "inputs of the type `{}` are not registered: call `register_inputs` or `register_inputs_by_field` on both sides \
+             before they connect",
+            std::any::type_name::<T>(),
+        );
+    }
+}
+
+/// What is registered for a type of inputs.
+pub(super) struct Registration<T: 'static> {
+    name: &'static str,
+    checksum: u64,
+    forms: Vec<Form>,
+    coding: Box<dyn Coding<T>>,
+}
+
+impl<T: NetSerialize + Clone + Send + Sync> Registration<T> {
+    #[track_caller]
+    pub(super) fn whole() -> Self {
+        assert_unconditional::<T>();
+        let (checksum, forms) = (T::WIRE_FORM.checksum(), T::WIRE_FORM.forms());
+        Self { name: T::WIRE_NAME, checksum, forms, coding: Box::new(Whole) }
+    }
+}
+
+impl<T: Replicated + Clone> Registration<T> {
+    #[track_caller]
+    pub(super) fn by_field() -> Self {
+        assert_unconditional::<T>();
+        let layout = T::LAYOUT.table();
+        let checksum = Checksum::new().number(layout.checksum()).number(1).finish();
+        Self { name: layout.name(), checksum, forms: layout.forms(), coding: Box::new(ByField::new()) }
+    }
+}
+
+impl<T: 'static> Registration<T> {
+    /// Adds the channel of the type to a mailbox, with the inbox that `make` makes.
+    #[track_caller]
+    pub(super) fn add<F: Sender, I: Inbox<F>>(
+        self,
+        mailbox: &mut Mailbox<F>,
+        make: impl FnOnce(Box<dyn Coding<T>>, Vec<Form>) -> I,
+    ) {
+        let Self { name, checksum, forms, coding } = self;
+        let config = ChannelConfig { channel: Channel::Inputs, options: OPTIONS };
+        let inbox = make(coding, forms);
+        mailbox.register_inbox(format!("{INPUTS}{name}"), InputsOf::<T>::key(), checksum, config, inbox);
+    }
+
+    /// Adds the channel of the reports of a server, which all types share.
+    #[track_caller]
+    pub(super) fn add_reports<F: Sender>(&self, mailbox: &mut Mailbox<F>, inbox: impl Inbox<F>) {
+        let config = ChannelConfig { channel: Channel::Sequenced { copies: 1 }, options: OPTIONS };
+        let (name, checksum) =
+            (format!("message {}", InputReport::WIRE_NAME), InputReport::WIRE_FORM.checksum());
+        mailbox.register_inbox(name, TypeId::of::<InputReport>(), checksum, config, inbox);
+    }
+}
+
+/// # Panics
+/// Panics if a field of the type has a condition.
+#[track_caller]
+fn assert_unconditional<T: NetSerialize>() {
+    if let Some(field) = T::WIRE_FORM.conditional_field() {
+        panic!(
+            "`{}` cannot be an input, because its field `{field}` has a condition, and the server gets an input whole",
+            T::WIRE_NAME,
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! What a server tells a client about its inputs, so that they come in time.
+//!
+//! *Invariant:* a report has the same size whatever happened.
+
+use std::time::Duration;
+
+use repl_core::{
+    BitReader, BitSlice, BitWriter, NetSerialize, NoObjects, ReadError, ReferenceMap, WriteError,
+};
+use repl_link::parts::Sequence;
+
+/// After how many ticks a server makes the next report.
+const REPORT_TICKS: u64 = 16;
+
+/// After how many ticks it does so if an input was missing.
+const URGENT_TICKS: u64 = 4;
+
+/// How many steps a margin has in a tick.
+const STEPS: f64 = 64.0;
+
+/// What became of the inputs of a client since the last report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InputReport {
+    /// The low bits of the tick whose input came last before it was needed, or latest after that.
+    pub(crate) tick: u16,
+    /// How many steps of a tick before the beginning of its tick this input has arrived.
+    margin: i16,
+    /// How many bundles have arrived.
+    pub(crate) arrived: u8,
+    /// How many bundles have not arrived before newer ones.
+    pub(crate) lost: u8,
+    /// How many times one or more bundles in a row have not arrived.
+    pub(crate) losses: u8,
+    /// How many ticks have passed without their input.
+    pub(crate) missing: u8,
+}
+
+impl InputReport {
+    /// Reads a report that takes exactly these bits.
+    pub(crate) fn read_whole(content: BitSlice<'_>) -> Result<Self, ReadError> {
+        let mut reader = content.reader();
+        let report = Self::read(&mut reader, &mut ReferenceMap::new(&NoObjects))?;
+        if reader.remaining() == 0 { Ok(report) } else { Err(ReadError::OutOfRange) }
+    }
+
+    /// Returns how many ticks before the beginning of its tick the latest input has arrived.
+    pub(crate) fn margin_ticks(self) -> f64 {
+        f64::from(self.margin) / STEPS
+    }
+}
+
+impl NetSerialize for InputReport {
+    // It stands in the errors of handshakes, so it says what one of the sides lacks.
+    const WIRE_NAME: &'static str = "repl::register_inputs";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let Self { tick, margin, arrived, lost, losses, missing } = *self;
+        writer.write_bits(tick.into(), 16);
+        writer.write_bits((margin as u16).into(), 16);
+        for count in [arrived, lost, losses, missing] {
+            writer.write_bits(count.into(), 8);
+        }
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        let (tick, margin) = (reader.read_bits(16)? as u16, reader.read_bits(16)? as u16 as i16);
+        let mut count = || reader.read_bits(8).map(|count| count as u8);
+        Ok(Self { tick, margin, arrived: count()?, lost: count()?, losses: count()?, missing: count()? })
+    }
+}
+repl_core::leaf!(InputReport);
+
+/// The ticks of a server, and when they were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TickTimes {
+    /// The last tick.
+    pub(crate) tick: u64,
+    at: Duration,
+    /// The smoothed time between two ticks in seconds. Zero before the second tick.
+    interval_secs: f64,
+}
+
+/// A tick counts for this part of the smoothed time between ticks.
+const SMOOTHING: f64 = 1.0 / 16.0;
+
+impl TickTimes {
+    /// Records that a tick begins.
+    pub(crate) fn begin(&mut self, tick: u64, now: Duration) {
+        let elapsed = now.saturating_sub(self.at).as_secs_f64();
+        if self.interval_secs > 0.0 {
+            self.interval_secs += SMOOTHING * (elapsed - self.interval_secs);
+        } else if self.tick > 0 {
+            self.interval_secs = elapsed;
+        }
+        (self.tick, self.at) = (tick, now);
+    }
+
+    /// Returns how many ticks after `now` a tick begins. Negative if it began before.
+    fn until(&self, tick: u64, now: Duration) -> f64 {
+        let since = now.saturating_sub(self.at).as_secs_f64();
+        let passed = if self.interval_secs > 0.0 { since / self.interval_secs } else { 0.0 };
+        tick as f64 - self.tick as f64 - passed
+    }
+}
+
+/// What was noted for the next report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notes {
+    report: InputReport,
+    /// The least margin, and its tick. `None` if no new input has arrived.
+    least: Option<(f64, u64)>,
+    /// The tick of the last report.
+    reported: u64,
+}
+
+impl Notes {
+    /// Notes that a new input has arrived.
+    pub(crate) fn arrived(&mut self, tick: u64, times: &TickTimes, now: Duration) {
+        let margin = times.until(tick, now);
+        if self.least.is_none_or(|(least, _)| margin < least) {
+            self.least = Some((margin, tick));
+        }
+    }
+
+    /// Notes that a bundle has arrived, and that so many before it have not.
+    pub(crate) fn bundle(&mut self, lost: u64) {
+        let report = &mut self.report;
+        report.arrived = report.arrived.saturating_add(1);
+        report.lost = report.lost.saturating_add(lost.min(255) as u8);
+        report.losses = report.losses.saturating_add(u8::from(lost > 0));
+    }
+
+    /// Notes that a bundle has arrived that had been counted among those that have not.
+    pub(crate) fn late_bundle(&mut self) {
+        let report = &mut self.report;
+        report.arrived = report.arrived.saturating_add(1);
+        report.lost = report.lost.saturating_sub(1);
+        report.losses = report.losses.min(report.lost);
+    }
+
+    /// Notes that a tick has begun without its input.
+    pub(crate) fn missing(&mut self) {
+        self.report.missing = self.report.missing.saturating_add(1);
+    }
+
+    /// Returns the report, and begins the next one, if it is due. Returns `None` if no new input has arrived.
+    pub(crate) fn take_due(&mut self, tick: u64) -> Option<InputReport> {
+        let after = if self.report.missing > 0 { URGENT_TICKS } else { REPORT_TICKS };
+        if tick.saturating_sub(self.reported) < after {
+            return None;
+        }
+        let (margin, of) = self.least.take()?;
+        let steps = (margin * STEPS).clamp(f64::from(i16::MIN), f64::from(i16::MAX));
+        let report = InputReport { tick: Sequence::new(of).to_wire(), margin: steps as i16, ..self.report };
+        *self = Self { reported: tick, ..Self::default() };
+        Some(report)
+    }
+}

@@ -1,0 +1,215 @@
+//! Inputs of ticks, over links of the simulator.
+
+use std::time::Duration;
+
+use repl::TickInput;
+use repl::prelude::*;
+use repl::sim::{LinkConditions, LinkStats, Loss};
+
+use crate::game::{Game, STEP, link, steer};
+
+#[derive(Replicated, Default)]
+struct Car {
+    #[replicated]
+    x: u32,
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What a link must allow.
+struct Limits {
+    /// The share of the ticks that begin without their input, in percent.
+    missing_percent: f64,
+    /// By how many ticks the mean time by which inputs are ahead is above the round trip and the jitter.
+    ahead_ticks: f64,
+}
+
+/// Plays ten minutes. Inputs come in time, are not made earlier than necessary, and are what the player made.
+#[track_caller]
+fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Game {
+    let mut game = Game::new(9_000 + round_trip_ms, link(round_trip_ms, jitter_ms, loss));
+    game.run(2 * SECOND);
+    // The clock begins when the round trip is known, and two seconds later it runs evenly.
+    while game.ahead.is_empty() {
+        game.run(SECOND);
+    }
+    game.run(2 * SECOND);
+    for _ in 0..600 {
+        let before = game.position();
+        game.run(SECOND);
+        let ticks = game.position() - before;
+        assert!((58.2..=61.8).contains(&ticks), "{ticks} ticks in a second");
+    }
+    let counts = game.counts();
+    let missing = 100.0 * counts.missing as f64 / (counts.arrived + counts.missing) as f64;
+    assert!(missing <= limits.missing_percent, "{missing} %: {counts:?}");
+    assert!(counts.late <= counts.missing && counts.far == 0, "{counts:?}");
+    let ahead = game.ahead.iter().sum::<f64>() / game.ahead.len() as f64;
+    let most = (round_trip_ms + jitter_ms) as f64 * 0.06 + limits.ahead_ticks;
+    assert!(ahead <= most, "{ahead} ticks ahead, and {most} are allowed");
+    assert!(game.made.is_sorted_by(|one, next| one < next), "no tick comes twice");
+    let mut right = 0;
+    for (tick, input) in &game.used {
+        if let TickInput::Made(input) = input {
+            assert_eq!(*input, steer(*tick));
+            right += 1;
+        }
+    }
+    assert_eq!(right, counts.arrived.min(right), "what has arrived in time was used");
+    game
+}
+
+/// Returns how many bytes and packets a player sends in a minute, in which he acknowledges a packet in each tick.
+fn sent_by(conditions: LinkConditions, prepare: impl FnOnce(&mut Game)) -> (f64, f64) {
+    let mut game = Game::new(77, conditions);
+    game.client.register::<Car>();
+    let car = game.server.spawn(Car::default());
+    prepare(&mut game);
+    let mut before = LinkStats::default();
+    for step in 0..3_900 {
+        game.server.get_mut(car).expect("it is there").x = step;
+        game.run(STEP);
+        if step == 300 {
+            before = game.network.stats(game.links.1);
+        }
+    }
+    let sent = game.network.stats(game.links.1);
+    ((sent.bytes_sent - before.bytes_sent) as f64, (sent.sent - before.sent) as f64)
+}
+
+/// The inputs cost at most 60 % of sending three copies of each whole, without the packets and what else is in them.
+#[track_caller]
+fn costs_little(conditions: LinkConditions) {
+    let costs = |conditions, makes_inputs: bool| {
+        let silent = sent_by(conditions, |game| game.makes_inputs = false);
+        let (bytes, packets) = sent_by(conditions, |game| {
+            (game.makes_inputs, game.sends_copies) = (makes_inputs, !makes_inputs);
+        });
+        bytes - packets * silent.0 / silent.1
+    };
+    let inputs = costs(conditions, true);
+    // Over a shorter link, acks would come before all copies are sent.
+    let latency = conditions.latency.max(Duration::from_millis(40));
+    let copies = costs(LinkConditions { latency, ..conditions }, false);
+    assert!(inputs <= 0.6 * copies, "{inputs} of {copies}");
+}
+
+#[test]
+fn r27_inputs_come_in_time_over_a_good_link() {
+    plays(20, 0, Loss::None, &Limits { missing_percent: 0.05, ahead_ticks: 3.0 });
+    costs_little(link(20, 0, Loss::None));
+}
+
+#[test]
+fn r27_inputs_come_in_time_over_a_usual_link() {
+    let loss = Loss::Independent(0.02);
+    plays(80, 20, loss, &Limits { missing_percent: 0.05, ahead_ticks: 3.0 });
+    costs_little(link(80, 20, loss));
+}
+
+#[test]
+fn r27_inputs_come_in_time_over_a_long_link() {
+    let loss = Loss::Independent(0.05);
+    plays(200, 40, loss, &Limits { missing_percent: 0.1, ahead_ticks: 3.0 });
+    costs_little(link(200, 40, loss));
+}
+
+#[test]
+fn r27_most_inputs_come_in_time_over_a_bad_link() {
+    plays(300, 100, Loss::bursts(0.10, 2.0), &Limits { missing_percent: 1.0, ahead_ticks: 6.0 });
+}
+
+/// Disturbs a game. Three seconds after the end of that all inputs come in time again, no tick has come twice, and
+/// never were many inputs made at once.
+#[track_caller]
+fn is_soon_in_step(disturb: impl FnOnce(&mut Game)) {
+    let mut game = Game::new(4_000, link(40, 5, Loss::Independent(0.01)));
+    game.run(25 * SECOND);
+    let before = game.made.len();
+    disturb(&mut game);
+    game.run(3 * SECOND);
+    let (missing, made) = (game.counts().missing, game.made.len());
+    game.run(10 * SECOND);
+    assert!(game.counts().missing <= missing + 2, "of 600 inputs {} miss", game.counts().missing - missing);
+    assert!((594..=606).contains(&(game.made.len() - made)), "{} inputs in 10 s", game.made.len() - made);
+    let stats = game.stats();
+    let link = game.network.conditions(game.links.0);
+    let most = (2 * link.latency + link.jitter).as_secs_f64() * 60.0 + 4.0;
+    assert!(stats.ahead_ticks.is_some_and(|ahead| ahead <= most), "{stats:?}");
+    let ticks = game.made.get(before..).unwrap_or_default();
+    let is_restart = |&(before, next): &(u64, u64)| next < before;
+    let pairs = || ticks.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
+    assert!(pairs().filter(is_restart).count() <= game.restarts, "no tick comes twice");
+    assert!(game.most_at_once <= 15, "{} inputs at once", game.most_at_once);
+}
+
+#[test]
+fn r27_inputs_follow_a_link_that_becomes_longer_and_shorter() {
+    is_soon_in_step(|game| game.set_link(link(200, 20, Loss::Independent(0.01))));
+    is_soon_in_step(|game| {
+        game.set_link(link(200, 20, Loss::Independent(0.01)));
+        game.run(20 * SECOND);
+        game.set_link(link(40, 5, Loss::Independent(0.01)));
+    });
+}
+
+#[test]
+fn r27_inputs_are_in_step_again_after_one_side_was_frozen() {
+    is_soon_in_step(|game| {
+        game.client_frames.next += 2 * SECOND;
+        game.run(2 * SECOND);
+    });
+    is_soon_in_step(|game| {
+        game.server_frames.next += 2 * SECOND;
+        game.run(2 * SECOND);
+    });
+}
+
+#[test]
+fn r27_inputs_follow_a_server_that_is_slow_for_some_time() {
+    is_soon_in_step(|game| {
+        game.server_frames.step *= 2;
+        game.run(3 * SECOND);
+        game.server_frames.step /= 2;
+    });
+}
+
+#[test]
+fn r27_inputs_begin_anew_after_a_restart() {
+    is_soon_in_step(|game| {
+        game.restart_server();
+        // Until the player has noticed.
+        game.run(2 * SECOND);
+    });
+}
+
+#[test]
+fn r27_a_player_with_slow_frames_makes_several_inputs_at_once() {
+    let mut game = Game::new(31, link(60, 10, Loss::Independent(0.02)));
+    game.client_frames.step *= 3;
+    game.run(60 * SECOND);
+    let (before, made) = (game.counts(), game.made.len());
+    game.run(60 * SECOND);
+    let counts = game.counts();
+    assert!(counts.missing - before.missing <= 10, "{counts:?}");
+    assert!((3_590..=3_610).contains(&(game.made.len() - made)));
+    assert!(game.stats().copies <= 4, "the rate of the frames is no loss: {:?}", game.stats());
+}
+
+#[test]
+fn r27_a_player_may_simulate_more_often_than_he_is_sent_objects() {
+    let mut game = Game::new(32, link(60, 10, Loss::None));
+    game.client.register::<Car>();
+    game.server.register::<Car>().class::<Car>().set_update_rate(UpdateRate::per_second(20.0));
+    let car = game.server.spawn(Car::default());
+    let mut missing = 0;
+    for step in 0..1_800 {
+        game.server.get_mut(car).expect("it is there").x = step;
+        game.run(STEP);
+        if step == 300 {
+            missing = game.counts().missing;
+        }
+    }
+    assert_eq!(game.counts().missing, missing);
+    assert!(game.client.get(car).is_some_and(|car| car.x > 1_780));
+}

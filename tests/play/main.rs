@@ -1,0 +1,4 @@
+//! Playing without waiting for the server: the inputs of ticks.
+
+mod game;
+mod inputs;
