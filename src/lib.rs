@@ -424,9 +424,9 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Coordinates, Edit, Guid, ItemId, Layout,
-    Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap,
-    Refusal, Replicated, WireForm, WriteError,
+    AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Confirmed, Coordinates, Edit, Guid,
+    ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError,
+    ReferenceMap, Refusal, Replicated, WireForm, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///
@@ -523,10 +523,10 @@ pub use repl_net::{
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
     DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, HostHandle, HostOptions,
     InputCounts, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MessageProgress,
-    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Progress, RateControl, ReceiveError,
-    ReceivedCall, Register, Relevancy, Role, Rpcs, SendError, Server, ServerAssets, ServerCall, ServerClock,
-    ServerConfig, ServerEvent, ServerMemory, Session, SpawnError, StaticSpawnError, Statics, TickInput,
-    Transmit, UpdateRate, Viewer,
+    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Predict, Predicted, PredictionEvent,
+    PredictionStats, PredictionStep, Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy,
+    Role, Rpcs, SendError, Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent,
+    ServerMemory, Session, SpawnError, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -102,6 +102,7 @@ pub use schema::replicated::{Edit, Replicated};
 pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
+pub use types::confirmed::Confirmed;
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{LinkConditions, LinkId, Loss, Network, PeerId};
-use repl::{InputCounts, InputStats, TickInput};
+use repl::{Confirmed, InputCounts, InputStats, Predict, Predicted, TickInput};
 
 pub(crate) const STEP: Duration = Duration::from_nanos(1_000_000_000 / 60);
 const SERVER: PeerId = PeerId(0);
@@ -24,6 +24,31 @@ pub(crate) struct Steer {
     pub(crate) buttons: u8,
     #[replicated]
     pub(crate) yaw: u16,
+}
+
+/// The player's object: where it is, and how it moves, in a way in which each step depends on all before.
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) position: [f32; 2],
+    pub(crate) velocity: [f32; 2],
+}
+
+impl Body {
+    pub(crate) fn step(&mut self, steer: Steer) {
+        let (sin, cos) = (f32::from(steer.yaw) / 10_000.0).sin_cos();
+        let (forward, right) = (f32::from(steer.forward) / 128.0, f32::from(steer.right) / 128.0);
+        let push = [forward * cos - right * sin, forward * sin + right * cos];
+        for ((position, velocity), push) in self.position.iter_mut().zip(&mut self.velocity).zip(push) {
+            *velocity = *velocity * 0.9 + push;
+            *position += *velocity / 60.0;
+        }
+    }
+}
+
+#[derive(Replicated, Default)]
+pub(crate) struct Pawn {
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) confirmed: Confirmed<Body>,
 }
 
 /// The links of the acceptance test.
@@ -64,6 +89,15 @@ pub(crate) struct Game {
     pub(crate) now: Duration,
     /// The input that the player makes for a tick.
     pub(crate) steer: fn(u64) -> Steer,
+    /// The object of the player on the server, and what the server has done to it.
+    pub(crate) pawn: Option<ObjectRef<Pawn>>,
+    pub(crate) body: Body,
+    /// What somebody else does to the body in a tick.
+    pub(crate) shove: fn(u64, &mut Body),
+    /// What the player predicts.
+    pub(crate) mine: Predicted<Body>,
+    /// The most steps of a rollback.
+    pub(crate) most_steps: u64,
     /// What the server used for its ticks.
     pub(crate) used: Vec<(u64, TickInput<Steer>)>,
     /// The ticks for which the player has made inputs.
@@ -74,11 +108,15 @@ pub(crate) struct Game {
     /// The most inputs in a frame.
     pub(crate) most_at_once: usize,
     pub(crate) restarts: usize,
+    /// For each frame of the player, how many ticks his clock went on, in ticks that he has measured.
+    pub(crate) speeds: Vec<f64>,
+    position: f64,
     /// For each frame of the player how far ahead of the server's tick its clock was.
     pub(crate) ahead: Vec<f64>,
 }
 
 fn register(side: &mut impl Register) {
+    side.register::<Pawn>();
     side.register_inputs_by_field::<Steer>().register_message::<Steer>(Channel::Sequenced { copies: 3 });
 }
 
@@ -109,12 +147,19 @@ impl Game {
             client_frames: Frames::starting_at(Duration::from_micros(1 + seed * 977 % 16_000)),
             now: Duration::ZERO,
             steer,
+            pawn: None,
+            body: Body::default(),
+            shove: |_, _| (),
+            mine: Predicted::default(),
+            most_steps: 0,
             used: Vec::new(),
             made: Vec::new(),
             makes_inputs: true,
             sends_copies: false,
             most_at_once: 0,
             restarts: 0,
+            speeds: Vec::new(),
+            position: 0.0,
             ahead: Vec::new(),
         }
     }
@@ -148,16 +193,35 @@ impl Game {
         while let Some(event) = server.poll_event() {
             if let ServerEvent::Connected(id) = event {
                 self.id = Some(id);
+                let pawn = server.spawn(Pawn::default());
+                server.object(pawn).set_owner(Some(id));
+                (self.pawn, self.body) = (Some(pawn), Body::default());
             }
         }
-        if let Some(id) = self.id {
+        if let (Some(id), Some(pawn)) = (self.id, self.pawn) {
             let tick = server.ticks() + 1;
-            self.used.push((tick, server.connection(id).input::<Steer>(tick)));
+            let input = server.connection(id).input::<Steer>(tick);
+            self.used.push((tick, input));
+            self.body.step(input.or_last().unwrap_or_default());
+            (self.shove)(tick, &mut self.body);
+            if let Some(pawn) = server.get_mut(pawn) {
+                pawn.confirmed.set(tick, self.body);
+            }
         }
         server.tick(*now);
         while let Some((_, packet)) = endpoint.poll_transmit(server) {
             self.network.send(*now, SERVER, PLAYER, packet);
         }
+    }
+
+    /// Compares what was predicted with what has arrived.
+    fn reconcile(&mut self) {
+        let Some(near) = self.client.server_tick() else { return };
+        let Some((_, pawn)) = self.client.owned_objects::<Pawn>().next() else { return };
+        self.mine.confirm(pawn.confirmed.near(near), |mine, confirmed| mine == confirmed);
+        let client = &mut self.client;
+        let steps = self.mine.roll_back(|body, at| body.step(input_at(client, at.tick)));
+        self.most_steps = self.most_steps.max(steps);
     }
 
     /// Ends the server, and starts another one.
@@ -171,16 +235,25 @@ impl Game {
         for packet in self.client_frames.arrived.drain(..) {
             self.client.receive(now, &packet).ok();
         }
+        self.reconcile();
         let before = self.made.len();
         let due = self.client.inputs::<Steer>().due(now);
         for tick in due.filter(|_| self.makes_inputs) {
             let steer = (self.steer)(tick);
             assert_eq!(self.client.inputs::<Steer>().set(tick, &steer), Some(&steer));
             self.made.push(tick);
+            let client = &mut self.client;
+            self.mine.advance(tick, |body, at| body.step(input_at(client, at.tick)));
         }
         self.most_at_once = self.most_at_once.max(self.made.len() - before);
         if self.sends_copies {
             self.client.send(&steer((now.as_secs_f64() * 60.0) as u64)).ok();
+        }
+        if let Some(interval) = self.client.clock().interval() {
+            let (before, position) = (self.position, self.position());
+            self.position = position;
+            let ticks = self.client_frames.step.as_secs_f64() / interval.as_secs_f64();
+            self.speeds.push((position - before) / ticks);
         }
         let ahead = self.stats().ahead_ticks;
         self.ahead.extend(ahead);
@@ -191,7 +264,7 @@ impl Game {
     }
 
     /// Returns for which tick the player has to make an input now, with its fraction.
-    pub(crate) fn position(&mut self) -> f64 {
+    fn position(&mut self) -> f64 {
         let tick = self.client.clock().tick_at(self.now);
         self.stats().ahead_ticks.zip(tick).map_or(0.0, |(ahead, tick)| tick + ahead)
     }
@@ -221,4 +294,8 @@ pub(crate) fn steer(tick: u64) -> Steer {
         buttons: 1 << (held(40, 29) % 8),
         yaw: (tick / 2 * 37) as u16,
     }
+}
+
+fn input_at(client: &mut Client, tick: u64) -> Steer {
+    client.inputs::<Steer>().or_last(tick).unwrap_or_default()
 }

@@ -2,3 +2,4 @@
 
 mod game;
 mod inputs;
+mod prediction;

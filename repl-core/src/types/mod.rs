@@ -4,6 +4,7 @@
 //! through their shapes, and import nothing from this folder.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+pub(crate) mod confirmed;
 pub(crate) mod foreign;
 pub(crate) mod maps;
 pub(crate) mod std;

@@ -15,11 +15,14 @@ use super::report::InputReport;
 /// If the clock is off by more seconds than this, it jumps forward, or waits.
 const JUMP_SECS: f64 = 0.25;
 
-/// How much faster the clock runs than the ticks, for each tick by which it is behind: 3 %.
+/// How much faster the clock runs than the ticks, for each tick by which it is surely behind: 3 %.
 const APPROACH: f64 = 0.03;
 
 /// By how much the speed of the clock may differ from that of the ticks.
 const GREATEST_CHANGE: f64 = 0.1;
+
+/// By how many ticks the clock may be too far ahead before it runs more than 3 % slower.
+const HARMLESS: f64 = 2.0;
 
 /// For how many ticks it is remembered how far ahead their inputs were made.
 const REMEMBERED: usize = 512;
@@ -74,7 +77,12 @@ impl InputClock {
                 } else if self.waits {
                     position
                 } else {
-                    let change = (off * APPROACH).clamp(-GREATEST_CHANGE, GREATEST_CHANGE);
+                    // What the client knows of the server's ticks and of the lead may be wrong by the jitter.
+                    // To be a little too far ahead does no harm for a while.
+                    let unsure = jitter_secs / interval_secs + if off < 0.0 { HARMLESS } else { 0.0 };
+                    let surely_off = (off.abs() - unsure).max(1.0);
+                    let most = (surely_off * APPROACH).min(GREATEST_CHANGE);
+                    let change = (off * APPROACH).clamp(-most, most);
                     position + elapsed * (1.0 + change)
                 }
             }

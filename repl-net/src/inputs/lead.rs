@@ -8,10 +8,16 @@ use std::collections::VecDeque;
 const REPORTS: usize = 125;
 
 /// Of so many reports, the one that would need the greatest lead does not count.
-const ONE_OF: usize = 60;
+const ONE_OF: usize = 41;
 
 /// If so many reports are far from what those before them have shown, the link has changed.
 const CHANGE: usize = 3;
+
+/// After more reports than this, the lead follows what was needed only slowly, so that the clock runs evenly.
+const FEW: usize = 8;
+
+/// By how many ticks the lead changes then, at most, with each report.
+const MOST_AT_ONCE: f64 = 0.25;
 
 /// What rare delays may add, in ticks. What is rarer would make every input older.
 const MOST_FOR_RARE: f64 = 3.0;
@@ -45,7 +51,9 @@ impl Lead {
         let at = |index: usize| sorted.get(index).copied().unwrap_or(ahead);
         let greatest = at(sorted.len().saturating_sub(1).saturating_sub(skipped));
         let usual = at(sorted.len() / 2);
-        self.ticks = Some(greatest.min(usual + MOST_FOR_RARE));
+        let aim = greatest.min(usual + MOST_FOR_RARE);
+        let most = if self.needed.len() > FEW { MOST_AT_ONCE } else { f64::INFINITY };
+        self.ticks = Some(self.ticks.map_or(aim, |ticks| aim.clamp(ticks - most, ticks + most)));
     }
 
     /// Forgets what was before the link has changed.
@@ -81,7 +89,7 @@ mod tests {
         assert_eq!(after([4.0, 6.0, 5.0]), 6.0);
         let usual = (0..125).map(|report| 4.0 + f64::from(report % 3));
         assert_eq!(after(usual.clone()), 6.0);
-        assert_eq!(after(usual.chain([8.0, 9.0])), 6.0, "two of 125 reports do not count");
+        assert_eq!(after(usual.chain([8.0, 9.0, 9.0])), 6.0, "three of 125 reports do not count");
     }
 
     #[test]
@@ -91,9 +99,17 @@ mod tests {
     }
 
     #[test]
+    fn the_lead_changes_slowly_if_it_is_well_known() {
+        let usual = std::iter::repeat_n(5.0, 40);
+        assert_eq!(after(usual.clone().chain([7.0])), 5.0);
+        assert_eq!(after(usual.clone().chain([7.0, 7.0])), 5.25);
+        assert_eq!(after(usual.chain([7.0; 5])), 6.0);
+    }
+
+    #[test]
     fn three_reports_far_from_those_before_are_believed() {
         let usual = std::iter::repeat_n(5.0, 100);
-        assert_eq!(after(usual.clone().chain([15.0, 16.0])), 8.0);
+        assert_eq!(after(usual.clone().chain([15.0, 16.0])), 5.0);
         assert_eq!(after(usual.clone().chain([15.0, 16.0, 15.0])), 16.0);
         assert_eq!(after(usual.chain([1.0, 1.5, 1.0])), 1.5);
     }

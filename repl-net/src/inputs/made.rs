@@ -44,6 +44,12 @@ impl<T> Made<T> {
         self.inputs.get(at).map(|(_, input)| input)
     }
 
+    /// Returns the input for a tick, or else the last one before it.
+    pub(crate) fn or_last(&self, tick: u64) -> Option<&T> {
+        let end = self.inputs.partition_point(|(made, _)| *made <= tick);
+        self.inputs.get(end.checked_sub(1)?).map(|(_, input)| input)
+    }
+
     /// Returns whether the newest input was in no bundle.
     pub(crate) fn is_unsent(&self) -> bool {
         self.newest() > self.sent.back().copied()
@@ -118,5 +124,10 @@ mod tests {
         (1..=300).for_each(|tick| made.add(tick, tick * 10));
         assert_eq!((made.get(44), made.get(45), made.get(300)), (None, Some(&450), Some(&3_000)));
         assert_eq!((made.newest(), made.get(301)), (Some(300), None));
+        made.add(310, 3_100);
+        assert_eq!(
+            (made.or_last(44), made.or_last(309), made.or_last(310)),
+            (None, Some(&3_000), Some(&3_100))
+        );
     }
 }

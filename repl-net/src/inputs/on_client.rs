@@ -166,6 +166,13 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         self.client.source::<T>()?.made.get(tick).cloned()
     }
 
+    /// Returns the input that was made for a tick, or else the last one before it, as the server
+    /// [uses it](crate::TickInput::or_last) for ticks that the input clock has skipped.
+    #[must_use]
+    pub fn or_last(self, tick: u64) -> Option<T> {
+        self.client.source::<T>()?.made.or_last(tick).cloned()
+    }
+
     /// Returns how the inputs come to the server. All types of inputs have the same clock.
     #[must_use]
     pub fn stats(&mut self, now: Duration) -> InputStats {

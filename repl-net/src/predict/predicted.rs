@@ -1,0 +1,299 @@
+//! The states of one object as a client predicts them, tick by tick.
+//!
+//! *Invariant:* the states before the confirmed one, and this one, never change again.
+
+use std::collections::VecDeque;
+
+/// By default, a client predicts at most so many ticks.
+const USUAL_LIMIT: u64 = 40;
+
+/// How many events wait. The oldest is dropped for a further one.
+const MOST_EVENTS: usize = 8;
+
+/// The states of one object as a client predicts them: what the player's inputs have done to it, although the
+/// server has not heard of them yet.
+///
+/// In each frame, [`confirm`](Self::confirm) what has arrived, [`roll_back`](crate::Predict::roll_back), and
+/// [`advance`](crate::Predict::advance) by the ticks for which [inputs](crate::Client::inputs) are due:
+///
+/// ```
+/// # use repl_net as repl;
+/// use repl::{Predict, Predicted};
+///
+/// // Both sides step in the same way: here, each input is a way to go.
+/// let step = |x: &mut i32, input: i32| *x += input;
+/// let inputs = |tick: u64| if tick > 12 { 5 } else { 1 };
+///
+/// let mut x = Predicted::default();
+/// x.confirm((10, &100), |mine, confirmed| mine == confirmed);
+/// for tick in 11..=14 {
+///     x.advance(tick, |x, at| step(x, inputs(at.tick)));
+/// }
+/// assert_eq!(x.state(), Some(&112));
+///
+/// // The server says that somebody has pushed the player in tick 12.
+/// x.confirm((12, &202), |mine, confirmed| mine == confirmed);
+/// let steps = x.roll_back(|x, at| step(x, inputs(at.tick)));
+/// assert_eq!((steps, x.state()), (2, Some(&212)));
+/// ```
+///
+/// Everything is a value of the user: the state `S` may be a whole object, some fields of it, or a vehicle
+/// with all of its wheels. It takes memory for twice the limit of states, which is allocated once.
+#[derive(Clone, Debug)]
+pub struct Predicted<S> {
+    /// The states after ticks that follow each other, the oldest first.
+    states: VecDeque<S>,
+    /// The tick of the first of them.
+    first: u64,
+    /// The newest tick that was simulated, or would have been.
+    newest: Option<u64>,
+    /// The newest state.
+    now: Option<S>,
+    /// The confirmed tick.
+    confirmed: Option<u64>,
+    /// Whether the steps after the confirmed tick are to be done, again or for the first time.
+    is_wrong: bool,
+    is_stopped: bool,
+    /// The newest state before the last rollback.
+    corrected: Option<S>,
+    limit: u64,
+    stats: PredictionStats,
+    events: VecDeque<PredictionEvent>,
+}
+
+/// What has happened to a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PredictionEvent {
+    /// The server has confirmed something else, and the steps after it were done again.
+    RolledBack {
+        /// How many steps.
+        steps: u64,
+    },
+    /// The server has confirmed nothing for more ticks than the limit. Until it does, the state is the last
+    /// confirmed one.
+    Stopped,
+    /// The prediction goes on.
+    Resumed,
+}
+
+/// What was counted of a prediction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PredictionStats {
+    /// How many ticks the server has confirmed as they were predicted.
+    pub confirmed: u64,
+    /// How many times the steps after a tick were done again.
+    pub rollbacks: u64,
+    /// How many steps that were.
+    pub steps_again: u64,
+    /// How many times the prediction has stopped.
+    pub stops: u64,
+}
+
+impl<S> Default for Predicted<S> {
+    fn default() -> Self {
+        Self::new(USUAL_LIMIT)
+    }
+}
+
+impl<S> Predicted<S> {
+    /// Returns a prediction without a state, which begins with the first that is confirmed. It predicts at
+    /// most `limit` ticks: as many as the [inputs](crate::InputStats::ahead_ticks) are ahead, and the time
+    /// that the server's packets take. The default is 40, which is enough for a round trip of 400 ms at 60
+    /// ticks a second.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        let most_states = limit.saturating_mul(2).saturating_add(2).min(1 << 16) as usize;
+        Self {
+            states: VecDeque::with_capacity(most_states),
+            first: 0,
+            newest: None,
+            now: None,
+            confirmed: None,
+            is_wrong: false,
+            is_stopped: false,
+            corrected: None,
+            limit,
+            stats: PredictionStats::default(),
+            events: VecDeque::with_capacity(MOST_EVENTS),
+        }
+    }
+
+    /// Returns the state after the newest tick, or the confirmed one while the prediction is stopped. `None`
+    /// before anything was confirmed.
+    #[must_use]
+    pub const fn state(&self) -> Option<&S> {
+        self.now.as_ref()
+    }
+
+    /// Returns the state after a tick, if it is known: of the ticks up to the newest one, back to some before
+    /// the confirmed one.
+    #[must_use]
+    pub fn at(&self, tick: u64) -> Option<&S> {
+        self.states.get(usize::try_from(tick.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Returns the newest tick.
+    #[must_use]
+    pub const fn tick(&self) -> Option<u64> {
+        self.newest
+    }
+
+    /// Returns the newest tick that the server has confirmed.
+    #[must_use]
+    pub const fn confirmed_tick(&self) -> Option<u64> {
+        self.confirmed
+    }
+
+    /// Returns whether the prediction is stopped, because the server has confirmed nothing for too long.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
+    /// Returns what was counted.
+    #[must_use]
+    pub const fn stats(&self) -> PredictionStats {
+        self.stats
+    }
+
+    /// Returns the next event. At most eight wait, the newest.
+    pub fn poll_event(&mut self) -> Option<PredictionEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the state that was shown before the last rollback, once: a [`Smoothed`](crate::Smoothed) shows
+    /// the way from it to the corrected [`state`](Self::state).
+    pub fn take_corrected(&mut self) -> Option<S> {
+        self.corrected.take()
+    }
+
+    fn report(&mut self, event: PredictionEvent) {
+        if self.events.len() == MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
+
+impl<S: Clone> Predicted<S> {
+    /// Takes the state of a tick that the server has confirmed, as
+    /// [`Confirmed::near`](repl_core::Confirmed::near) returns it. `agrees` gets the predicted and the
+    /// confirmed state, and says whether they are the same as far as it matters: two numbers that went over
+    /// the wire with fewer bits may differ a little. Returns whether they did not agree, so that
+    /// [`roll_back`](crate::Predict::roll_back) will do the steps after this tick again. Ticks that are not
+    /// newer than the last one are ignored.
+    pub fn confirm(&mut self, (tick, state): (u64, &S), agrees: impl FnOnce(&S, &S) -> bool) -> bool {
+        if self.confirmed >= Some(tick) {
+            return false;
+        }
+        self.confirmed = Some(tick);
+        if self.newest <= Some(tick) || self.is_stopped || self.at(tick).is_none() {
+            self.begin(tick, state);
+            return self.is_wrong;
+        }
+        let Some(mine) = self.at(tick) else { return false };
+        if agrees(mine, state) {
+            self.stats.confirmed = self.stats.confirmed.saturating_add(1);
+        } else {
+            self.is_wrong = true;
+            self.set(tick, state.clone());
+        }
+        self.forget_old();
+        self.is_wrong
+    }
+
+    /// Begins with a confirmed state, before which nothing is known.
+    fn begin(&mut self, tick: u64, state: &S) {
+        self.states.clear();
+        self.states.push_back(state.clone());
+        (self.first, self.newest) = (tick, self.newest.max(Some(tick)));
+        self.is_wrong = self.newest > Some(tick) && !self.is_too_far(self.newest);
+        if !self.is_wrong || self.now.is_none() {
+            self.corrected = self.now.replace(state.clone());
+        }
+        if self.is_stopped && !self.is_too_far(self.newest) {
+            self.is_stopped = false;
+            self.report(PredictionEvent::Resumed);
+        }
+    }
+
+    /// Forgets what is more than the limit before the confirmed tick.
+    fn forget_old(&mut self) {
+        while self.first.saturating_add(self.limit) < self.confirmed.unwrap_or(0) && self.states.len() > 1 {
+            self.states.pop_front();
+            self.first = self.first.saturating_add(1);
+        }
+    }
+
+    /// Sets the state after a tick that has one, or the next one.
+    fn set(&mut self, tick: u64, state: S) {
+        let at = tick.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+        match at.and_then(|at| self.states.get_mut(at)) {
+            Some(known) => *known = state,
+            None => self.states.push_back(state),
+        }
+    }
+
+    pub(super) fn is_too_far(&self, tick: Option<u64>) -> bool {
+        let ahead = tick.unwrap_or(0).saturating_sub(self.confirmed.unwrap_or(0));
+        self.confirmed.is_some() && ahead > self.limit
+    }
+
+    /// Returns whether the object has a state from which it can be stepped.
+    pub(super) const fn is_running(&self) -> bool {
+        self.now.is_some() && !self.is_stopped
+    }
+
+    /// Stops at the confirmed state.
+    pub(super) fn stop(&mut self) {
+        if !self.is_running() {
+            return;
+        }
+        let confirmed = self.confirmed.unwrap_or(0);
+        self.states.truncate(confirmed.saturating_sub(self.first).saturating_add(1) as usize);
+        (self.corrected, self.is_stopped) = (self.now.take(), true);
+        self.now = self.at(confirmed).cloned();
+        self.stats.stops = self.stats.stops.saturating_add(1);
+        self.report(PredictionEvent::Stopped);
+    }
+
+    /// Records that a tick passes. If it was not simulated, that is done later.
+    pub(super) fn pass(&mut self, tick: u64, is_simulated: bool) {
+        self.is_wrong |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
+        self.newest = self.newest.max(Some(tick));
+    }
+
+    /// Returns the tick after which the steps must be done again.
+    pub(super) fn wrong_after(&self) -> Option<u64> {
+        self.confirmed.filter(|_| self.is_wrong)
+    }
+
+    /// Goes back to the state after a tick. If it is not known, because the object is known only since a
+    /// later one, it stands still until then.
+    pub(super) fn rewind(&mut self, tick: u64) {
+        self.corrected.clone_from(&self.now);
+        self.now = self.at(tick).or(self.states.front()).cloned();
+    }
+
+    /// Returns the state to step.
+    pub(super) const fn now_mut(&mut self) -> Option<&mut S> {
+        self.now.as_mut()
+    }
+
+    /// Records the state after a step. What the server has confirmed stays as it is.
+    pub(super) fn end_step(&mut self, tick: u64) {
+        if self.confirmed >= Some(tick) {
+            self.now = self.at(tick).or(self.states.front()).cloned();
+        } else if let Some(now) = self.now.clone() {
+            self.set(tick, now);
+        }
+    }
+
+    pub(super) fn end_rollback(&mut self, steps: u64) {
+        self.is_wrong = false;
+        self.stats.rollbacks = self.stats.rollbacks.saturating_add(1);
+        self.stats.steps_again = self.stats.steps_again.saturating_add(steps);
+        self.report(PredictionEvent::RolledBack { steps });
+    }
+}

@@ -1,0 +1,192 @@
+//! Steps of one predicted object, or of several that touch each other.
+//!
+//! *Invariant:* objects that are stepped together are always at the same tick.
+
+use super::predicted::Predicted;
+
+/// A step of a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredictionStep {
+    /// The tick that is simulated.
+    pub tick: u64,
+    /// Whether the tick was simulated before, so that what happens only once, as a sound, has happened already.
+    pub is_again: bool,
+}
+
+/// One [`Predicted`] object, or several that touch each other and are therefore stepped and rolled back
+/// together: `(&mut car, &mut ball)`, up to four, or a slice of objects of the same type.
+///
+/// ```
+/// # use repl_net as repl;
+/// use repl::{Predict, Predicted};
+///
+/// let (mut car, mut ball) = (Predicted::default(), Predicted::default());
+/// car.confirm((7, &0.0), |mine, confirmed| mine == confirmed);
+/// ball.confirm((7, &1.5), |mine, confirmed| mine == confirmed);
+/// (&mut car, &mut ball).advance(8, |(car, ball), _| {
+///     *car += 2.0;
+///     *ball = f64::max(*ball, *car); // the car pushes the ball
+/// });
+/// assert_eq!(ball.state(), Some(&2.0));
+/// ```
+pub trait Predict {
+    /// The states of all of them.
+    type States<'a>;
+
+    /// Goes on to a tick, for which the client has made an input. Calls `step` with the states and each tick
+    /// that was not simulated yet; that is more than one if the client has made no inputs for some. Calls
+    /// nothing before all states are confirmed, and if the server has confirmed none for more ticks than the
+    /// limit: then the states are the confirmed ones.
+    fn advance(&mut self, tick: u64, mut step: impl FnMut(Self::States<'_>, PredictionStep)) {
+        let from = self.newest().unwrap_or(tick.saturating_sub(1)).saturating_add(1);
+        if self.is_too_far(tick) {
+            self.stop();
+        }
+        if !self.is_running() {
+            return self.pass(tick, false);
+        }
+        for tick in from..=tick {
+            self.step(PredictionStep { tick, is_again: false }, &mut step);
+            self.pass(tick, true);
+        }
+    }
+
+    /// If the server has confirmed something else than was predicted, does the steps after it again, up to
+    /// the newest tick. Call it once in each frame. Returns the number of steps: at most so many as the
+    /// newest tick is ahead of the confirmed one, and zero if there was nothing to do.
+    fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
+        let Some((wrong, newest)) = self.wrong_after().zip(self.newest()) else { return 0 };
+        if !self.is_running() {
+            return 0;
+        }
+        self.rewind(wrong);
+        for tick in wrong.saturating_add(1)..=newest {
+            self.step(PredictionStep { tick, is_again: true }, &mut step);
+        }
+        let steps = newest.saturating_sub(wrong);
+        self.end_rollback(steps);
+        steps
+    }
+
+    #[doc(hidden)]
+    fn newest(&self) -> Option<u64>;
+    #[doc(hidden)]
+    fn is_too_far(&self, tick: u64) -> bool;
+    #[doc(hidden)]
+    fn is_running(&self) -> bool;
+    #[doc(hidden)]
+    fn wrong_after(&self) -> Option<u64>;
+    #[doc(hidden)]
+    fn stop(&mut self);
+    #[doc(hidden)]
+    fn pass(&mut self, tick: u64, is_simulated: bool);
+    #[doc(hidden)]
+    fn rewind(&mut self, tick: u64);
+    #[doc(hidden)]
+    fn step(&mut self, at: PredictionStep, step: &mut impl FnMut(Self::States<'_>, PredictionStep));
+    #[doc(hidden)]
+    fn end_rollback(&mut self, steps: u64);
+}
+
+impl<S: Clone + 'static> Predict for Predicted<S> {
+    type States<'a> = &'a mut S;
+
+    fn newest(&self) -> Option<u64> {
+        self.tick()
+    }
+
+    fn is_too_far(&self, tick: u64) -> bool {
+        Self::is_too_far(self, Some(tick))
+    }
+
+    fn is_running(&self) -> bool {
+        Self::is_running(self)
+    }
+
+    fn wrong_after(&self) -> Option<u64> {
+        Self::wrong_after(self)
+    }
+
+    fn stop(&mut self) {
+        Self::stop(self);
+    }
+
+    fn pass(&mut self, tick: u64, is_simulated: bool) {
+        Self::pass(self, tick, is_simulated);
+    }
+
+    fn rewind(&mut self, tick: u64) {
+        Self::rewind(self, tick);
+    }
+
+    fn step(&mut self, at: PredictionStep, step: &mut impl FnMut(&mut S, PredictionStep)) {
+        if let Some(now) = self.now_mut() {
+            step(now, at);
+        }
+        self.end_step(at.tick);
+    }
+
+    fn end_rollback(&mut self, steps: u64) {
+        Self::end_rollback(self, steps);
+    }
+}
+
+macro_rules! together {
+    ($($name:ident $state:ident),*) => {
+        impl<$($state: Clone + 'static),*> Predict for ($(&mut Predicted<$state>,)*) {
+            type States<'a> = ($(&'a mut $state,)*);
+
+            fn newest(&self) -> Option<u64> {
+                let ($($name,)*) = self;
+                None$(.max($name.tick()))*
+            }
+
+            fn is_too_far(&self, tick: u64) -> bool {
+                let ($($name,)*) = self;
+                $(Predicted::is_too_far($name, Some(tick)))||*
+            }
+
+            fn is_running(&self) -> bool {
+                let ($($name,)*) = self;
+                $(Predicted::is_running($name))&&*
+            }
+
+            fn wrong_after(&self) -> Option<u64> {
+                let ($($name,)*) = self;
+                [$(Predicted::wrong_after($name)),*].into_iter().flatten().min()
+            }
+
+            fn stop(&mut self) {
+                let ($($name,)*) = self;
+                $(Predicted::stop($name);)*
+            }
+
+            fn pass(&mut self, tick: u64, is_simulated: bool) {
+                let ($($name,)*) = self;
+                $(Predicted::pass($name, tick, is_simulated);)*
+            }
+
+            fn rewind(&mut self, tick: u64) {
+                let ($($name,)*) = self;
+                $(Predicted::rewind($name, tick);)*
+            }
+
+            fn step(&mut self, at: PredictionStep, step: &mut impl FnMut(Self::States<'_>, PredictionStep)) {
+                let ($($name,)*) = self;
+                if let ($(Some($name),)*) = ($($name.now_mut(),)*) {
+                    step(($($name,)*), at);
+                }
+                $(Predicted::end_step($name, at.tick);)*
+            }
+
+            fn end_rollback(&mut self, steps: u64) {
+                let ($($name,)*) = self;
+                $(Predicted::end_rollback($name, steps);)*
+            }
+        }
+    };
+}
+
+together!(one A, other B);
+together!(one A, other B, third C);
+together!(one A, other B, third C, fourth D);

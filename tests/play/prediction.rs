@@ -1,0 +1,235 @@
+//! Predicted objects, compared with a naive way: replay everything from the confirmed state in each frame.
+
+use std::collections::BTreeMap;
+
+use repl::sim::Rng;
+use repl::{Confirmed, Predict, Predicted, PredictionEvent};
+
+/// A state that depends on each earlier step.
+type State = u64;
+
+fn step(state: &mut State, input: u64) {
+    *state = state.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ input;
+}
+
+/// Both objects change each other.
+fn step_both(one: &mut State, other: &mut State, input: u64) {
+    let before = *one;
+    step(one, input ^ *other);
+    step(other, before);
+}
+
+fn input(tick: u64) -> u64 {
+    tick.wrapping_mul(0x2545_f491_4f6c_dd1d)
+}
+
+/// The server's side of a world: the states after each tick, which somebody shoves now and then.
+struct World {
+    rng: Rng,
+    tick: u64,
+    one: State,
+    other: State,
+    are_coupled: bool,
+    shoves: f64,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        // Near the numbers at which the low bits of ticks begin anew.
+        let tick = 65_536 * rng.below(3) + 65_400 + rng.below(200);
+        let shoves = [0.0, 0.015, 0.2][rng.below(3) as usize];
+        Self { rng, tick, one: seed, other: !seed, are_coupled: true, shoves }
+    }
+
+    fn step(&mut self) {
+        self.tick += 1;
+        if self.are_coupled {
+            step_both(&mut self.one, &mut self.other, input(self.tick));
+        } else {
+            step(&mut self.one, input(self.tick));
+        }
+        if self.rng.chance(self.shoves) {
+            self.one ^= 1;
+        }
+        if self.rng.chance(self.shoves) {
+            self.other ^= 2;
+        }
+    }
+}
+
+fn same(mine: &State, confirmed: &State) -> bool {
+    mine == confirmed
+}
+
+#[test]
+fn a_prediction_equals_the_naive_way_in_a_thousand_worlds() {
+    for seed in 0..1_000 {
+        let mut world = World { are_coupled: false, ..World::new(seed) };
+        let (mut mine, mut naive) = (Predicted::new(40), None);
+        let mut newest = world.tick + 6;
+        for _ in 0..120 {
+            world.step();
+            let (tick, state) = (world.tick, world.one);
+            if world.rng.chance(0.8) {
+                mine.confirm(Confirmed::new(tick, state).near(tick - world.rng.below(9)), same);
+                naive = Some((tick, state));
+            }
+            let steps = mine.roll_back(|state, at| step(state, input(at.tick)));
+            assert!(steps <= newest.saturating_sub(mine.confirmed_tick().unwrap_or(0)), "seed {seed}");
+            // Frames are not ticks.
+            for _ in 0..world.rng.below(3) {
+                newest = newest.max(world.tick) + u64::from(newest < world.tick + 12);
+                mine.advance(newest, |state, at| step(state, input(at.tick)));
+            }
+            let expected = naive.map(|(tick, mut state)| {
+                let newest = mine.tick().unwrap_or(tick);
+                (tick + 1..=newest).for_each(|tick| step(&mut state, input(tick)));
+                state
+            });
+            assert_eq!(mine.state().copied(), expected, "seed {seed} at {}", world.tick);
+        }
+        assert!(world.shoves > 0.0 || mine.stats().rollbacks <= 1, "seed {seed}: {:?}", mine.stats());
+    }
+}
+
+/// The naive way for two objects: all states so far, and each step after the older confirmation done again.
+#[derive(Default)]
+struct Naive {
+    one: BTreeMap<u64, State>,
+    other: BTreeMap<u64, State>,
+    confirmed: (Option<u64>, Option<u64>),
+}
+
+impl Naive {
+    fn replay(&mut self, newest: u64) -> Option<(State, State)> {
+        let (one, other) = (self.confirmed.0?, self.confirmed.1?);
+        let start = one.min(other);
+        let before = |states: &BTreeMap<u64, State>| {
+            states.range(..=start).next_back().or(states.iter().next()).map(|(_, state)| *state)
+        };
+        let (mut a, mut b) = (before(&self.one)?, before(&self.other)?);
+        for tick in start + 1..=newest {
+            step_both(&mut a, &mut b, input(tick));
+            a = if tick <= one { *self.one.get(&tick).or(self.one.values().next())? } else { a };
+            b = if tick <= other { *self.other.get(&tick).or(self.other.values().next())? } else { b };
+            if tick > one {
+                self.one.insert(tick, a);
+            }
+            if tick > other {
+                self.other.insert(tick, b);
+            }
+        }
+        Some((a, b))
+    }
+}
+
+#[test]
+fn objects_that_touch_each_other_equal_the_naive_way_in_a_thousand_worlds() {
+    for seed in 0..1_000 {
+        let mut world = World::new(seed);
+        let (mut one, mut other, mut naive) = (Predicted::new(40), Predicted::new(40), Naive::default());
+        let mut newest = world.tick + 6;
+        for _ in 0..120 {
+            world.step();
+            if world.rng.chance(0.7) {
+                one.confirm((world.tick, &world.one), same);
+                naive.one.insert(world.tick, world.one);
+                naive.confirmed.0 = Some(world.tick);
+            }
+            if world.rng.chance(0.7) {
+                other.confirm((world.tick, &world.other), same);
+                naive.other.insert(world.tick, world.other);
+                naive.confirmed.1 = Some(world.tick);
+            }
+            (&mut one, &mut other).roll_back(|(one, other), at| step_both(one, other, input(at.tick)));
+            newest += u64::from(newest < world.tick + 12);
+            (&mut one, &mut other).advance(newest, |(one, other), at| step_both(one, other, input(at.tick)));
+            if let Some(expected) = naive.replay(newest) {
+                let states = one.state().copied().zip(other.state().copied());
+                assert_eq!(states, Some(expected), "seed {seed} at {}", world.tick);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prediction_that_was_right_is_not_done_again() {
+    let mut mine = Predicted::default();
+    assert_eq!(mine.roll_back(|_, _| ()), 0);
+    assert_eq!(mine.state(), None);
+    mine.confirm((5, &0_u64), same);
+    for tick in 6..=12 {
+        mine.advance(tick, |state, at| {
+            assert!(!at.is_again);
+            *state += at.tick;
+        });
+    }
+    mine.confirm((8, &(6 + 7 + 8)), |mine, confirmed| mine.abs_diff(*confirmed) < 2);
+    mine.confirm((9, &(6 + 7 + 8 + 9 + 1)), |mine, confirmed| mine.abs_diff(*confirmed) < 2);
+    assert_eq!(mine.roll_back(|_, _| panic!("nothing differs")), 0);
+    assert_eq!((mine.stats().confirmed, mine.stats().rollbacks), (2, 0));
+    assert_eq!(mine.at(9), Some(&(6 + 7 + 8 + 9)), "what differs a little stays as it was");
+    assert_eq!(mine.poll_event(), None);
+}
+
+#[test]
+fn what_happens_once_is_told_from_what_is_done_again() {
+    let (mut mine, mut sounds) = (Predicted::default(), Vec::new());
+    mine.confirm((0, &0), same);
+    let mut step = |state: &mut State, at: repl::PredictionStep| {
+        *state += 1;
+        if !at.is_again {
+            sounds.push(at.tick);
+        }
+    };
+    mine.advance(3, &mut step);
+    mine.confirm((1, &100), same);
+    assert_eq!(mine.roll_back(&mut step), 2);
+    mine.advance(4, &mut step);
+    assert_eq!((mine.state(), sounds), (Some(&103), vec![1, 2, 3, 4]));
+    assert_eq!(mine.poll_event(), Some(PredictionEvent::RolledBack { steps: 2 }));
+    assert_eq!(mine.take_corrected(), Some(3), "what was shown before");
+    assert_eq!(mine.take_corrected(), None);
+}
+
+#[test]
+fn a_prediction_stops_at_its_limit_and_goes_on_with_the_next_confirmation() {
+    let mut mine = Predicted::new(10);
+    mine.confirm((0, &0), same);
+    let step = |state: &mut State, _: repl::PredictionStep| *state += 1;
+    for tick in 1..=10 {
+        mine.advance(tick, step);
+    }
+    assert_eq!((mine.state(), mine.is_stopped()), (Some(&10), false));
+    for tick in 11..=20 {
+        mine.advance(tick, step);
+        assert_eq!((mine.state(), mine.is_stopped()), (Some(&0), true));
+    }
+    // This is still too long ago.
+    mine.confirm((9, &9), same);
+    assert_eq!(mine.roll_back(step), 0);
+    assert_eq!((mine.state(), mine.is_stopped()), (Some(&9), true));
+    mine.confirm((12, &50), same);
+    assert_eq!(mine.roll_back(step), 8);
+    assert_eq!((mine.state(), mine.is_stopped()), (Some(&58), false));
+    let events: Vec<_> = std::iter::from_fn(|| mine.poll_event()).collect();
+    assert_eq!(
+        events,
+        [PredictionEvent::Stopped, PredictionEvent::Resumed, PredictionEvent::RolledBack { steps: 8 }]
+    );
+    assert_eq!(mine.stats().stops, 1);
+}
+
+#[test]
+fn a_confirmation_of_a_tick_that_was_not_predicted_is_the_state() {
+    let mut mine = Predicted::default();
+    mine.confirm((10, &1), same);
+    mine.advance(12, |state, _| *state += 1);
+    mine.confirm((15, &100), same);
+    assert_eq!((mine.state(), mine.tick()), (Some(&100), Some(15)));
+    mine.confirm((14, &7), same);
+    assert_eq!(mine.state(), Some(&100), "an older tick is ignored");
+    mine.advance(17, |state, _| *state += 1);
+    assert_eq!(mine.state(), Some(&102), "two ticks");
+}
