@@ -1,7 +1,7 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
 //! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from it.
-//! A client that measures what it receives shows the same values as one that does not.
+//! A client that walks over each update shows the same values as one that copies most of them.
 
 use std::time::Duration;
 
@@ -26,11 +26,18 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Returns a client that measures what it receives, or does not.
-    pub fn new(measure: bool) -> Self {
-        let config =
-            ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
+    /// Returns a client that copies most values, or walks over each update and measures it.
+    pub fn new(walks: bool) -> Self {
+        let config = ClientConfig {
+            max_objects: 64,
+            max_object_bytes: 8_192,
+            measure: walks,
+            ..ClientConfig::default()
+        };
         let mut client = Client::new(config, Session::for_tests(SESSION));
+        if walks {
+            client.walk_only();
+        }
         register(&mut client);
         talk::register(&mut client);
         Self { client, now: Duration::ZERO, ticks: 0, token: 0, heard: Heard::default() }
@@ -117,21 +124,21 @@ impl Guest {
     }
 }
 
-/// Runs an input on two clients, of which one measures what it receives and copies no values. Returns the
+/// Runs an input on two clients, of which one walks over each update and measures it. Returns the
 /// other one, the number of packets that it accepted, and the number of all packets.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
-    let (mut guest, mut measuring) = (Guest::new(false), Guest::new(true));
+    let (mut guest, mut walking) = (Guest::new(false), Guest::new(true));
     guest.tick();
-    measuring.tick();
+    walking.tick();
     let packets = split(data);
     let mut accepted = 0;
     for content in &packets {
         let is_accepted = guest.hear(content);
-        assert_eq!(is_accepted, measuring.hear(content));
+        assert_eq!(is_accepted, walking.hear(content));
         accepted += usize::from(is_accepted);
         guest.tick();
-        measuring.tick();
+        walking.tick();
     }
-    assert_eq!(guest.shown(), measuring.shown());
+    assert_eq!(guest.shown(), walking.shown());
     (guest, accepted, packets.len())
 }

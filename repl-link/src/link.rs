@@ -198,16 +198,20 @@ impl<P: Payload> Link<P> {
     }
 
     /// Returns the number and the body of each packet of state among the last `count` packets that were queued,
-    /// unless they were polled: what this side has written, to look inside. Costs O(packets).
-    pub fn written(&self, count: usize) -> impl Iterator<Item = (Sequence, BitReader<'_>)> {
+    /// unless they were polled, the oldest first: what this side has written, to look inside. Costs O(packets).
+    #[must_use]
+    pub fn written(&self, count: usize) -> Vec<(Sequence, BitReader<'_>)> {
         let (newest, is_extended) = (self.outbox.sequence(), self.outbox.extension.is_some());
-        self.outbox.queue.waiting.newest_first().take(count).filter_map(move |bytes| {
+        let mut packets: Vec<_> = self.outbox.queue.waiting.newest_first().take(count).collect();
+        packets.reverse();
+        let bodies = packets.into_iter().filter_map(|bytes| {
             let mut reader = packet::content_of_state(bytes)?;
             let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
             let next = self.received_end();
             Header::read::<P::Extension>(&mut reader, sequence, next, is_extended).ok()?;
             Some((sequence, reader))
-        })
+        });
+        bodies.collect()
     }
 
     /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.

@@ -151,6 +151,31 @@ fn a_server_counts_what_its_clients_receive_of_every_kind_of_value() {
 }
 
 #[test]
+fn the_bits_of_each_kind_of_value_are_counted_for_its_own_property() {
+    let (mut room, chests) = room(1, true);
+    let bits = |room: &Room| -> BTreeMap<String, u64> {
+        let properties = &room.server.traffic()[0].properties;
+        properties.iter().map(|property| (property.path.clone(), property.bits)).collect()
+    };
+    for (path, expected, change) in [
+        ("weight", 32, (|chest| chest.weight = 7) as fn(&mut Chest)),
+        // 20,001 steps.
+        ("position[1]", 15, |chest| chest.position[1] = 3.0),
+        // The length takes 4 bits, and each letter 8.
+        ("label", 4 + 3 * 8, |chest| chest.label = "abc".to_owned()),
+        ("odd", 5, |chest| chest.odd = Odd(3)),
+    ] {
+        let before = bits(&room);
+        change(&mut room.server[chests[0]]);
+        room.settle();
+        let after = bits(&room);
+        let changed: Vec<_> = after.iter().filter(|(path, bits)| before[*path] != **bits).collect();
+        assert_eq!(changed.len(), 1, "{path}: {changed:?}");
+        assert_eq!((changed[0].0.as_str(), changed[0].1 - before[path]), (path, expected));
+    }
+}
+
+#[test]
 fn an_object_that_is_too_large_for_a_packet_counts_once() {
     let (mut room, chests) = room(2, true);
     let before = room.server.traffic()[0].clone();
@@ -165,6 +190,16 @@ fn an_object_that_is_too_large_for_a_packet_counts_once() {
     let (updates, bits) = of("coins", after);
     assert_eq!(updates, of("coins", before).0 + 2, "one for each client");
     assert!(bits >= 2 * 4_000 * 16);
+}
+
+#[test]
+fn an_object_that_is_too_large_for_a_packet_counts_once_also_if_its_parts_are_lost() {
+    let (mut room, chests) = room(1, true);
+    room.server[chests[0]].coins = (0..4_000).collect();
+    room.lose_until_noticed(0);
+    room.lose_until_noticed(0);
+    room.settle();
+    assert_eq!(room.server.traffic(), received(&room));
 }
 
 #[test]

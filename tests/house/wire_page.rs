@@ -130,7 +130,7 @@ const SESSIONS: [Row; 22] = [
 const MESSAGES: [Row; 12] = [
     ("and then its rest: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
     (
-        "ends in a character of it, a number above {}, and",
+        "ends inside a character of it, a number above {}, and",
         "repl-net/src/body/asset_names",
         "MAX_NUMBER",
         Plain,

@@ -342,7 +342,7 @@ fn registering_a_class_after_the_first_connection_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "call `register::<Ship>()` before the first `connect`")]
+#[should_panic(expected = "call `register::<Ship>()` before the first one")]
 fn spawning_a_new_class_after_the_first_connection_is_refused() {
     let mut server = Server::new(ServerConfig::default());
     server.connect(Duration::ZERO);

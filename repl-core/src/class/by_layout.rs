@@ -11,10 +11,11 @@ use crate::schema::display::path;
 use crate::schema::layout::Layout;
 use crate::schema::replicated::Replicated;
 
-/// Prints the replicated values of an object by its layout, for logs and for what a debugger cannot show. The class
-/// needs no `Debug`. Each value stands behind its path in the printed table, for example `bag{3}.count`; the keys of maps,
-/// `None` and empty collections are left out, and of a value with its own serialiser only the number of its bits is printed. Costs O(size of the
-/// object), and for a generic class what a registration costs.
+/// Prints the replicated values of an object by its layout, for logs and for what a debugger cannot show. The
+/// class needs no `Debug`. Each value stands behind its path in the printed table, for example
+/// `bag{3}.count`; the keys of maps, `None` and empty collections are left out, and of a value that is sent
+/// as a unit only the number of its bits is printed. Costs O(size of the object), and for a generic class
+/// what a registration costs.
 ///
 /// ```
 /// # use repl_core as repl;

@@ -68,6 +68,9 @@ pub(super) unsafe fn value(codec: &Codec, value: *const u8, f: &mut fmt::Formatt
 #[repr(align(16))]
 struct Room([u8; 16]);
 
+const _: () = assert!(size_of::<u128>() <= size_of::<Room>() && align_of::<u128>() <= align_of::<Room>());
+const _: () = assert!(size_of::<[f32; 4]>() <= size_of::<Room>());
+
 /// Prints a value on the wire, as [`value`] does it.
 pub(crate) fn wire_value(
     codec: &Codec,
@@ -82,8 +85,22 @@ pub(crate) fn wire_value(
             Ok(text) => return text.fmt(f),
             Err(error) => Err(error),
         },
-        // SAFETY: the values of all other codecs are plain bytes, at most 16 of them.
-        _ => unsafe { read_value(codec, &mut reader, references, room.0.as_mut_ptr()) },
+        Codec::Bool
+        | Codec::Int(_)
+        | Codec::Wide
+        | Codec::F32
+        | Codec::F64
+        | Codec::QuantizedF32(_)
+        | Codec::QuantizedF64(_)
+        | Codec::SmallestThree { .. }
+        | Codec::UnitVector { .. }
+        | Codec::Char
+        | Codec::Reference
+        | Codec::Asset => {
+            // SAFETY: the values of these codecs are plain memory, the widest of which are those that `Room`
+            // is compared with, and the room is aligned for them and can be written.
+            unsafe { read_value(codec, &mut reader, references, room.0.as_mut_ptr()) }
+        }
     };
     match read {
         // SAFETY: the value was stored there by the same codec.

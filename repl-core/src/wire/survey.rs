@@ -8,13 +8,13 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError};
+use crate::ids::epoch::Epoch;
 use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::leaf::validate_value;
 use crate::object::print;
-use crate::schema::display::path;
 use crate::schema::program::{Collected, CommandKind, LeafCommand, Program};
 use crate::wire::checked::Checked;
 use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Validating, Walk};
@@ -33,7 +33,8 @@ impl Program {
         mut each: impl FnMut(u32, BitSlice<'b>),
     ) -> Result<(), ReadError> {
         let mut at = reader.position();
-        let (mut sizes, mut references) = (Sizes::default(), ReferenceMap::new(&AnyObject));
+        let any = AnyObject(Epoch::default());
+        let (mut sizes, mut references) = (Sizes::default(), ReferenceMap::new(&any));
         let (observer, references) = (&mut sizes, &mut references);
         let pass = Validating(&mut Checked::new());
         Walk { program: self, reader: &mut *reader, references, observer, pass, path: Path::new() }
@@ -46,34 +47,41 @@ impl Program {
         Ok(())
     }
 
-    /// Returns the path and the value of a property as text, for logs: `position[2]: 1.5`. `bits` are those
-    /// that [`survey`](Self::survey) has told. Of a value with its own serialiser, of an array and of a
-    /// collection, only the number of bits is printed.
+    /// Returns the value of a property as text, for logs. `bits` are those that [`survey`](Self::survey) has
+    /// told. Of a type that is sent as a unit, such as one with `derive(NetSerialize)`, of an array and of a
+    /// collection, only the number of bits is printed. References are printed as in `epoch`.
     #[must_use]
-    pub fn property_text(&self, handle: u32, bits: BitSlice<'_>) -> String {
-        let path = path(self.layout(), &[handle]);
+    pub fn value_text(&self, handle: u32, bits: BitSlice<'_>, epoch: Epoch) -> String {
         match self.command(self.own_table(), handle).map(|command| &command.kind) {
-            Some(CommandKind::Leaf(leaf)) => format!("{path}: {:?}", WireValue(leaf, bits)),
-            _ => format!("{path}: <{} bits>", bits.len()),
+            Some(CommandKind::Leaf(leaf)) => format!("{:?}", WireValue { leaf, bits, epoch }),
+            _ => format!("<{} bits>", bits.len()),
         }
     }
 }
 
 /// A value on the wire.
-struct WireValue<'a>(&'a LeafCommand, BitSlice<'a>);
+struct WireValue<'a> {
+    leaf: &'a LeafCommand,
+    bits: BitSlice<'a>,
+    epoch: Epoch,
+}
 
 impl fmt::Debug for WireValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print::wire_value(&self.0.codec, self.1, &mut ReferenceMap::new(&AnyObject), f)
+        print::wire_value(&self.leaf.codec, self.bits, &mut ReferenceMap::new(&AnyObject(self.epoch)), f)
     }
 }
 
 /// Every object exists.
-struct AnyObject;
+struct AnyObject(Epoch);
 
 impl Objects for AnyObject {
     fn contains(&self, _: Guid) -> bool {
         true
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.0
     }
 }
 
@@ -101,7 +109,7 @@ impl Observer for Sizes {
     }
 }
 
-/// The target of a survey: an object that has all elements which an update may name.
+/// The target of a survey: an object that accepts every element that an update names.
 struct Survey;
 
 impl Target for Survey {

@@ -29,6 +29,8 @@ pub(crate) struct Blob {
     bytes: Vec<u8>,
     pub(crate) cut: Cut,
     parts: Vec<Part>,
+    /// Whether the traffic counts it.
+    is_counted: bool,
 }
 
 impl Blob {
@@ -102,14 +104,23 @@ impl Blobs {
         self.next_id = self.next_id.wrapping_add(1);
         let cut = Cut { bit_len: body.bit_len(), part_bits };
         let parts = vec![Part::Unsent; cut.parts()];
-        self.blobs.push(Blob { id, sent, stamp, bytes: body.finish().to_vec(), cut, parts });
+        self.blobs.push(Blob {
+            id,
+            sent,
+            stamp,
+            bytes: body.finish().to_vec(),
+            cut,
+            parts,
+            is_counted: false,
+        });
         id
     }
 
-    /// Returns the bits of a whole blob in flight.
-    pub(crate) fn whole(&self, id: u32) -> Option<BitSlice<'_>> {
-        let blob = self.blobs.iter().find(|blob| blob.id == id)?;
-        blob.cut.whole_of(&blob.bytes)
+    /// Returns the bits of a whole blob in flight, the first time that it is called for the blob.
+    pub(crate) fn count(&mut self, id: u32) -> Option<BitSlice<'_>> {
+        let blob = self.blobs.iter_mut().find(|blob| blob.id == id)?;
+        let is_counted = std::mem::replace(&mut blob.is_counted, true);
+        if is_counted { None } else { blob.cut.whole_of(&blob.bytes) }
     }
 
     /// Returns whether a part of a blob has more than `part_bits` bits.

@@ -85,6 +85,7 @@ impl AssetTable {
     pub(super) fn learn(&mut self, name: AssetName, offset: u32) -> Result<Learned, &'static str> {
         let AssetName { number, shared, rest } = name;
         let shared = match shared {
+            Some((_, 0)) => return Err("an asset that shares nothing of a path"),
             Some((of, bytes)) => {
                 let path = self.path(of).ok_or("an asset that shares the path of one without a name")?;
                 path.get(..bytes.into()).ok_or("an asset that shares more of a path than there is")?
@@ -155,6 +156,10 @@ mod tests {
             (name(9, 0, "c"), "an asset that was named before"),
             (name(7, 0, "a/b"), "an asset that was named before"),
             (name(7, 8, "/c"), "an asset that shares the path of one without a name"),
+            (
+                AssetName { shared: NonZeroU32::new(5).map(|of| (of, 0)), ..name(7, 0, "c") },
+                "an asset that shares nothing of a path",
+            ),
             (
                 AssetName { shared: NonZeroU32::new(5).map(|of| (of, 2)), ..name(7, 0, "c") },
                 "an asset that shares more of a path than there is",

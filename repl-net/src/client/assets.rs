@@ -28,6 +28,7 @@ impl Client {
     #[track_caller]
     pub fn register_assets(&mut self) -> &mut Self {
         if !self.has_assets() {
+            assert!(self.session.may_register(), "assets must be registered before the first `tick`");
             self.register_message_with::<AssetNames>(Channel::Ordered, NAMES_FIRST);
         }
         self
@@ -50,8 +51,8 @@ impl Client {
     /// Returns the path of an asset. Returns `None` if the reference is null, or from before the client
     /// connected to another server.
     ///
-    /// A reference from before is not known as such by a client with a class of which a key of a map may refer to
-    /// something: then it may lead to another path.
+    /// A reference from before is not known as such by a client with a class of which a key of a map may
+    /// refer to something: then it may lead to another path.
     #[must_use]
     pub fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
         self.replicas.asset_path(asset.number()?)
@@ -66,7 +67,8 @@ impl ClientAssets<'_> {
     /// Says that the client has the asset with this path, for example because it is loaded. References to it
     /// that read as null become valid at once, and the notifies of their properties run before `add` returns.
     /// Only in messages and calls, and in objects that were torn off or removed, they remain null, because
-    /// nothing is received of these any more. Does nothing if the asset was added before. An asset is never removed, and remains in all sessions.
+    /// nothing is received of these any more. Does nothing if the asset was added before. An asset is never
+    /// removed, and remains in all sessions.
     ///
     /// Assets can be added at any time. For an asset that the server names and the client lacks,
     /// [`UnknownAsset`](crate::ClientEvent::UnknownAsset) reports the path, so that it can be loaded.

@@ -132,6 +132,13 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
+    /// Makes the client apply each update by a walk over its class, for tests that compare this with the faster
+    /// ways of most updates.
+    #[doc(hidden)]
+    pub fn walk_only(&mut self) {
+        self.replicas.walks_only = true;
+    }
+
     /// Asserts that the client may still register something, such as a class with this name.
     #[track_caller]
     fn assert_registers(&self, what: &str, name: &str) {

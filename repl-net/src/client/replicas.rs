@@ -17,7 +17,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, Replicated};
+use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe, Replicated};
 use repl_link::parts::ChannelTerms;
 
 use super::change_feed::ChangeFeed;
@@ -67,6 +67,8 @@ pub(crate) struct Replicas {
     reassembly: Reassembly,
     max_object_bytes: usize,
     pub(crate) traffic: Option<Traffic>,
+    /// Whether each update is applied by a walk over its class, and none by a recipe.
+    pub(crate) walks_only: bool,
     previous: PreviousLists,
     seen: SlotSet,
     /// The objects that the current packet creates and removes, in the part of the packet that was validated
@@ -97,6 +99,7 @@ impl Replicas {
             reassembly: Reassembly::default(),
             max_object_bytes,
             traffic: measure.then(Traffic::default),
+            walks_only: false,
             previous: PreviousLists::default(),
             seen: SlotSet::up_to(max_objects),
             outcome: Outcome::new(max_objects),
@@ -186,6 +189,11 @@ impl Replicas {
     /// Returns the epoch of the references that the user has.
     pub(crate) fn epoch(&self) -> Epoch {
         self.slots.epoch
+    }
+
+    /// Returns how updates of `handles` of a class are read, if they need no walk over its program.
+    fn recipe(&self, column: &dyn Replica, handles: &HandleSet) -> Option<ReadRecipe> {
+        if self.walks_only { None } else { column.recipe(handles) }
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {

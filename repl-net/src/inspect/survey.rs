@@ -4,7 +4,7 @@
 //! *Invariant:* a survey needs no more of an object than its class.
 
 use repl_core::wire::read_handles;
-use repl_core::{BitReader, BitSlice, Guid, HandleSet, Program, ReadError};
+use repl_core::{BitReader, BitSlice, Epoch, Guid, HandleSet, Program, ReadError};
 use repl_link::parts::Sequence;
 
 use crate::body::reassembly::Part;
@@ -25,6 +25,8 @@ pub(crate) trait Catalog {
     fn object(&self, slot: u32) -> Option<(Guid, u16)>;
     /// Returns what the program calls the object in a slot, if it has named it.
     fn name(&self, slot: u32) -> Option<&str>;
+    /// Returns the epoch in which this side knows objects.
+    fn epoch(&self) -> Epoch;
 }
 
 /// An object that an entry is about.
@@ -34,12 +36,17 @@ pub(crate) struct Subject<'a> {
     pub(crate) class: u16,
     pub(crate) program: &'a Program,
     pub(crate) name: Option<&'a str>,
+    pub(crate) epoch: Epoch,
 }
 
 impl Subject<'_> {
     /// Returns what the object is called in logs.
     pub(crate) fn label(&self) -> Label<'_> {
-        Label { guid: Some(self.guid), class: Some(self.program.layout().name()), name: self.name }
+        Label {
+            guid: self.epoch.from_wire(self.guid),
+            class: Some(self.program.layout().name()),
+            name: self.name,
+        }
     }
 }
 
@@ -94,7 +101,8 @@ impl<'a, C: Catalog, A: Account> Surveyor<'a, C, A> {
 
     fn subject_of(&self, guid: Guid, class: u16) -> Result<Subject<'a>, ReadError> {
         let program = self.catalog.program(class).ok_or(ReadError::OutOfRange)?;
-        Ok(Subject { guid, class, program, name: self.catalog.name(guid.slot()) })
+        let (name, epoch) = (self.catalog.name(guid.slot()), self.catalog.epoch());
+        Ok(Subject { guid, class, program, name, epoch })
     }
 
     /// Tells of the values of an entry.

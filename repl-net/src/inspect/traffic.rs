@@ -1,7 +1,7 @@
 //! Traffic statistics: counts bits by class and property, on a client those that it received, and on a server
 //! those that it has sent.
 //!
-//! *Invariant:* each bit is counted at most once. Not counted are frames of packets, headers of segments,
+//! *Invariant:* each bit is counted at most once, and an update in parts once as a whole. Not counted are frames of packets, headers of segments,
 //! tables and fragments, removals without a last state, and messages.
 
 use repl_core::{BitSlice, Layout};
@@ -13,8 +13,8 @@ use crate::inspect::survey::{Account, Entry, Subject};
 pub struct ClassTraffic {
     /// The name of the class.
     pub class: &'static str,
-    /// How many openings there were. An opening creates an object on a client, or is sent again because its
-    /// packet was lost.
+    /// How many openings there were. An opening creates an object on a client. It is sent again if its packet
+    /// was lost, and to tell a client that it owns the object or has another role.
     pub opened: u64,
     /// How many other updates of objects there were, the last states of removed objects included.
     pub updates: u64,

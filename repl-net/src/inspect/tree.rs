@@ -1,7 +1,8 @@
-//! The body of a packet as text, for logs: a line for each object, and below it a line for each property.
+//! The state in a packet as text, for logs: a line for each object, and below it a line for each property.
 //!
-//! *Invariant:* the text has no more lines than [`MOST_LINES`].
+//! *Invariant:* the text has at most [`MOST_LINES`] lines, each of at most about [`MOST_CHARS`] characters.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use repl_core::{BitReader, BitSlice};
@@ -13,11 +14,16 @@ use crate::body::reassembly::Part;
 /// A packet of an object that joins can have thousands of properties.
 const MOST_LINES: usize = 500;
 
+/// How many characters of a value are printed.
+const MOST_CHARS: usize = 200;
+
 /// What a body consists of, as text.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     text: String,
     lines: usize,
+    /// The paths of the properties of each class.
+    paths: BTreeMap<u16, Vec<String>>,
 }
 
 impl Tree {
@@ -39,14 +45,17 @@ impl Tree {
         self.lines == 0
     }
 
+    fn is_full(&self) -> bool {
+        self.lines >= MOST_LINES
+    }
+
     fn line(&mut self, line: fmt::Arguments<'_>) {
+        if self.is_full() {
+            return;
+        }
         self.lines = self.lines.saturating_add(1);
         // Writing to a `String` never fails.
-        let _ = match self.lines {
-            ..MOST_LINES => write!(self.text, "\n{line}"),
-            MOST_LINES => write!(self.text, "\n…"),
-            _ => Ok(()),
-        };
+        let _ = if self.is_full() { write!(self.text, "\n…") } else { write!(self.text, "\n{line}") };
     }
 }
 
@@ -73,6 +82,33 @@ impl Account for Tree {
     }
 
     fn property(&mut self, subject: Subject<'_>, handle: u32, bits: BitSlice<'_>) {
-        self.line(format_args!("  {}, {} bits", subject.program.property_text(handle, bits), bits.len()));
+        if self.is_full() {
+            return;
+        }
+        let program = subject.program;
+        let paths = self.paths.entry(subject.class).or_insert_with(|| program.layout().paths());
+        let path = paths.get(handle.wrapping_sub(1) as usize).cloned().unwrap_or_default();
+        let mut value = program.value_text(handle, bits, subject.epoch);
+        if let Some((end, _)) = value.char_indices().nth(MOST_CHARS) {
+            value.truncate(end);
+            value.push('…');
+        }
+        self.line(format_args!("  {path}: {value}, {} bits", bits.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_ends_with_its_last_line() {
+        let mut tree = Tree::default();
+        assert!(tree.is_empty());
+        (0..2 * MOST_LINES).for_each(|line| tree.line(format_args!("{line}")));
+        let text = tree.to_string();
+        let lines: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!((lines.len(), lines[0], lines[MOST_LINES - 2]), (MOST_LINES, "0", "498"));
+        assert_eq!(lines[MOST_LINES - 1], "…");
     }
 }

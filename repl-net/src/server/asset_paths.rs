@@ -14,7 +14,7 @@ pub(crate) struct AssetPaths {
     /// The asset with the number 1 is the first.
     all: Vec<Asset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
-    /// The first asset in each folder, whose path ends with a slash.
+    /// For each folder, written with its last slash, its first asset.
     folders: HashMap<Box<str>, NonZeroU32>,
     /// The channel of the messages with names, if assets are registered and clients may have connected.
     channel: Option<u16>,
@@ -23,13 +23,13 @@ pub(crate) struct AssetPaths {
 #[derive(Debug)]
 struct Asset {
     path: Arc<str>,
-    /// The first asset of the innermost folder that both are in, if it is an earlier one.
+    /// An earlier asset: the first one of the innermost folder that already had one.
     neighbour: Option<NonZeroU32>,
 }
 
 impl AssetPaths {
-    /// Returns the number of the asset with a path, and adds the asset if it is new. Costs O(bytes of the path),
-    /// and of a new one, O(bytes × folders).
+    /// Returns the number of the asset with a path, and adds the asset if it is new. Costs O(bytes of the
+    /// path), and of a new one, O(bytes × folders).
     pub(crate) fn add(&mut self, path: &str) -> NonZeroU32 {
         if let Some(&number) = self.numbers.get(path) {
             return number;
@@ -61,7 +61,7 @@ impl AssetPaths {
     }
 
     /// Returns the name of an asset for a client. `is_named` says which assets were named to the client before.
-    /// Costs O(folders of the path).
+    /// Costs O(folders × bytes of the path).
     pub(crate) fn name(
         &self,
         number: NonZeroU32,
@@ -71,8 +71,8 @@ impl AssetPaths {
         let mut neighbour = *neighbour;
         while let Some(of) = neighbour {
             let other = self.get(of)?;
-            let bytes = shared_bytes(path, &other.path);
-            if bytes > 0 && is_named(of) {
+            let bytes = if is_named(of) { shared_bytes(path, &other.path) } else { 0 };
+            if bytes > 0 {
                 let (shared, rest) = (Some((of, bytes as u8)), path[bytes..].to_owned());
                 return Some(AssetName { number, shared, rest });
             }
@@ -101,7 +101,8 @@ impl AssetPaths {
     }
 }
 
-/// Returns how many bytes of a path are the first bytes of another one too. At least its last character is not.
+/// Returns how many bytes of a path are the first bytes of another one too. The last character of `path` is
+/// never shared.
 fn shared_bytes(path: &str, other: &str) -> usize {
     let last = path.char_indices().next_back().map_or(0, |(at, _)| at);
     let shared = path.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();

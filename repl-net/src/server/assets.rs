@@ -68,18 +68,19 @@ impl Server {
 
 impl ServerAssets<'_> {
     /// Returns a reference to the asset with this path, and adds the asset if it is new. An asset is never
-    /// removed. Costs O(bytes of the path).
+    /// removed. Costs O(bytes of the path), and for a new asset
+    /// O(bytes × folders).
     ///
     /// A client learns the path in the tick in which the first value, message or call for it refers to the
-    /// asset, before anything else of the same packet. If this packet is lost, or the limits of the connection hold the
-    /// path back, values read as null until it comes. A message reads as null then for good, and so does a call,
-    /// unless it has the attribute `waits`: it waits for the path, but not until the client has added the asset.
-    /// Of `meshes/rocks/big`, a client that knows another asset of
+    /// asset, before anything else of the same packet. If this packet is lost, or the limits of the
+    /// connection hold the path back, values read as null until it comes. A message reads as null then for
+    /// good, and so does a call, unless it has the attribute `waits`: it waits for the path, but not until
+    /// the client has added the asset. Of `meshes/rocks/big`, a client that was told the first asset of
     /// `meshes/rocks` is sent only `big`. A client that has an object may learn the paths of all assets to
     /// which the object refers, also in properties that a condition hides from it.
     ///
-    /// A [serialiser by hand](repl_core::NetSerialize) that writes a reference into a writer of its own, and then
-    /// appends the bits, hides the reference: write it into the writer that it is given.
+    /// A [serialiser by hand](repl_core::NetSerialize) that writes a reference into a writer of its own, and
+    /// then appends the bits, hides the reference: write it into the writer that it is given.
     ///
     /// ```
     /// # use repl_net as repl;

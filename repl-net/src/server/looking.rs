@@ -3,14 +3,14 @@
 //! *Invariant:* the packets are the same, whether somebody looks or not.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use repl_core::{BitReader, Guid, Program};
+use repl_core::{BitReader, BitWriter, Epoch, Guid, Program};
 use repl_link::parts::{Sequence, ServerSessions};
 
 use super::Server;
-use super::connection::Connection;
+use super::connection::{Connection, Copies};
 use super::world::World;
-use crate::inspect::survey::{Account, Catalog, survey};
-use crate::inspect::traffic::ClassTraffic;
+use crate::inspect::survey::{Catalog, survey};
+use crate::inspect::traffic::{ClassTraffic, Traffic};
 use crate::inspect::tree::Tree;
 use crate::session::classes::ClassList;
 use crate::telemetry;
@@ -18,8 +18,9 @@ use crate::telemetry;
 impl Server {
     /// Returns how many bits have been sent so far for each class and each property, to all clients together:
     /// what is sent to several clients counts for each of them, and what is sent again after a loss counts
-    /// again. An object that is too large for a packet counts when its first part is sent. Empty unless
-    /// [`ServerConfig::measure`](crate::ServerConfig::measure) is set.
+    /// again. An update that is too large for a packet counts once for each client. Empty unless
+    /// [`ServerConfig::measure`](crate::ServerConfig::measure) is set, and before the first
+    /// [`connect`](Self::connect).
     ///
     /// ```
     /// # use repl_net as repl;
@@ -39,27 +40,29 @@ impl Server {
     /// Returns how many packets each connection has made so far, if somebody wants to look at the next ones.
     pub(super) fn begin_look(&self) -> Option<Vec<u64>> {
         let is_wanted = self.traffic.is_some() || telemetry::wants_packets();
-        is_wanted.then(|| self.sessions.peers.values().map(|peer| packets_of(&peer.connection)).collect())
+        let packets =
+            || self.sessions.peers.values().map(|peer| peer.connection.link.outbox.queue.packets_sent);
+        is_wanted.then(|| packets().collect())
     }
 
     /// Counts and logs the packets that the connections have made since [`begin_look`](Self::begin_look).
     pub(super) fn end_look(&mut self, before: Option<Vec<u64>>) {
         let Some(before) = before else { return };
         let Self { world, classes, sessions: ServerSessions { peers, .. }, traffic, .. } = self;
-        let catalog = ServerCatalog { world, classes };
         let wants_packets = telemetry::wants_packets();
-        for (peer, before) in peers.values().zip(before) {
-            let connection = &peer.connection;
-            let count = packets_of(connection).saturating_sub(before) as usize;
-            for (sequence, body) in connection.link.written(count) {
+        for (peer, before) in peers.values_mut().zip(before) {
+            let id = peer.connection.id();
+            let Connection { link, copies, .. } = &mut peer.connection;
+            let made = link.outbox.queue.packets_sent.saturating_sub(before) as usize;
+            for (sequence, body) in link.written(made) {
                 if let Some(traffic) = traffic {
-                    look(connection, (sequence, body.clone()), &catalog, traffic);
+                    count((sequence, body.clone()), (world, classes), copies, traffic);
                 }
                 if wants_packets {
-                    let mut tree = Tree::default();
-                    look(connection, (sequence, body), &catalog, &mut tree);
+                    let (mut tree, catalog) = (Tree::default(), ServerCatalog { world, classes, copies });
+                    tree.add(sequence, &mut body.clone(), &catalog);
                     if !tree.is_empty() {
-                        telemetry::packet(Some(connection.id()), sequence, &tree);
+                        telemetry::packet(Some(id), sequence, &tree);
                     }
                 }
             }
@@ -67,32 +70,29 @@ impl Server {
     }
 }
 
-fn packets_of(connection: &Connection) -> u64 {
-    connection.link.outbox.queue.packets_sent
-}
-
-/// Surveys a packet, and each large update whose first part it has.
-fn look(
-    connection: &Connection,
+/// Counts what is in a packet, with each large update of which this is the first packet. If a decoder of the user
+/// refuses what the encoder wrote, the rest is not counted.
+fn count(
     (sequence, mut body): (Sequence, BitReader<'_>),
-    catalog: &ServerCatalog<'_>,
-    account: &mut impl Account,
+    (world, classes): (&World, &ClassList),
+    copies: &mut Copies,
+    traffic: &mut Traffic,
 ) {
-    let surveyed = survey(sequence, &mut body, catalog, account);
-    debug_assert!(surveyed.is_ok(), "the server reads what it has written: {surveyed:?}");
-    for part in surveyed.unwrap_or_default() {
-        let whole = connection.copies.blobs.whole(part.head.blob).filter(|_| part.head.index == 0);
-        if let Some(whole) = whole {
-            let surveyed = survey(sequence, &mut whole.reader(), catalog, account);
-            debug_assert!(surveyed.is_ok(), "the server reads what it has written: {surveyed:?}");
-        }
+    let parts = survey(sequence, &mut body, &ServerCatalog { world, classes, copies }, traffic);
+    for part in parts.unwrap_or_default() {
+        let Some(whole) = copies.blobs.count(part.head.blob) else { continue };
+        let mut bits = BitWriter::new();
+        bits.append(whole);
+        survey(sequence, &mut bits.as_slice().reader(), &ServerCatalog { world, classes, copies }, traffic)
+            .ok();
     }
 }
 
-/// What a server knows of what it sends.
+/// What a server knows of what it sends to a client.
 struct ServerCatalog<'a> {
     world: &'a World,
     classes: &'a ClassList,
+    copies: &'a Copies,
 }
 
 impl Catalog for ServerCatalog<'_> {
@@ -101,21 +101,27 @@ impl Catalog for ServerCatalog<'_> {
     }
 
     fn program(&self, class: u16) -> Option<&Program> {
-        Some(self.world.store.columns().nth(class.into())?.program())
+        Some(self.world.store.get_column(class)?.program())
     }
 
     fn archetypes(&self, class: u16) -> Option<u32> {
-        Some(self.world.store.columns().nth(class.into())?.archetypes())
+        Some(self.world.store.get_column(class)?.archetypes())
     }
 
     fn object(&self, slot: u32) -> Option<(Guid, u16)> {
-        // Also of an object that was removed: its slot is not used again before all clients know that.
-        let store = &self.world.store;
-        let occupant = store.objects.get(slot as usize).map(|_| store.occupant(slot))?;
+        // Also an object that was removed: its slot is not used again before all clients know that.
+        if !self.copies.uses(slot) {
+            return None;
+        }
+        let occupant = self.world.store.occupant(slot);
         Some((occupant.guid(slot), occupant.class))
     }
 
     fn name(&self, slot: u32) -> Option<&str> {
         self.world.name(slot)
+    }
+
+    fn epoch(&self) -> Epoch {
+        Epoch::default()
     }
 }

@@ -10,8 +10,8 @@ use super::world::World;
 
 /// About how many bytes of memory a server takes, by what they are for. [`Server::memory`] returns it.
 ///
-/// Not counted are the paths of static objects and of assets, messages that wait to be polled, and buffers that
-/// are used again in each tick.
+/// Not counted are the paths of static objects and of assets, the names of objects, messages that wait to be
+/// polled, and buffers that are used again in each tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerMemory {
     /// The objects, shadows and elements of each class, in the order of registration.

@@ -369,7 +369,6 @@ impl Server {
         }
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
-        self.world.names.remove(&slot);
         let orphans = self.world.cells.remove(slot);
         self.reconsider(&orphans);
         for orphan in self.world.owners.remove(slot) {

@@ -360,6 +360,7 @@ impl World {
             return;
         }
         self.paths.remove(slot);
+        self.names.remove(&slot);
         self.subobjects.remove(slot);
         // After all generations of a slot are used up, the slot is never used again.
         if let Some(next) = self.store.occupant(slot).guid(slot).next() {

@@ -344,7 +344,8 @@ pub struct ClientConfig {
     /// object. For an asset it waits only until the server has named it. Zero if no call is to wait. Default
     /// 5 s.
     pub max_call_wait: Duration,
-    /// Whether the client counts the received bits by class and property. Default `false`.
+    /// Whether the client counts the received bits by class and property. It then reads each packet once more.
+    /// Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
     /// tests in which the numbers wrap around. Default 0.

@@ -295,8 +295,8 @@ fn bodies_of_random_segments_are_applied_like_their_segments_one_by_one_or_refus
         let (mut segments, has_other_class) = segments(&mut numbers);
         let packet = packet(1, &mut segments);
         let mut results = Vec::new();
-        for measures in [false, true] {
-            let mut client = client_of(measures, &world);
+        for walks in [false, true] {
+            let mut client = client_of(walks, &world);
             events(&mut client);
             let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
             let allowed = budget(packet.len()) + if result.is_ok() { worth(&client) } else { 0 };
@@ -304,8 +304,8 @@ fn bodies_of_random_segments_are_applied_like_their_segments_one_by_one_or_refus
             let events = if result.is_ok() { events(&mut client) } else { Vec::new() };
             results.push((result, shown(&client), events));
         }
-        let (measured, copied) = (results.pop().expect("of one"), results.pop().expect("of the other"));
-        assert_eq!(copied, measured, "{packet:?}");
+        let (walked, copied) = (results.pop().expect("of one"), results.pop().expect("of the other"));
+        assert_eq!(copied, walked, "{packet:?}");
         match copied {
             (Ok(()), ..) if has_other_class => {}
             (Ok(()), now, _) => {

@@ -15,17 +15,20 @@ use super::{Actor, Bag, Mood, PATH, Pebble, register};
 /// The session of every recorded client.
 pub(crate) const SESSION: u64 = 1_000;
 
-/// Returns a client that has received these packets, and does not measure what it receives.
+/// Returns a client that has received these packets.
 pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     client_of(false, packets)
 }
 
-/// Returns a client that has received these packets. A client that measures what it receives copies no
-/// values.
-pub(crate) fn client_of(measure: bool, packets: &[Vec<u8>]) -> Client {
+/// Returns a client that has received these packets. If it only walks, it measures what it receives, too, and
+/// copies no values.
+pub(crate) fn client_of(walks: bool, packets: &[Vec<u8>]) -> Client {
     let config =
-        ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure, ..ClientConfig::default() };
+        ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure: walks, ..ClientConfig::default() };
     let mut client = Client::new(config, Session::for_tests(SESSION));
+    if walks {
+        client.walk_only();
+    }
     register(&mut client);
     client.tick(Duration::ZERO);
     let welcome = welcome(10_000, 0);

@@ -20,15 +20,15 @@ fn recordings() -> Vec<Packets> {
     (0..30).map(|seed| record(seed, 8)).collect()
 }
 
-/// Passes `packet` to clients that have received the packets `before`: one that measures what it receives,
-/// and one that does not. Returns whether the packet was accepted.
+/// Passes `packet` to clients that have received the packets `before`: one that copies most values, and one that
+/// walks over each update and measures it. Returns whether the packet was accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
-    let [outcome, measured] = [false, true].map(|measure| {
-        let mut client = client_of(measure, before);
+    let [outcome, walked] = [false, true].map(|walks| {
+        let mut client = client_of(walks, before);
         let result = try_packet(&mut client, expected, packet);
         (result, shown(&client))
     });
-    assert_eq!(outcome, measured, "{packet:?}");
+    assert_eq!(outcome, walked, "{packet:?}");
     outcome.0.is_ok()
 }
 

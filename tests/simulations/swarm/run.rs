@@ -305,6 +305,9 @@ impl Run {
             self.plan.client(peer.0),
             Session::for_tests(u64::from(peer.0) << 8 | self.plan.seed & 0xff),
         );
+        if self.plan.seed.is_multiple_of(4) {
+            client.walk_only();
+        }
         client
             .register::<Dot>()
             .register::<Hoard>()

@@ -3,7 +3,7 @@
 //! *Invariant:* only what is applied is counted and logged, with what it brings whole of large updates.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use repl_core::{BitReader, BitWriter, Guid, Program};
+use repl_core::{BitReader, BitWriter, Epoch, Guid, Objects, Program};
 use repl_link::parts::Sequence;
 
 use super::Replicas;
@@ -35,7 +35,9 @@ impl Replicas {
             blobs
                 .iter_mut()
                 .for_each(|(_, blob)| _ = tree.add(sequence, &mut blob.as_slice().reader(), self));
-            telemetry::packet(None, sequence, &tree);
+            if !tree.is_empty() {
+                telemetry::packet(None, sequence, &tree);
+            }
         }
     }
 }
@@ -56,6 +58,10 @@ impl Catalog for Replicas {
     fn object(&self, slot: u32) -> Option<(Guid, u16)> {
         let (class, _) = self.slots.class_and_row(slot)?;
         Some((Guid::new(slot, self.slots.generation(slot)?), class))
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.slots.epoch()
     }
 
     fn name(&self, slot: u32) -> Option<&str> {

@@ -280,7 +280,7 @@ impl Visitor for Validator<'_> {
         let Some(column) = self.replicas.columns.get(class as usize) else { return Err(no_such_class()) };
         column.preload(row);
         let PropertyList { handles, is_alike, .. } = list;
-        let (count, recipe) = (|| column.program().handles(), || column.recipe(handles));
+        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
         let wanted = Wanted { class, handles, is_of_several: false, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);
         if let Some(recipe) = self.contents.lists.recipe(index) {
@@ -324,7 +324,7 @@ impl Visitor for Validator<'_> {
         let new = self.replicas.slots.count_empty(slots.clone());
         self.check_openings(slots.clone(), new, &origin, path)?;
         let PropertyList { handles, is_alike, .. } = list;
-        let (count, recipe) = (|| column.program().handles(), || column.recipe(handles));
+        let (count, recipe) = (|| column.program().handles(), || self.replicas.recipe(&**column, handles));
         let is_of_several = slots.len() > 1;
         let wanted = Wanted { class: origin.class, handles, is_of_several, is_alike };
         let index = self.contents.lists.index_of(wanted, count, recipe);

@@ -43,7 +43,7 @@ use backlog::Backlog;
 use calls::Calls;
 pub(crate) use calls::{CallMeter, CallRoute};
 pub(crate) use context::{PassContext, PassScratch};
-use copies::Copies;
+pub(crate) use copies::Copies;
 use named_assets::NamedAssets;
 use shares::Shares;
 

@@ -30,7 +30,8 @@ impl NamedAssets {
         }
     }
 
-    /// Returns the names that must be sent next, at most `most`, and makes them count as sent for each other.
+    /// Returns the names that must be sent next, at most `most`, and marks them as sent, so that later ones
+    /// can share their paths.
     pub(super) fn next_names(&mut self, most: usize, assets: &AssetPaths) -> Vec<AssetName> {
         let Self { sent, waiting, .. } = self;
         let names = waiting.iter().take(most).filter_map(|&number| {

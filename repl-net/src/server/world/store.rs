@@ -102,6 +102,11 @@ impl Store {
         &*self.columns[class as usize]
     }
 
+    /// Returns the column of the class with this number, if there is one.
+    pub(crate) fn get_column(&self, class: u16) -> Option<&dyn Column> {
+        self.columns.get(usize::from(class)).map(|column| &**column)
+    }
+
     /// Returns the number of the class of `T`, if it is registered.
     pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
         self.by_type.get(&TypeId::of::<T>()).copied()
