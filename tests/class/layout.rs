@@ -74,6 +74,12 @@ fn s03_s11_properties_and_members_keep_the_order_of_declaration_whatever_their_o
     let table = Mixed::LAYOUT.to_string();
     let paths: Vec<_> = table.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(paths, ["z", "a", "m.0", "m.1", "m.2", "b"]);
+    // The handles are in the same order, although the compiler sorts the properties by their alignments.
+    let mut pair = Pair::<Mixed>::new();
+    let changes = pair.edit(|mixed| mixed.z = 1);
+    assert_eq!(pair.flat(&changes), [1, 0]);
+    let changes = pair.edit(|mixed| mixed.m.0 = 1);
+    assert_eq!(pair.flat(&changes), [3, 0]);
 }
 
 /// A struct whose members the compiler sorts by their sizes.
