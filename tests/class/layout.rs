@@ -74,6 +74,12 @@ fn s03_s11_properties_and_members_keep_the_order_of_declaration_whatever_their_o
     let table = Mixed::LAYOUT.to_string();
     let paths: Vec<_> = table.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(paths, ["z", "a", "m.0", "m.1", "m.2", "b"]);
+    // The handles are in the same order, although the compiler sorts the properties by their alignments.
+    let mut pair = Pair::<Mixed>::new();
+    let changes = pair.edit(|mixed| mixed.z = 1);
+    assert_eq!(pair.flat(&changes), [1, 0]);
+    let changes = pair.edit(|mixed| mixed.m.0 = 1);
+    assert_eq!(pair.flat(&changes), [3, 0]);
 }
 
 /// A struct whose members the compiler sorts by their sizes.
@@ -287,6 +293,17 @@ command  handle    what
 ";
     let listing = format!("{:?}", Nested::program());
     assert!(listing.ends_with(expected), "{listing}");
+
+    // Each value arrives where it belongs, so no two levels have the same table.
+    let mut pair = Pair::<Nested>::new();
+    pair.update(|nested| {
+        (nested.before, nested.after) = (1, 2);
+        nested.grid = vec![vec![(3, 400)], vec![]];
+        nested.maybe = Some(vec![5, 6]);
+    });
+    let Nested { before, grid, maybe, after } = &pair.replica;
+    assert_eq!((*before, *after), (1, 2));
+    assert_eq!((grid, maybe), (&vec![vec![(3, 400)], vec![]], &Some(vec![5, 6])));
 }
 
 #[derive(Replicated, Default)]
@@ -641,6 +658,7 @@ fn s14_s19_a_collection_takes_one_handle_and_its_items_have_handles_of_their_own
     }
     assert_eq!(Bag::LAYOUT.paths(), ["before", "items", "behind"]);
     assert_eq!(Item::LAYOUT.paths(), ["kind", "count"]);
+    assert_eq!((handles_of::<Bag>("items"), handles_of::<Bag>("behind")), (vec![2], vec![3]));
     // Three commands and the final return, and for the collection two commands of its items and their return.
     assert_eq!(Bag::LAYOUT.counts().commands, 3 + 1 + 2 + 1);
     assert_eq!(Item::default().price, 0);

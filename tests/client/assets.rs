@@ -180,6 +180,7 @@ fn s200_a_path_is_sent_once_to_each_client_and_before_what_refers_to_it() {
     assert_eq!(seen(&room, 0, prop).heard, [(AssetRef::NULL, big)], "never null, nothing heals");
     room.settle();
     for (mesh, said) in [(small, "small"), (AssetRef::NULL, ""), (big, ""), (small, "")] {
+        let before = seen(&room, 0, prop).mesh;
         room.server[prop].mesh = mesh;
         let packets = room.tick();
         assert!(!contain(&packets, "rocks/"), "it knows the folder");
@@ -187,6 +188,7 @@ fn s200_a_path_is_sent_once_to_each_client_and_before_what_refers_to_it() {
             assert_eq!(contain(&packets, name), name == said, "{name} with {mesh:?}");
         }
         room.deliver(0, &packets[0]);
+        assert_eq!(seen(&room, 0, prop).heard.last(), Some(&(before, mesh)), "never null in between");
         room.settle();
         assert_eq!(seen(&room, 0, prop).mesh, mesh);
     }

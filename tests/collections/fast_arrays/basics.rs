@@ -49,6 +49,14 @@ fn s149_items_come_change_and_go_by_id() {
     room.server[bag].numbers.insert(1, 9);
     room.settle();
     assert_same(&room, bag);
+    room.server[bag].numbers.remove(2);
+    room.settle();
+    room.server[bag].numbers.insert(0, 7);
+    room.settle();
+    // On the client this item is at the index 2, which is neither that on the server nor that of its id.
+    room.server[bag].numbers[3] = 40;
+    room.settle();
+    assert_same(&room, bag);
     room.server[bag].numbers.clear();
     room.settle();
     assert_same(&room, bag);
