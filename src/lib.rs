@@ -517,16 +517,17 @@ pub use repl_fastarray::{
 };
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
-    Address, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change, Channel,
-    ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
+    Address, Angle, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change,
+    Channel, ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
     ClientEvent, ClientInputs, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason,
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
-    DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, HostHandle, HostOptions,
+    DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, History, HostHandle, HostOptions,
     InputCounts, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MessageProgress,
-    MulticastCall, NotSent, ObjectHandle, ObjectInfo, Placed, Position, Predict, Predicted, PredictionEvent,
-    PredictionStats, PredictionStep, Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy,
-    Role, Rpcs, SendError, Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent,
-    ServerMemory, Session, SpawnError, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate, Viewer,
+    Moving, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Offset, Placed, Position, Predict, Predicted,
+    PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress, RateControl, ReceiveError,
+    ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError, Server, ServerAssets,
+    ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session, ShownTick, Smoothed,
+    SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate, Viewer,
 };
 pub use repl_sim as sim;
 

@@ -62,7 +62,7 @@ mod client;
 mod inputs;
 mod inspect;
 mod local_player;
-mod predict;
+mod motion;
 mod register;
 mod server;
 mod session;
@@ -76,15 +76,23 @@ pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{
     Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
-    ClientStats, Interpolate, Interpolated, Placed, ReceiveError, ServerClock,
+    ClientStats, Placed, ReceiveError, ServerClock,
 };
 pub use inputs::on_client::{ClientInputs, InputStats};
 pub use inputs::on_server::TickInput;
 pub use inputs::received::InputCounts;
 pub use inspect::traffic::{ClassTraffic, PropertyTraffic};
 pub use local_player::LocalPlayer;
-pub use predict::predicted::{Predicted, PredictionEvent, PredictionStats};
-pub use predict::together::{Predict, PredictionStep};
+pub use motion::interpolated::{Interpolate, Interpolated};
+pub use motion::moving::Moving;
+pub use motion::offset::Offset;
+pub use motion::past::{History, Rewound};
+pub use motion::predicted::{Predicted, PredictionEvent, PredictionStats};
+pub use motion::rotations::{Angle, Rotation};
+pub use motion::shown_tick::ShownTick;
+pub use motion::smoothed::Smoothed;
+pub use motion::spawns::{PredictedSpawns, SpawnKey};
+pub use motion::together::{Predict, PredictionStep};
 pub use register::Register;
 pub use repl_link::ConnectionId;
 pub use repl_link::DisconnectReason;

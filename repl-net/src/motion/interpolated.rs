@@ -1,9 +1,11 @@
 //! Values between the ticks of a server, for drawing.
 //!
-//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them. Values are
-//! never extrapolated.
+//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them, unless the user
+//! asks for what lies beyond.
 
 use std::collections::VecDeque;
+
+use super::offset::Offset;
 
 /// The greatest number of values that wait to be shown.
 const MOST_WAITING: usize = 32;
@@ -15,6 +17,17 @@ pub trait Interpolate {
     /// finite numbers the result is finite, and never goes back while the `fraction` grows.
     #[must_use]
     fn interpolate(&self, next: &Self, fraction: f64) -> Self;
+
+    /// Returns a value between this value and `next`, which is `ticks` later. By default this does not depend
+    /// on the time between both.
+    #[must_use]
+    fn interpolate_over(&self, next: &Self, fraction: f64, ticks: f64) -> Self
+    where
+        Self: Sized,
+    {
+        let _ = ticks;
+        self.interpolate(next, fraction)
+    }
 }
 
 impl Interpolate for f32 {
@@ -133,13 +146,19 @@ impl<T: Clone> Interpolated<T> {
     /// the first value, returns the first value, and for ticks after the last value, returns the last value.
     /// Returns `None` if there are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
+        self.mixed(tick, |before, after, fraction, _| mix(before, after, fraction))
+    }
+
+    /// Returns the value at a tick. `mix` also gets the number of ticks between the two values.
+    fn mixed(&self, tick: f64, mix: impl FnOnce(&T, &T, f64, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {
             return self.values.front().map(|(_, value)| value.clone());
         };
         let Some(after) = self.values.get(after) else { return Some(before.1.clone()) };
-        let fraction = (tick - before.0 as f64) / after.0.saturating_sub(before.0) as f64;
-        Some(mix(&before.1, &after.1, fraction))
+        let ticks = after.0.saturating_sub(before.0) as f64;
+        let fraction = (tick - before.0 as f64) / ticks;
+        Some(mix(&before.1, &after.1, fraction, ticks))
     }
 
     /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the clock: `max_ticks` less one, because
@@ -166,7 +185,36 @@ impl<T: Clone> Interpolated<T> {
     where
         T: Interpolate,
     {
-        self.at_with(tick, T::interpolate)
+        self.mixed(tick, T::interpolate_over)
+    }
+
+    /// Returns the value at a tick. After the last value, goes on as from the value before it to it, but for at
+    /// most `most_ticks` ticks, and then stands still. What goes on may be wrong: the next value shows how
+    /// much, and a [`Smoothed`](crate::Smoothed) hides it.
+    ///
+    /// ```
+    /// # use repl_net as repl;
+    /// let mut x = repl::Interpolated::new(4);
+    /// x.push(100, 4.0);
+    /// x.push(102, 6.0);
+    /// assert_eq!((x.at_or_beyond(101.0, 3.0), x.at_or_beyond(104.0, 3.0)), (Some(5.0), Some(8.0)));
+    /// assert_eq!(x.at_or_beyond(200.0, 3.0), Some(9.0));
+    /// ```
+    #[must_use]
+    pub fn at_or_beyond(&self, tick: f64, most_ticks: f64) -> Option<T>
+    where
+        T: Offset,
+    {
+        let mut newest = self.values.iter().rev();
+        let ((newest, last), before) = (newest.next()?, newest.next());
+        let beyond = (tick - *newest as f64).min(most_ticks);
+        match before {
+            Some((of, before)) if beyond > 0.0 => {
+                let ticks = newest.saturating_sub(*of) as f64;
+                Some(last.moved_by(&last.offset_from(before), beyond / ticks))
+            }
+            _ => self.at(tick),
+        }
     }
 }
 

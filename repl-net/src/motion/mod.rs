@@ -1,0 +1,15 @@
+//! How objects move where no value has arrived: between the server's ticks, beyond them, and in its past.
+//!
+//! *Invariant:* nothing here knows a server or a client. All times are ticks of the server.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+pub(crate) mod interpolated;
+pub(crate) mod moving;
+pub(crate) mod offset;
+pub(crate) mod past;
+pub(crate) mod predicted;
+pub(crate) mod rotations;
+pub(crate) mod shown_tick;
+pub(crate) mod smoothed;
+pub(crate) mod spawns;
+pub(crate) mod together;

@@ -1,0 +1,263 @@
+//! Where objects were, tick by tick, so that the server can see what a client saw.
+//!
+//! *Invariant:* nobody goes further back than the history allows, whatever he says that he saw.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use repl_core::{Guid, ObjectRef};
+
+use super::interpolated::Interpolate;
+
+/// The past values of the objects of a class on the server, by tick: positions, hitboxes, whether they live.
+///
+/// A shooter sees others where they were some time ago. His input says [when](crate::ShownTick), and the
+/// server asks the history where they were then:
+///
+/// ```
+/// # use repl_core::ObjectRef;
+/// # use repl_net::{ShownTick, Server};
+/// use repl_net::History;
+///
+/// # struct Player;
+/// # fn near_the_shot(_: [f32; 2]) -> bool { true }
+/// fn hits(server: &Server, players: &History<Player, [f32; 2]>, seen: ShownTick) -> Vec<ObjectRef<Player>> {
+///     let then = players.rewind(seen.near(server.ticks()));
+///     then.iter().filter(|(_, position)| near_the_shot(*position)).map(|(player, _)| player).collect()
+/// }
+/// ```
+///
+/// Record each object once in each tick. A history takes memory for as many values of each object as it has
+/// ticks. It keeps those of an object that was removed until they are too old, because somebody may still see
+/// it.
+pub struct History<T, V> {
+    /// By slot.
+    tracks: Vec<Option<Track<V>>>,
+    /// How many ticks the history goes back.
+    ticks: u64,
+    newest: u64,
+    /// The slot at which is looked next, whether all of its values are too old.
+    swept: usize,
+    class: PhantomData<fn() -> T>,
+}
+
+/// The values of one object, of ticks that follow each other.
+struct Track<V> {
+    object: Guid,
+    values: VecDeque<V>,
+    last: u64,
+}
+
+impl<T, V> History<T, V> {
+    /// Returns an empty history that goes back so many ticks: 24 are 400 ms at 60 ticks a second. What
+    /// clients see is older by their round trip, and by the time that an
+    /// [`Interpolated`](crate::Interpolated) waits.
+    #[must_use]
+    pub const fn new(ticks: u64) -> Self {
+        Self { tracks: Vec::new(), ticks, newest: 0, swept: 0, class: PhantomData }
+    }
+
+    /// Records the value of an object in a tick, which is the newest tick or a newer one. After a tick
+    /// without a value, the history of the object begins anew. Costs O(1).
+    pub fn record(&mut self, tick: u64, object: ObjectRef<T>, value: V) {
+        let Some(guid) = object.guid() else { return };
+        self.newest = self.newest.max(tick);
+        let slot = guid.slot() as usize;
+        if slot >= self.tracks.len() {
+            self.tracks.resize_with(slot.saturating_add(1), || None);
+        }
+        let most = self.ticks.saturating_add(2) as usize;
+        if let Some(place) = self.tracks.get_mut(slot) {
+            let track = place.get_or_insert_with(|| Track::new(guid, most));
+            track.record(guid, tick, value, most);
+        }
+        self.sweep();
+    }
+
+    /// Frees the values of one object, if they are too old.
+    fn sweep(&mut self) {
+        self.swept = if self.swept < self.tracks.len() { self.swept } else { 0 };
+        let oldest = self.oldest();
+        if let Some(place) = self.tracks.get_mut(self.swept) {
+            place.take_if(|track| track.last < oldest);
+        }
+        self.swept = self.swept.saturating_add(1);
+    }
+
+    const fn oldest(&self) -> u64 {
+        self.newest.saturating_sub(self.ticks)
+    }
+
+    /// Goes back to a tick, but no further than the history goes back, and not beyond the newest tick. What
+    /// is not a number is the newest tick.
+    #[must_use]
+    pub const fn rewind(&self, tick: f64) -> Rewound<'_, T, V> {
+        let newest = self.newest as f64;
+        let wanted = if tick.is_nan() { newest } else { tick };
+        Rewound { history: self, tick: wanted.clamp(self.oldest() as f64, newest), wanted }
+    }
+
+    /// Returns about how many bytes of memory the history takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let values = self.tracks.iter().flatten().map(|track| track.values.capacity());
+        let places = self.tracks.capacity().saturating_mul(size_of::<Option<Track<V>>>());
+        values.sum::<usize>().saturating_mul(size_of::<V>()).saturating_add(places)
+    }
+}
+
+impl<V> Track<V> {
+    fn new(object: Guid, most: usize) -> Self {
+        Self { object, values: VecDeque::with_capacity(most), last: 0 }
+    }
+
+    fn record(&mut self, object: Guid, tick: u64, value: V, most: usize) {
+        if self.object != object || tick != self.last.saturating_add(1) {
+            if self.object == object && tick <= self.last && !self.values.is_empty() {
+                return;
+            }
+            self.values.clear();
+        } else if self.values.len() >= most {
+            self.values.pop_front();
+        }
+        (self.object, self.last) = (object, tick);
+        self.values.push_back(value);
+    }
+
+    fn get(&self, tick: u64) -> Option<&V> {
+        let back = usize::try_from(self.last.checked_sub(tick)?).ok()?;
+        self.values.get(self.values.len().checked_sub(1)?.checked_sub(back)?)
+    }
+
+    /// Returns the value at a tick.
+    fn at(&self, tick: f64) -> Option<V>
+    where
+        V: Interpolate + Clone,
+    {
+        let (whole, fraction) = (tick as u64, tick.fract());
+        match (self.get(whole), self.get(whole.saturating_add(1))) {
+            (Some(before), Some(after)) if fraction > 0.0 => {
+                Some(before.interpolate_over(after, fraction, 1.0))
+            }
+            (Some(before), _) => Some(before.clone()),
+            (None, after) => after.filter(|_| fraction > 0.0).cloned(),
+        }
+    }
+}
+
+/// The objects of a [`History`] as they were at a tick.
+pub struct Rewound<'a, T, V> {
+    history: &'a History<T, V>,
+    tick: f64,
+    wanted: f64,
+}
+
+impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
+    /// Returns the tick to which the history went back.
+    #[must_use]
+    pub const fn tick(&self) -> f64 {
+        self.tick
+    }
+
+    /// Returns how many ticks further back the client said that it saw. Above zero if its link is slower than
+    /// the history allows for, or if it lies.
+    #[must_use]
+    pub fn ticks_beyond(&self) -> f64 {
+        (self.tick - self.wanted).max(0.0)
+    }
+
+    /// Returns the value that an object had. Between two ticks it lies between both values. `None` if the
+    /// object did not exist then.
+    #[must_use]
+    pub fn get(&self, object: ObjectRef<T>) -> Option<V> {
+        let guid = object.guid()?;
+        let track = self.history.tracks.get(guid.slot() as usize)?.as_ref()?;
+        if track.object == guid { track.at(self.tick) } else { None }
+    }
+
+    /// Returns all objects that existed then, also those that do not exist any more, with the values that
+    /// they had. Which of them the client saw then, the program knows best: mostly those that are
+    /// [relevant](crate::ObjectInfo::is_relevant_to) to it.
+    pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> + use<'a, T, V> {
+        let tick = self.tick;
+        let tracks = self.history.tracks.iter().flatten();
+        tracks.filter_map(move |track| Some((ObjectRef::new(track.object), track.at(tick)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    struct Player;
+
+    fn player(slot: u32, generation: u32) -> ObjectRef<Player> {
+        ObjectRef::new(Guid::new(slot, NonZeroU32::new(generation).expect("a generation")))
+    }
+
+    #[test]
+    fn values_are_those_of_their_ticks_and_between_them() {
+        let (mut players, one, other) = (History::new(10), player(0, 1), player(3, 1));
+        for tick in 1..=20_u64 {
+            players.record(tick, one, tick as f64);
+            if tick > 15 {
+                players.record(tick, other, 100.0);
+            }
+        }
+        assert_eq!(players.rewind(12.25).get(one), Some(12.25));
+        assert_eq!(players.rewind(15.0).get(other), None, "it did not exist");
+        assert_eq!(players.rewind(15.5).get(other), Some(100.0));
+        assert_eq!(players.rewind(18.0).iter().collect::<Vec<_>>(), [(one, 18.0), (other, 100.0)]);
+        assert_eq!(players.rewind(99.0).get(one), Some(20.0), "nobody sees the future");
+        assert_eq!(players.rewind(f64::NAN).get(one), Some(20.0));
+    }
+
+    #[test]
+    fn nobody_goes_further_back_than_the_history() {
+        let (mut players, one) = (History::new(10), player(0, 1));
+        (1..=50_u64).for_each(|tick| players.record(tick, one, tick as f64));
+        for wanted in [39.0, 0.0, -1e9, f64::NEG_INFINITY] {
+            let then = players.rewind(wanted);
+            assert_eq!((then.tick(), then.get(one), then.ticks_beyond()), (40.0, Some(40.0), 40.0 - wanted));
+        }
+    }
+
+    #[test]
+    fn a_removed_object_is_known_until_its_last_value_is_too_old() {
+        let (mut players, one, other) = (History::new(10), player(0, 1), player(1, 1));
+        for tick in 1..=30_u64 {
+            players.record(tick, one, 1.0);
+            if tick <= 15 {
+                players.record(tick, other, 2.0);
+            }
+        }
+        assert_eq!(players.rewind(14.5).get(other), None, "20 is the oldest");
+        let mut early = History::new(10);
+        (1..=20_u64).for_each(|tick| early.record(tick, one, 1.0));
+        (1..=15_u64).for_each(|tick| early.record(tick, other, 2.0));
+        assert_eq!(early.rewind(14.5).get(other), Some(2.0));
+        assert_eq!(early.rewind(16.0).get(other), None);
+        (21..=40_u64).for_each(|tick| early.record(tick, one, 1.0));
+        assert!(early.tracks[1].is_none(), "its memory is free");
+    }
+
+    #[test]
+    fn another_object_in_the_same_place_has_a_history_of_its_own() {
+        let mut players = History::new(10);
+        (1..=5_u64).for_each(|tick| players.record(tick, player(0, 1), 1.0));
+        (6..=8_u64).for_each(|tick| players.record(tick, player(0, 2), 2.0));
+        assert_eq!(players.rewind(5.0).get(player(0, 2)), None);
+        assert_eq!(players.rewind(7.0).get(player(0, 2)), Some(2.0));
+        assert_eq!(players.rewind(7.0).get(player(0, 1)), None);
+    }
+
+    #[test]
+    fn the_memory_is_that_of_its_ticks() {
+        let mut players = History::new(22);
+        (1..=500_u64)
+            .for_each(|tick| (0..4).for_each(|slot| players.record(tick, player(slot, 1), [0.0_f32; 3])));
+        assert!((4 * 24 * 12..4 * 24 * 12 + 600).contains(&players.memory()), "{}", players.memory());
+    }
+}

@@ -1,0 +1,224 @@
+//! Angles and rotations, which turn the short way.
+//!
+//! *Invariant:* a rotation has the length 1, whatever its numbers were.
+
+use super::interpolated::Interpolate;
+use super::offset::Offset;
+
+const TURN: f64 = std::f64::consts::TAU;
+
+/// An angle in radians, from -π to π. Between two angles lies the shorter of the two ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Angle(f32);
+
+impl Angle {
+    /// Returns an angle. Whole turns are left out. What is not finite is 0.
+    #[must_use]
+    pub fn from_radians(radians: f32) -> Self {
+        Self::of(radians.into())
+    }
+
+    /// Returns an angle of so many degrees.
+    #[must_use]
+    pub fn from_degrees(degrees: f32) -> Self {
+        Self::of(f64::from(degrees).to_radians())
+    }
+
+    /// Returns the radians, from -π to π.
+    #[must_use]
+    pub const fn radians(self) -> f32 {
+        self.0
+    }
+
+    /// Returns the degrees, from -180 to 180.
+    #[must_use]
+    pub const fn degrees(self) -> f32 {
+        self.0.to_degrees()
+    }
+
+    fn of(radians: f64) -> Self {
+        let turns = (radians / TURN).round();
+        let rest = radians - turns * TURN;
+        Self(if rest.is_finite() { rest as f32 } else { 0.0 })
+    }
+}
+
+impl Interpolate for Angle {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        if fraction >= 1.0 {
+            *next
+        } else if fraction > 0.0 {
+            self.moved_by(&next.offset_from(self), fraction)
+        } else {
+            *self
+        }
+    }
+}
+
+impl Offset for Angle {
+    type By = Self;
+
+    fn offset_from(&self, from: &Self) -> Self {
+        Self::of(f64::from(self.0) - f64::from(from.0))
+    }
+
+    fn moved_by(&self, offset: &Self, share: f64) -> Self {
+        Self::of(f64::from(self.0) + f64::from(offset.0) * share)
+    }
+
+    fn size(offset: &Self) -> f64 {
+        f64::from(offset.0.abs())
+    }
+}
+
+/// A rotation in space, as a quaternion. Between two rotations lies the shorter of the two ways, at an even
+/// speed.
+///
+/// ```
+/// use repl_net::{Interpolate, Rotation};
+///
+/// let (east, north) = (Rotation::default(), Rotation::new([0.0, 0.0, 1.0, 1.0]));
+/// let between = east.interpolate(&north, 0.5).quaternion();
+/// assert!((between[2] - 22.5_f32.to_radians().sin()).abs() < 1e-6);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotation([f32; 4]);
+
+impl Default for Rotation {
+    fn default() -> Self {
+        Self([0.0, 0.0, 0.0, 1.0])
+    }
+}
+
+impl Rotation {
+    /// Returns the rotation of a quaternion: x, y, z and w, of any length. Without a length, or if a number
+    /// is not finite, it does not rotate.
+    #[must_use]
+    pub fn new(quaternion: [f32; 4]) -> Self {
+        Self::of(quaternion.map(f64::from))
+    }
+
+    /// Returns the quaternion: x, y, z and w, of the length 1.
+    #[must_use]
+    pub const fn quaternion(self) -> [f32; 4] {
+        self.0
+    }
+
+    fn of(quaternion: [f64; 4]) -> Self {
+        let length = quaternion.iter().map(|part| part * part).sum::<f64>().sqrt();
+        if length.is_normal() { Self(quaternion.map(|part| (part / length) as f32)) } else { Self::default() }
+    }
+
+    /// Returns the rotation by another one, and then by this one.
+    fn after(self, other: Self) -> Self {
+        let ([a, b, c, w], [x, y, z, v]) = (self.0.map(f64::from), other.0.map(f64::from));
+        Self::of([
+            w * x + a * v + b * z - c * y,
+            w * y - a * z + b * v + c * x,
+            w * z + a * y - b * x + c * v,
+            w * v - a * x - b * y - c * z,
+        ])
+    }
+
+    const fn inverse(self) -> Self {
+        let [x, y, z, w] = self.0;
+        Self([-x, -y, -z, w])
+    }
+
+    /// Returns the half of the angle, and the axis with the sine of this half as its length.
+    fn half_angle(self) -> (f64, [f64; 3]) {
+        let [x, y, z, w] = self.0.map(f64::from);
+        let sign = if w < 0.0 { -1.0 } else { 1.0 };
+        let axis = [x, y, z].map(|part| part * sign);
+        let sine = axis.iter().map(|part| part * part).sum::<f64>().sqrt();
+        (sine.atan2(w * sign), axis)
+    }
+
+    /// Returns the rotation about the same axis by `share` times the angle.
+    fn times(self, share: f64) -> Self {
+        let (half, axis) = self.half_angle();
+        let (sine, cosine) = (half * share).sin_cos();
+        let whole = half.sin();
+        let scale = if whole > 1e-9 { sine / whole } else { share };
+        let [x, y, z] = axis.map(|part| part * scale);
+        Self::of([x, y, z, cosine])
+    }
+}
+
+impl Interpolate for Rotation {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        if fraction >= 1.0 {
+            *next
+        } else if fraction > 0.0 {
+            self.moved_by(&next.offset_from(self), fraction)
+        } else {
+            *self
+        }
+    }
+}
+
+impl Offset for Rotation {
+    type By = Self;
+
+    fn offset_from(&self, from: &Self) -> Self {
+        self.after(from.inverse())
+    }
+
+    fn moved_by(&self, offset: &Self, share: f64) -> Self {
+        offset.times(share).after(*self)
+    }
+
+    fn size(offset: &Self) -> f64 {
+        offset.half_angle().0 * 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn angles_turn_the_short_way() {
+        let (from, to) = (Angle::from_degrees(170.0), Angle::from_degrees(-170.0));
+        assert!((from.interpolate(&to, 0.25).degrees() - 175.0).abs() < 1e-3);
+        assert!((from.interpolate(&to, 0.75).degrees() + 175.0).abs() < 1e-3);
+        assert_eq!((from.interpolate(&to, -1.0), from.interpolate(&to, 1.0)), (from, to));
+        assert_eq!(Angle::from_radians(f32::NAN), Angle::default());
+        assert!((Angle::from_degrees(730.0).degrees() - 10.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_is_no_rotation_rotates_nothing() {
+        for quaternion in [[0.0; 4], [f32::NAN, 0.0, 0.0, 1.0], [f32::INFINITY, 0.0, 0.0, 1.0]] {
+            assert_eq!(Rotation::new(quaternion), Rotation::default());
+        }
+    }
+
+    fn rotation() -> impl Strategy<Value = Rotation> {
+        prop::array::uniform4(-1.0_f32..1.0).prop_map(Rotation::new)
+    }
+
+    /// Returns the angle between two rotations.
+    fn between(one: Rotation, other: Rotation) -> f64 {
+        Rotation::size(&one.offset_from(&other))
+    }
+
+    proptest! {
+        #[test]
+        fn rotations_turn_evenly_and_the_short_way(from in rotation(), to in rotation(), fraction in 0.0..1.0_f64) {
+            let (whole, shown) = (between(to, from), from.interpolate(&to, fraction));
+            prop_assert!(whole <= std::f64::consts::PI + 1e-6);
+            prop_assert!((between(shown, from) - whole * fraction).abs() < 1e-3);
+            prop_assert!((between(to, shown) - whole * (1.0 - fraction)).abs() < 1e-3);
+            let length = shown.quaternion().iter().map(|part| part * part).sum::<f32>();
+            prop_assert!((length - 1.0).abs() < 1e-5);
+        }
+
+        #[test]
+        fn a_rotation_moved_by_its_offset_is_the_other(from in rotation(), to in rotation()) {
+            prop_assert!(between(from.moved_by(&to.offset_from(&from), 1.0), to) < 1e-3);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Objects that a client shows before the server has spawned them.
+//!
+//! *Invariant:* each predicted object is replaced by at most one object of the server, or ends.
+
+use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
+
+/// The most objects that wait for the server's.
+const MOST_WAITING: usize = 256;
+
+/// Which input has spawned an object: its tick, and a number if there are several in one tick. The client
+/// derives it when it makes the input, and the server when it uses the input, so that both know the object by
+/// the same key.
+///
+/// As a property of the server's object, with the conditions `OwnerOnly` and `InitialOnly` if others predict
+/// nothing, it takes 24 bits. Its initial value is the key of no input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpawnKey {
+    tick: u16,
+    number: u8,
+}
+
+impl SpawnKey {
+    /// Returns the key of an object that the input of a tick spawns.
+    #[must_use]
+    pub const fn new(tick: u64, number: u8) -> Self {
+        Self { tick: tick as u16, number }
+    }
+}
+
+impl NetSerialize for SpawnKey {
+    const WIRE_NAME: &'static str = "SpawnKey";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_bits(self.tick.into(), 16);
+        writer.write_bits(self.number.into(), 8);
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        Ok(Self { tick: reader.read_bits(16)? as u16, number: reader.read_bits(8)? as u8 })
+    }
+
+    fn identical(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+repl_core::leaf!(SpawnKey);
+
+/// Objects that a client has spawned at once, although the server has not heard of the input: shots, mostly.
+///
+/// ```
+/// use repl_net::PredictedSpawns;
+///
+/// let mut shots = PredictedSpawns::new(30);
+/// let key = shots.spawn(100, 0, 2.5_f32); // the input of tick 100 fires
+/// for (_, x) in shots.iter_mut() {
+///     *x += 0.5; // in each tick
+/// }
+/// // The server's shot has arrived, with this key. What is shown goes on from where the predicted one is.
+/// assert_eq!(shots.claim(key), Some(3.0));
+/// assert_eq!(shots.claim(key), None);
+///
+/// shots.spawn(110, 0, 9.0);
+/// assert_eq!(shots.take_refused(140).count(), 0);
+/// assert_eq!(shots.take_refused(141).count(), 1); // the server has confirmed tick 141, and there is no shot of tick 110
+/// ```
+#[derive(Clone, Debug)]
+pub struct PredictedSpawns<S> {
+    waiting: Vec<(u64, SpawnKey, S)>,
+    patience: u64,
+}
+
+impl<S> PredictedSpawns<S> {
+    /// Returns no objects. The server has refused one if it has confirmed more than `patience` ticks after
+    /// its input, and its object has not arrived: at least as many as a packet that is lost needs to be sent
+    /// again, 30 at 60 ticks a second.
+    #[must_use]
+    pub const fn new(patience: u64) -> Self {
+        Self { waiting: Vec::new(), patience }
+    }
+
+    /// Spawns an object for the input of a tick. `number` tells objects of the same tick from each other. At
+    /// most 256 wait: the oldest ends for a further one.
+    pub fn spawn(&mut self, tick: u64, number: u8, object: S) -> SpawnKey {
+        let key = SpawnKey::new(tick, number);
+        self.waiting.retain(|(_, known, _)| *known != key);
+        if self.waiting.len() >= MOST_WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push((tick, key, object));
+        key
+    }
+
+    /// Returns the objects that wait for the server's, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (SpawnKey, &S)> {
+        self.waiting.iter().map(|(_, key, object)| (*key, object))
+    }
+
+    /// Returns the objects that wait for the server's, to step them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (SpawnKey, &mut S)> {
+        self.waiting.iter_mut().map(|(_, key, object)| (*key, object))
+    }
+
+    /// Takes the predicted object whose place an object of the server takes. Returns `None` if the client did
+    /// not predict it, or has given up.
+    pub fn claim(&mut self, key: SpawnKey) -> Option<S> {
+        let at = self.waiting.iter().position(|(_, known, _)| *known == key)?;
+        Some(self.waiting.remove(at).2)
+    }
+
+    /// Takes the objects that the server has refused, if it has confirmed this tick.
+    pub fn take_refused(&mut self, confirmed: u64) -> impl Iterator<Item = (SpawnKey, S)> {
+        let patience = self.patience;
+        let refused =
+            self.waiting.extract_if(.., move |(tick, _, _)| tick.saturating_add(patience) < confirmed);
+        refused.map(|(_, key, object)| (key, object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_one_object() {
+        let mut shots = PredictedSpawns::new(30);
+        let (one, other) = (shots.spawn(70_000, 0, "one"), shots.spawn(70_000, 1, "other"));
+        assert_eq!(shots.spawn(70_000, 1, "again"), other);
+        assert_eq!(shots.iter().map(|(_, shot)| *shot).collect::<Vec<_>>(), ["one", "again"]);
+        assert_eq!(
+            (shots.claim(other), shots.claim(one), shots.claim(one)),
+            (Some("again"), Some("one"), None)
+        );
+    }
+
+    #[test]
+    fn refused_objects_end_once_and_others_stay() {
+        let mut shots = PredictedSpawns::new(10);
+        (0..5).for_each(|tick| {
+            shots.spawn(tick, 0, tick);
+        });
+        let refused: Vec<u64> = shots.take_refused(13).map(|(_, tick)| tick).collect();
+        assert_eq!((refused, shots.iter().count()), (vec![0, 1, 2], 2));
+    }
+
+    #[test]
+    fn at_most_256_wait() {
+        let mut shots = PredictedSpawns::new(10);
+        (0..300).for_each(|tick| {
+            shots.spawn(tick, 0, tick);
+        });
+        assert_eq!((shots.iter().count(), shots.claim(SpawnKey::new(43, 0))), (256, None));
+    }
+}
