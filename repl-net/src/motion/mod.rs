@@ -3,6 +3,7 @@
 //! *Invariant:* nothing here knows a server or a client. All times are ticks of the server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+pub(crate) mod interpolate;
 pub(crate) mod interpolated;
 pub(crate) mod moving;
 pub(crate) mod offset;

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the curve meets both positions, and leaves and reaches them with their velocities.
 
-use super::interpolated::Interpolate;
+use super::interpolate::Interpolate;
 use super::offset::Offset;
 
 /// A position with its velocity. Between two of them, an [`Interpolated`](crate::Interpolated) shows a smooth

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* a value moved by its whole offset from another one is the first value, but for rounding.
 
-use super::interpolated::Interpolate;
+use super::interpolate::Interpolate;
 
 /// A type of values of which one can be moved towards another, or beyond: positions, angles, rotations.
 ///

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use repl_core::{Guid, ObjectRef};
 
-use super::interpolated::Interpolate;
+use super::interpolate::Interpolate;
 
 /// The past values of the objects of a class on the server, by tick: positions, hitboxes, whether they live.
 ///

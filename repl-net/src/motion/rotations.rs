@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* a rotation has the length 1, whatever its numbers were.
 
-use super::interpolated::Interpolate;
+use super::interpolate::Interpolate;
 use super::offset::Offset;
 
 const TURN: f64 = std::f64::consts::TAU;

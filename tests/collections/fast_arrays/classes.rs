@@ -78,11 +78,15 @@ pub(crate) struct Bag {
     pub(crate) rows: Vec<FastArray<u8>>,
     #[replicated(skip)]
     pub(crate) notified: u32,
+    /// The number of callbacks that had been recorded when the notify ran last.
+    #[replicated(skip)]
+    pub(crate) calls_before_notify: usize,
 }
 
 impl Bag {
     fn on_items(&mut self) {
         self.notified += 1;
+        self.calls_before_notify = CALLS.with_borrow(Vec::len);
     }
 }
 

@@ -323,13 +323,23 @@ fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
             room.deliver(0, &packets);
         }
     }
-    // If a lost item changes again before it is sent again, it is sent only one time.
+    // Another item changes before the lost one is sent again.
     room.server[bag].items[10].kind = 7;
     let before = room.received::<Bag>(0, "items").1;
     room.settle();
     assert_same(&room, 0, bag);
     let bytes = (room.received::<Bag>(0, "items").1 - before) / 8;
     assert!(bytes < sizes[1] as u64 + 30, "{bytes} bytes for a loss of {}", sizes[1]);
+    // If a lost item changes again before it is sent again, it is sent only one time.
+    for text in ["04", "05"] {
+        room.server[bag].items[40].name = text.repeat(100);
+        room.tick_one();
+    }
+    let before = room.received::<Bag>(0, "items").1;
+    room.settle();
+    assert_same(&room, 0, bag);
+    let bytes = (room.received::<Bag>(0, "items").1 - before) / 8;
+    assert!(bytes < sizes[1] as u64 + 30, "{bytes} bytes for two losses of {}", sizes[1]);
 }
 
 #[test]

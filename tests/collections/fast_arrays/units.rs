@@ -178,7 +178,7 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
 }
 
 #[test]
-fn s158_one_comparison_in_a_tick_serves_all_connections() {
+fn s158_w02_one_comparison_in_a_tick_serves_all_connections() {
     let mut efforts = Vec::new();
     for guests in [1, 4] {
         let (mut room, library) = library(100, guests);
