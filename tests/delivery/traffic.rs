@@ -138,10 +138,13 @@ fn a_server_counts_what_its_clients_receive_of_every_kind_of_value() {
             }
             room.step();
         }
-        // The last state of an object.
+        // The last state of an object is an update, too, for each client.
+        room.settle();
+        let before = room.server.traffic()[0].updates;
         room.server[chests[1]].weight = 77;
         room.server.despawn(chests[1]);
         room.settle();
+        assert_eq!(room.server.traffic()[0].updates, before + 2);
         let expected = received(&room);
         assert_eq!(room.server.traffic(), expected);
         let chest = &expected[0];
