@@ -1,0 +1,176 @@
+//! A bot with its client: it makes an input for each tick that is due, predicts its own fighter, and shows the others
+//! between the values that have arrived.
+//!
+//! *Invariant:* a bot aims at what it shows, and at nothing else that it knows.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::Rng;
+use repl::{Interpolated, Predict, Predicted, PredictionStats, ShownTick, Smoothed};
+
+use crate::model::{Body, Fighter, HALF_SIDE, HZ, Steer, direction, register};
+
+/// The longest time between two values of a fighter that moves, in ticks.
+const MOST_TICKS_APART: u64 = 4;
+
+/// How many ticks are between two shots.
+const SHOT_TICKS: u64 = 20;
+
+/// How far a fighter may be predicted, in ticks: more than the worst of the links needs.
+const MOST_TICKS_AHEAD: u64 = 60;
+
+/// A bot.
+pub(crate) struct Player {
+    pub(crate) client: Client,
+    rng: Rng,
+    walk: [i8; 2],
+    walks_until: u64,
+    pub(crate) mine: Predicted<Body>,
+    shown: Smoothed<[f32; 2]>,
+    others: BTreeMap<ObjectRef<Fighter>, Interpolated<[f32; 2]>>,
+    pub(crate) is_resting: bool,
+    /// The sum and the number of how many ticks the inputs were ahead.
+    ahead: (f64, u64),
+    last_frame: Duration,
+    /// What was shown, frame by frame.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// What was shown in a frame: positions on the first axis.
+pub(crate) struct Frame {
+    pub(crate) at: Duration,
+    pub(crate) predicted: f32,
+    pub(crate) confirmed: f32,
+    pub(crate) smoothed: f32,
+    pub(crate) other: Option<f32>,
+}
+
+impl Player {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(seed));
+        register(&mut client);
+        Self {
+            client,
+            rng: Rng::new(seed),
+            walk: [0; 2],
+            walks_until: 0,
+            mine: Predicted::new(MOST_TICKS_AHEAD),
+            shown: Smoothed::new(Duration::from_millis(60), 3.0),
+            others: BTreeMap::new(),
+            is_resting: false,
+            ahead: (0.0, 0),
+            last_frame: Duration::ZERO,
+            frames: Vec::new(),
+        }
+    }
+
+    /// Takes a packet of the server.
+    pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) {
+        self.client.receive(now, packet).expect("the links damage nothing");
+        let Some(tick) = self.client.server_tick() else { return };
+        let changed: Vec<_> = self.client.changes::<Fighter>().map(|change| change.object).collect();
+        for fighter in changed {
+            let info = self.client.object_info(fighter);
+            if !info.is_owner() {
+                let position = self.client[fighter].position;
+                let other = self.others.entry(fighter).or_insert(Interpolated::new(MOST_TICKS_APART));
+                other.push(tick, position);
+            }
+        }
+    }
+
+    /// Plays a frame: corrects what was predicted wrongly, makes inputs, and sends them.
+    pub(crate) fn frame(&mut self, now: Duration) {
+        self.reconcile();
+        for tick in self.client.inputs::<Steer>().due(now) {
+            let steer = self.steer(tick);
+            let Some(steer) = self.client.inputs::<Steer>().set(tick, &steer).copied() else { continue };
+            let inputs = &mut self.client;
+            self.mine.advance(tick, |body, at| body.step(&input_at(inputs, at.tick, steer)));
+        }
+        self.client.tick(now);
+        self.show(now);
+    }
+
+    /// Compares what was predicted with what the server has confirmed.
+    fn reconcile(&mut self) {
+        let Some(near) = self.client.server_tick() else { return };
+        let Some((_, fighter)) = self.client.owned_objects::<Fighter>().next() else { return };
+        self.mine.confirm(fighter.confirmed.near(near), |mine, confirmed| mine == confirmed);
+        let inputs = &mut self.client;
+        self.mine.roll_back(|body, at| body.step(&input_at(inputs, at.tick, Steer::default())));
+        if let (Some(before), Some(after)) = (self.mine.take_corrected(), self.mine.state()) {
+            self.shown.correct(&before.position, &after.position);
+        }
+    }
+
+    /// Decides what to do in a tick: walks somewhere for a while, and shoots now and then at another.
+    fn steer(&mut self, tick: u64) -> Steer {
+        let Some(body) = self.mine.state().copied().filter(|_| !self.is_resting) else {
+            return Steer::default();
+        };
+        if tick >= self.walks_until {
+            self.walks_until = tick + self.rng.range(20..80);
+            // Towards the middle rather than away from it.
+            self.walk = body.position.map(|at| {
+                let outward = (at / HALF_SIDE * 60.0) as i64;
+                (self.rng.range(0..161) as i64 - 80 - outward).clamp(-100, 100) as i8
+            });
+        }
+        let mut steer = Steer { walk: self.walk, ..Steer::default() };
+        if tick.is_multiple_of(SHOT_TICKS)
+            && let Some((target, at, shown)) = self.target()
+        {
+            steer =
+                Steer { aim: direction(body.position, at), target, shown: ShownTick::new(shown), ..steer };
+        }
+        steer
+    }
+
+    /// Returns one of the others, where it is shown, and the tick at which it was there.
+    fn target(&mut self) -> Option<(ObjectRef<Fighter>, [f32; 2], f64)> {
+        let others: Vec<_> = self.others.iter().collect();
+        let (target, shown) = *self.rng.pick(&others)?;
+        let tick = self.client.clock().shown_tick()? - shown.delay();
+        Some((*target, shown.at(tick)?, tick))
+    }
+
+    fn show(&mut self, now: Duration) {
+        self.shown.advance(now.saturating_sub(self.last_frame));
+        self.last_frame = now;
+        let stats = self.client.inputs::<Steer>().stats(now);
+        if let Some(ahead) = stats.ahead_ticks {
+            self.ahead = (self.ahead.0 + ahead, self.ahead.1 + 1);
+        }
+        let Some(body) = self.mine.state() else { return };
+        let confirmed = self.mine.confirmed_tick().and_then(|tick| self.mine.at(tick)).unwrap_or(body);
+        let shown_tick = self.client.clock().shown_tick();
+        let other =
+            self.others.values().next().zip(shown_tick).and_then(|(other, tick)| other.shown_at(tick));
+        self.frames.push(Frame {
+            at: now,
+            predicted: body.position[0],
+            confirmed: confirmed.position[0],
+            smoothed: self.shown.value(&body.position)[0],
+            other: other.map(|[x, _]| x),
+        });
+    }
+
+    /// Returns how many ticks the inputs were ahead, in the mean.
+    pub(crate) fn ahead_ticks(&self) -> f64 {
+        self.ahead.0 / self.ahead.1.max(1) as f64
+    }
+
+    pub(crate) fn stats(&self) -> PredictionStats {
+        self.mine.stats()
+    }
+}
+
+/// Returns the input for a tick, or the last one before it, which the server uses if there is none.
+fn input_at(client: &mut Client, tick: u64, otherwise: Steer) -> Steer {
+    client.inputs::<Steer>().or_last(tick).unwrap_or(otherwise)
+}
+
+const _: () = assert!(HZ == 60, "the numbers of ticks above are for 60 a second");
