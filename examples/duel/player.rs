@@ -98,7 +98,9 @@ impl Player {
     fn reconcile(&mut self) {
         let Some(near) = self.client.server_tick() else { return };
         let Some((_, fighter)) = self.client.owned_objects::<Fighter>().next() else { return };
-        self.mine.confirm(fighter.confirmed.near(near), |mine, confirmed| mine == confirmed);
+        if let Some(confirmed) = fighter.confirmed.at(near) {
+            self.mine.confirm(confirmed, |mine, confirmed| mine == confirmed);
+        }
         let inputs = &mut self.client;
         self.mine.roll_back(|body, at| body.step(&input_at(inputs, at.tick, Steer::default())));
         if let (Some(before), Some(after)) = (self.mine.take_corrected(), self.mine.state()) {

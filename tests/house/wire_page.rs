@@ -127,10 +127,11 @@ const SESSIONS: [Row; 22] = [
     ("and at most every {}, under", "repl-link/src/session/limits", "LEAST_STEP", Time),
 ];
 
-const MESSAGES: [Row; 16] = [
+const MESSAGES: [Row; 17] = [
     ("of consecutive ticks, at most {}:", "repl-net/src/inputs/bundle", "MOST_INPUTS", Plain),
-    ("one of the last {} ticks that have begun", "repl-net/src/inputs/received", "KEPT_TICKS", Plain),
-    ("for ticks more than {} ahead", "repl-net/src/inputs/received", "MOST_AHEAD_TICKS", Plain),
+    ("one of the last {} ticks that have begun", "repl-net/src/inputs/bundle", "MOST_LATE", Plain),
+    ("for ticks that are {} or more ago", "repl-net/src/inputs/received", "KEPT_TICKS", Plain),
+    ("or more ago, or more than {} ahead", "repl-net/src/inputs/received", "MOST_AHEAD_TICKS", Plain),
     ("bundles that have {} newer ones before them", "repl-net/src/inputs/received", "STALE", Plain),
     ("and then its rest: at most {} bytes", "repl-net/src/body/path", "MAX_PATH_BYTES", Plain),
     (

@@ -218,7 +218,9 @@ impl Game {
     fn reconcile(&mut self) {
         let Some(near) = self.client.server_tick() else { return };
         let Some((_, pawn)) = self.client.owned_objects::<Pawn>().next() else { return };
-        self.mine.confirm(pawn.confirmed.near(near), |mine, confirmed| mine == confirmed);
+        if let Some(confirmed) = pawn.confirmed.at(near) {
+            self.mine.confirm(confirmed, |mine, confirmed| mine == confirmed);
+        }
         let client = &mut self.client;
         let steps = self.mine.roll_back(|body, at| body.step(input_at(client, at.tick)));
         self.most_steps = self.most_steps.max(steps);

@@ -63,7 +63,8 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
             right += 1;
         }
     }
-    assert_eq!(right, counts.arrived.min(right), "what has arrived in time was used");
+    // The rest are inputs for ticks to come.
+    assert!((0..30).contains(&(counts.arrived - right)), "what has arrived in time was used");
     game
 }
 
@@ -144,6 +145,7 @@ fn is_soon_in_step(disturb: impl FnOnce(&mut Game)) {
     let link = game.network.conditions(game.links.0);
     let most = (2 * link.latency + link.jitter).as_secs_f64() * 60.0 + 4.0;
     assert!(stats.ahead_ticks.is_some_and(|ahead| ahead <= most), "{stats:?}");
+    assert_eq!((game.mine.tick(), game.mine.is_stopped()), (game.made.last().copied(), false));
     let ticks = game.made.get(before..).unwrap_or_default();
     let is_restart = |&(before, next): &(u64, u64)| next < before;
     let pairs = || ticks.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
@@ -220,4 +222,103 @@ fn r27_a_player_may_simulate_more_often_than_he_is_sent_objects() {
     }
     assert_eq!(game.counts().missing, missing);
     assert!(game.client.get(car).is_some_and(|car| car.x > 1_780));
+}
+
+#[test]
+fn r27_inputs_follow_a_link_that_becomes_longer_than_inputs_are_kept() {
+    let mut game = Game::new(33, link(40, 0, Loss::None));
+    game.run(20 * SECOND);
+    game.set_link(link(2_500, 0, Loss::None));
+    game.run(30 * SECOND);
+    let missing = game.counts().missing;
+    game.run(10 * SECOND);
+    assert!(game.counts().missing <= missing + 5, "{} of 600", game.counts().missing - missing);
+}
+
+/// A head and two hands, which never rest.
+type Pose = [u32; 21];
+
+#[test]
+fn r27_large_inputs_come_again_after_a_frame_that_took_long() {
+    for hitch_ms in [0, 100, 300, 1_000] {
+        let (mut server, session) = (Server::new(ServerConfig::default()), Session::for_tests(hitch_ms));
+        let mut client = Client::new(ClientConfig::default(), session);
+        server.register_inputs::<Pose>();
+        client.register_inputs::<Pose>();
+        let id = server.connect(Duration::ZERO);
+        let (mut missing, mut client_frame) = (0, Duration::ZERO);
+        for frame in 0..1_200_u32 {
+            let now = STEP * frame;
+            if now >= client_frame {
+                client_frame =
+                    now + if frame == 400 { Duration::from_millis(hitch_ms) } else { Duration::ZERO };
+                while let Some(packet) = server.poll_transmit(id) {
+                    client.receive(now, packet).expect("a packet of the server");
+                }
+                for tick in client.inputs::<Pose>().due(now) {
+                    assert!(client.inputs::<Pose>().set(tick, &[tick as u32; 21]).is_some());
+                }
+                client.tick(now);
+                while let Some(packet) = client.poll_transmit() {
+                    server.receive(id, now, packet);
+                }
+            }
+            server.tick(now);
+            if frame == 900 {
+                missing = server.connection(id).input_counts::<Pose>().missing;
+            }
+        }
+        let counts = server.connection(id).input_counts::<Pose>();
+        assert_eq!(counts.missing, missing, "after a frame of {hitch_ms} ms: {counts:?}");
+        assert!(counts.arrived > 900, "{counts:?}");
+    }
+}
+
+#[test]
+fn an_input_that_cannot_be_sent_or_is_not_due_is_not_set() {
+    let mut game = Game::new(34, link(40, 0, Loss::None));
+    game.client.register_inputs::<Vec<u8>>();
+    game.server.register_inputs::<Vec<u8>>();
+    game.run(3 * SECOND);
+    let due = game.client.inputs::<Vec<u8>>().due(game.now);
+    let tick = due.last().expect("no input of this type was made");
+    let mut inputs = game.client.inputs::<Vec<u8>>();
+    assert_eq!(inputs.set(tick, &vec![0; 1_030]), None, "it is too large");
+    assert_eq!(inputs.set(tick + 5, &vec![1]), None, "it is not due");
+    assert_eq!(inputs.set(tick, &vec![2]), Some(&vec![2]));
+    assert_eq!(inputs.set(tick, &vec![3]), None, "there is one");
+    assert_eq!((inputs.get(tick), inputs.or_last(tick + 9)), (Some(vec![2]), Some(vec![2])));
+}
+
+#[test]
+#[should_panic(expected = "the inputs `u8` must be registered before the first `tick`")]
+fn inputs_are_registered_before_the_first_tick() {
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+    client.tick(Duration::ZERO);
+    client.register_inputs::<u8>();
+}
+
+#[test]
+fn the_inputs_of_a_host_are_those_of_its_ticks() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register_inputs::<u8>();
+    let id = server.connect_host(HostOptions::default());
+    let mut host = server.host().expect("it is there");
+    for (tick, input) in [(1, 10), (1, 11), (2, 20), (300, 1), (1_025, 2)] {
+        host.set_input::<u8>(tick, &input).expect("it can be written");
+    }
+    server.tick(Duration::ZERO);
+    server.tick(STEP);
+    server.tick(STEP * 2);
+    let input = |server: &mut Server, tick| server.connection(id).input::<u8>(tick);
+    assert_eq!((input(&mut server, 1), input(&mut server, 2)), (TickInput::Made(10), TickInput::Made(20)));
+    let missing = input(&mut server, 3);
+    assert_eq!(missing, TickInput::Missing { last: 20, ticks_ago: 1 });
+    assert_eq!(
+        (missing.or_last_within(0), missing.or_last_within(1), missing.or_last()),
+        (None, Some(20), Some(20))
+    );
+    assert_eq!(server.connection(id).input_counts::<u8>().far, 0);
+    server.connection(id).disconnect();
+    assert_eq!(input(&mut server, 2), TickInput::None, "nothing is left of a session that has ended");
 }

@@ -72,7 +72,8 @@ fn a_prediction_equals_the_naive_way_in_a_thousand_worlds() {
             world.step();
             let (tick, state) = (world.tick, world.one);
             if world.rng.chance(0.8) {
-                mine.confirm(Confirmed::new(tick, state).near(tick - world.rng.below(9)), same);
+                let confirmed = Confirmed::new(tick, state);
+                mine.confirm(confirmed.at(tick + world.rng.below(9)).expect("it was set"), same);
                 naive = Some((tick, state));
             }
             let steps = mine.roll_back(|state, at| step(state, input(at.tick)));
@@ -232,4 +233,47 @@ fn a_confirmation_of_a_tick_that_was_not_predicted_is_the_state() {
     assert_eq!(mine.state(), Some(&100), "an older tick is ignored");
     mine.advance(17, |state, _| *state += 1);
     assert_eq!(mine.state(), Some(&102), "two ticks");
+}
+
+#[test]
+fn a_new_session_begins_anew() {
+    let mut mine = Predicted::new(40);
+    mine.confirm((50_000, &1), same);
+    mine.advance(50_010, |state, _| *state += 1);
+    mine.confirm((9, &100), same);
+    mine.advance(11, |state, _| *state += 1);
+    assert_eq!((mine.state(), mine.tick(), mine.is_stopped()), (Some(&102), Some(11), false));
+}
+
+#[test]
+fn an_object_that_joins_others_is_at_their_tick() {
+    let (mut car, mut ball) = (Predicted::default(), Predicted::default());
+    car.confirm((80, &80), same);
+    car.advance(100, |state, _| *state += 1);
+    ball.confirm((90, &90), same);
+    let step = |(car, ball): (&mut State, &mut State), _: repl::PredictionStep| {
+        (*car, *ball) = (*car + 1, *ball + 1)
+    };
+    (&mut car, &mut ball).advance(101, step);
+    assert_eq!((car.state(), ball.state()), (Some(&101), Some(&101)));
+    assert_eq!((ball.at(91), ball.at(101)), (Some(&91), Some(&101)));
+}
+
+#[test]
+fn a_group_stops_once_and_shows_what_is_confirmed() {
+    let (mut one, mut other) = (Predicted::new(10), Predicted::new(10));
+    other.confirm((0, &0), same);
+    let step = |(one, other): (&mut State, &mut State), _: repl::PredictionStep| {
+        (*one, *other) = (*one + 1, *other + 1)
+    };
+    for tick in 1..=60 {
+        one.confirm((tick, &tick), same);
+        (&mut one, &mut other).roll_back(step);
+        (&mut one, &mut other).advance(tick + 5, step);
+    }
+    assert_eq!((one.stats().stops, other.stats().stops), (1, 1));
+    assert_eq!((one.state(), other.state(), one.is_stopped()), (Some(&60), Some(&0), true));
+    other.confirm((59, &59), same);
+    (&mut one, &mut other).roll_back(step);
+    assert_eq!((one.state(), other.state(), one.is_stopped()), (Some(&65), Some(&65), false));
 }

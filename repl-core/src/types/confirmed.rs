@@ -19,15 +19,17 @@ use crate::schema::value::NetSerialize;
 ///
 /// let mut confirmed = Confirmed::default();
 /// confirmed.set(70_000, [2.5_f32, 0.0]);
-/// assert_eq!(confirmed.near(69_990), (70_000, &[2.5, 0.0]));
+/// assert_eq!(confirmed.at(70_003), Some((70_000, &[2.5, 0.0])));
+/// assert_eq!(Confirmed::<u8>::default().at(70_003), None);
 /// ```
 ///
-/// It takes 16 bits, which is the low part of the tick, and the state as a whole. At 60 ticks a second, an
+/// It takes a bit, the 16 low bits of the tick, and the state as a whole. At 60 ticks a second, an
 /// object costs its owner about 200 bytes a second for its tick, and 60 times its state. Give the property
 /// the condition `OwnerOnly`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confirmed<S> {
-    tick: u16,
+    /// The low bits of the tick. `None` before anything was set.
+    tick: Option<u16>,
     state: S,
 }
 
@@ -35,7 +37,7 @@ impl<S> Confirmed<S> {
     /// Returns the state after a tick.
     #[must_use]
     pub const fn new(tick: u64, state: S) -> Self {
-        Self { tick: tick as u16, state }
+        Self { tick: Some(tick as u16), state }
     }
 
     /// Sets the state after a tick.
@@ -43,13 +45,13 @@ impl<S> Confirmed<S> {
         *self = Self::new(tick, state);
     }
 
-    /// Returns the tick and the state. Of the ticks that have these low bits, the tick is the one nearest to
-    /// `near`, for example to
-    /// [`server_tick`](https://docs.rs/repl/latest/repl/struct.Client.html#method.server_tick).
+    /// Returns the tick and the state, as a client that has received the server's state up to the tick
+    /// `server_tick` knows it: the tick is this one, or one of the 65,535 before it. Returns `None` if the server has
+    /// set nothing yet.
     #[must_use]
-    pub const fn near(&self, near: u64) -> (u64, &S) {
-        let ahead = self.tick.wrapping_sub(near as u16) as i16;
-        (near.saturating_add_signed(ahead as i64), &self.state)
+    pub fn at(&self, server_tick: u64) -> Option<(u64, &S)> {
+        let ago = (server_tick as u16).wrapping_sub(self.tick?);
+        Some((server_tick.checked_sub(ago.into())?, &self.state))
     }
 }
 
@@ -57,21 +59,25 @@ impl<S> Confirmed<S> {
 unsafe impl<S: Property + NetSerialize + Clone> Property for Confirmed<S> {
     const SHAPE: &'static Shape = &Shape::opaque::<Self>();
     fn initial() -> Self {
-        Self { tick: 0, state: S::initial() }
+        Self { tick: None, state: S::initial() }
     }
 }
 
 impl<S: Property + NetSerialize + Clone> NetSerialize for Confirmed<S> {
     const WIRE_NAME: &'static str = "Confirmed";
-    const WIRE_FORM: &'static WireForm = <(u16, S)>::WIRE_FORM;
+    const WIRE_FORM: &'static WireForm = <(Option<u16>, S)>::WIRE_FORM;
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        writer.write_bits(self.tick.into(), 16);
+        writer.write_flag(self.tick.is_some());
+        if let Some(tick) = self.tick {
+            writer.write_bits(tick.into(), 16);
+        }
         self.state.write(writer)
     }
 
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
-        Ok(Self { tick: reader.read_bits(16)? as u16, state: S::read(reader, references)? })
+        let tick = if reader.read_flag()? { Some(reader.read_bits(16)? as u16) } else { None };
+        Ok(Self { tick, state: S::read(reader, references)? })
     }
 
     fn identical(&self, other: &Self) -> bool {
@@ -84,11 +90,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tick_is_the_one_nearest_to_another() {
-        let near = |tick: u64, near: u64| Confirmed::new(tick, 5).near(near) == (tick, &5);
-        assert!(
-            near(0, 0) && near(65_535, 65_536) && near(65_536, 65_535) && near(1 << 40, (1 << 40) + 32_768)
-        );
-        assert!(!near(1 << 40, (1 << 40) + 32_769));
+    fn the_tick_is_not_after_that_of_the_client() {
+        let at = |tick: u64, server_tick: u64| {
+            Confirmed::new(tick, 5).at(server_tick).is_some_and(|(found, state)| found == tick && *state == 5)
+        };
+        assert!(at(0, 0) && at(65_535, 65_536) && at(65_536, 65_536) && at(1 << 40, (1 << 40) + 65_535));
+        assert!(!at(1 << 40, (1 << 40) + 65_536));
+        assert_eq!(Confirmed::new(7, ()).at(6), None, "no tick is before the first");
+        assert_eq!(Confirmed::<u8>::default().at(100_000), None);
     }
 }

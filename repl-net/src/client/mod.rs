@@ -140,7 +140,7 @@ impl Client {
 
     /// Asserts that the client may still register something, such as a class with this name.
     #[track_caller]
-    fn assert_registers(&self, what: &str, name: &str) {
+    pub(crate) fn assert_registers(&self, what: &str, name: &str) {
         assert!(self.session.may_register(), "{what} `{name}` must be registered before the first `tick`");
     }
 

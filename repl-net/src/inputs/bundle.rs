@@ -5,13 +5,15 @@
 use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
 use super::coding::Coding;
-use super::received::KEPT_TICKS;
 
 /// The most inputs in a bundle.
 pub(crate) const MOST_INPUTS: usize = 32;
 
 /// How many of the low bits of the first tick are written.
-const TICK_BITS: u32 = 10;
+pub(crate) const TICK_BITS: u32 = 12;
+
+/// Of a bundle that comes more ticks late than this, the ticks cannot be told from later ones.
+const MOST_LATE: u64 = 1_024;
 
 /// Writes a bundle of inputs with their ticks: the low bits of the first tick, the first input, and for each
 /// further one a 1 and in what it differs from the one before. A 0 ends the bundle. There is at least one
@@ -25,7 +27,6 @@ pub(crate) fn write<'a, T: 'static>(
     for one in inputs {
         let (tick, input) = one;
         if let Some((_, before)) = before {
-            writer.write_flag(true);
             coding.write_next(before, input, writer)?;
         } else {
             writer.write_bits(tick % (1 << TICK_BITS), TICK_BITS);
@@ -33,12 +34,11 @@ pub(crate) fn write<'a, T: 'static>(
         }
         before = Some(one);
     }
-    writer.write_flag(false);
     Ok(())
 }
 
-/// Reads a bundle. Calls `each` with each input and its tick, in ascending order. The first tick is one of the
-/// last [`KEPT_TICKS`] before `now`, or follows.
+/// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order. The first
+/// tick is one of the last [`MOST_LATE`] before `now`, or follows.
 ///
 /// # Errors
 /// Returns an error if no client writes such a bundle.
@@ -49,7 +49,7 @@ pub(crate) fn read<T: 'static>(
     references: &mut ReferenceMap<'_>,
     mut each: impl FnMut(u64, &T),
 ) -> Result<(), ReadError> {
-    let oldest = now.saturating_sub(KEPT_TICKS);
+    let oldest = now.saturating_sub(MOST_LATE);
     let ahead = reader.read_bits(TICK_BITS)?.wrapping_sub(oldest) % (1 << TICK_BITS);
     let first = oldest.saturating_add(ahead);
     let mut before = None;
@@ -57,7 +57,7 @@ pub(crate) fn read<T: 'static>(
         let input = coding.read(before.as_ref(), reader, references)?;
         each(tick, &input);
         before = Some(input);
-        if !reader.read_flag()? {
+        if reader.remaining() == 0 {
             return Ok(());
         }
     }
@@ -85,11 +85,11 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_equals_the_one_before_takes_two_bits() {
+    fn an_input_that_equals_the_one_before_takes_one_bit() {
         let bits = |inputs: &[(u64, u16)]| written(inputs).bit_len();
-        assert_eq!(bits(&[(7, 5)]), 10 + 16 + 1);
-        assert_eq!(bits(&[(7, 5), (8, 5)]), 10 + 16 + 2 + 1);
-        assert_eq!(bits(&[(7, 5), (8, 6), (9, 6)]), 10 + 16 + 18 + 2 + 1);
+        assert_eq!(bits(&[(7, 5)]), 12 + 16);
+        assert_eq!(bits(&[(7, 5), (8, 5)]), 12 + 16 + 1);
+        assert_eq!(bits(&[(7, 5), (8, 6), (9, 6)]), 12 + 16 + 17 + 1);
     }
 
     #[test]
@@ -103,11 +103,11 @@ mod tests {
         #[test]
         fn what_was_written_is_read(
             first in 0..u64::MAX / 2,
-            ahead in 0_u64..959,
+            ahead in 0_u64..3_071,
             values in prop::collection::vec(0_u16..3, 1..=32),
         ) {
             let inputs: Vec<(u64, u16)> = (first..).zip(values).collect();
-            let now = (first + 64).saturating_sub(ahead);
+            let now = (first + 1_024).saturating_sub(ahead);
             let mut bundle = written(&inputs);
             let mut reader = bundle.as_slice().reader();
             prop_assert_eq!(read_at(now, &mut reader), Ok(inputs));
@@ -118,7 +118,7 @@ mod tests {
         fn any_bits_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), now in any::<u64>()) {
             let inputs = read_at(now, &mut BitReader::new(&bytes)).unwrap_or_default();
             prop_assert!(inputs.len() <= 32);
-            prop_assert!(inputs.iter().all(|(tick, _)| *tick >= now.saturating_sub(64)));
+            prop_assert!(inputs.iter().all(|(tick, _)| *tick >= now.saturating_sub(1_024)));
         }
     }
 }

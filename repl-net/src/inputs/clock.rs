@@ -93,7 +93,8 @@ impl InputClock {
         self.position = Some((position, now));
         let newest = position as u64;
         let most = (JUMP_SECS / interval_secs).clamp(1.0, 64.0) as u64;
-        let oldest = newest.saturating_sub(most.saturating_sub(1)).max(1);
+        // Inputs for ticks that have passed cannot come in time.
+        let oldest = newest.saturating_sub(most.saturating_sub(1)).max(tick.max(0.0) as u64).max(1);
         let first = made.map_or(newest, |made| made.saturating_add(1).max(oldest));
         if let Some(made) = made {
             self.skipped = self.skipped.saturating_add(first.saturating_sub(made.saturating_add(1)));
@@ -103,6 +104,11 @@ impl InputClock {
             self.note(due, position - tick);
         }
         due
+    }
+
+    /// Returns the newest tick for which an input may have been made.
+    pub(crate) fn newest_due(&self) -> Option<u64> {
+        self.position.map(|(position, _)| position as u64)
     }
 
     /// Notes how far ahead the clock was when an input for a tick could be made first.
@@ -159,15 +165,15 @@ mod tests {
     fn the_clock_jumps_forward_and_waits_until_it_is_at_its_aim() {
         let mut clock = InputClock::default();
         clock.due(Duration::ZERO, seen(100.0), None);
-        // 250 ms have 25 ticks, and those before get no inputs.
-        assert_eq!(clock.due(Duration::from_millis(10), seen(140.0), Some(107)), 123..148);
-        assert_eq!(clock.skipped, 15);
-        assert!(clock.due(Duration::from_millis(20), seen(100.0), Some(147)).is_empty());
+        // The server has begun tick 139 already.
+        assert_eq!(clock.due(Duration::from_millis(10), seen(139.5), Some(107)), 139..147);
+        assert_eq!(clock.skipped, 31);
+        assert!(clock.due(Duration::from_millis(20), seen(100.0), Some(146)).is_empty());
         assert!(
             clock.due(Duration::from_millis(410), seen(139.0), Some(147)).is_empty(),
             "it is still ahead"
         );
-        assert_eq!(clock.due(Duration::from_millis(430), seen(141.0), Some(147)), 148..149);
+        assert_eq!(clock.due(Duration::from_millis(430), seen(141.0), Some(146)), 147..149);
     }
 
     proptest! {

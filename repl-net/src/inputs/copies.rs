@@ -4,7 +4,7 @@
 
 use super::report::InputReport;
 
-/// Fewer copies than this are never sent, because a loss is known only after a round trip.
+/// Fewer copies than this are sent only if no more fit, because a loss is known only after a round trip.
 const LEAST: usize = 2;
 
 /// More copies than this would not help on a link that loses so much.

@@ -1,10 +1,12 @@
 //! How far a client's inputs must be ahead of the server's ticks as it sees them, so that they come in time.
 //!
-//! *Invariant:* a lead is a finite number of ticks.
+//! *Invariant:* a lead is between 0 and [`MOST_AHEAD_TICKS`], whatever a server reports.
 
 use std::collections::VecDeque;
 
-/// How many reports are remembered: those of 2,000 ticks.
+use super::received::MOST_AHEAD_TICKS;
+
+/// How many reports are remembered: those of 2,000 ticks, if few inputs are missing.
 const REPORTS: usize = 125;
 
 /// Of so many reports, the one that would need the greatest lead does not count.
@@ -34,7 +36,7 @@ pub(crate) struct Lead {
 impl Lead {
     /// Returns the lead in ticks. Before the server has reported anything, that is `first`.
     pub(crate) fn ticks(&mut self, first: f64) -> f64 {
-        *self.ticks.get_or_insert(first)
+        *self.ticks.get_or_insert(first.clamp(0.0, MOST_AHEAD_TICKS as f64))
     }
 
     /// Records that the latest of some inputs was `ahead` ticks ahead when it was made, and has arrived
@@ -53,7 +55,8 @@ impl Lead {
         let usual = at(sorted.len() / 2);
         let aim = greatest.min(usual + MOST_FOR_RARE);
         let most = if self.needed.len() > FEW { MOST_AT_ONCE } else { f64::INFINITY };
-        self.ticks = Some(self.ticks.map_or(aim, |ticks| aim.clamp(ticks - most, ticks + most)));
+        let ticks = self.ticks.map_or(aim, |ticks| aim.clamp(ticks - most, ticks + most));
+        self.ticks = Some(ticks.clamp(0.0, MOST_AHEAD_TICKS as f64));
     }
 
     /// Forgets what was before the link has changed.

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 
-use super::bundle::MOST_INPUTS;
 use super::copies::MOST as MOST_COPIES;
 
 /// How many inputs are kept, so that their ticks can be simulated again.
@@ -55,12 +54,12 @@ impl<T> Made<T> {
         self.newest() > self.sent.back().copied()
     }
 
-    /// Returns the newest inputs, in ascending order: those that were in fewer than `copies` bundles, if the
-    /// ticks between them have inputs, too.
-    pub(crate) fn newest_inputs(&self, copies: usize) -> impl Iterator<Item = &(u64, T)> {
+    /// Returns the newest inputs, at most `most`, in ascending order: those that were in fewer than `copies` bundles,
+    /// if the ticks between them have inputs, too.
+    pub(crate) fn newest_inputs(&self, copies: usize, most: usize) -> impl Iterator<Item = &(u64, T)> {
         let before = self.sent.iter().rev().nth(copies.saturating_sub(1)).copied();
         let newest = self.newest().unwrap_or(0);
-        let follow = self.inputs.iter().rev().zip(0..MOST_INPUTS as u64);
+        let follow = self.inputs.iter().rev().zip(0..most as u64);
         let count = follow
             .take_while(|((tick, _), behind)| {
                 tick.checked_add(*behind) == Some(newest) && (Some(*tick) > before || *behind == 0)
@@ -82,6 +81,7 @@ impl<T> Made<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::bundle::MOST_INPUTS;
 
     /// Returns the ticks that are in the next bundles, if frames make inputs for these ticks.
     fn bundles(frames: &[&[u64]], copies: usize) -> Vec<Vec<u64>> {
@@ -89,7 +89,7 @@ mod tests {
         let bundle = |frame: &&[u64]| {
             frame.iter().for_each(|tick| made.add(*tick, ()));
             assert!(made.is_unsent());
-            let ticks = made.newest_inputs(copies).map(|(tick, ())| *tick).collect();
+            let ticks = made.newest_inputs(copies, MOST_INPUTS).map(|(tick, ())| *tick).collect();
             made.end_bundle();
             assert!(!made.is_unsent());
             ticks

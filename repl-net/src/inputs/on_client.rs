@@ -8,13 +8,14 @@ use std::ops::Range;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, Form, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError};
+use repl_link::SendError;
 use repl_link::parts::{Anything, Arrival, ChannelConfig, Inbox, InboxRefusal, Ticket};
 
-use super::bundle;
+use super::bundle::{self, MOST_INPUTS};
 use super::clock::{InputClock, Seen};
 use super::coding::Coding;
 use super::made::Made;
-use super::registration::{InputsOf, Registration};
+use super::registration::{InputsOf, MOST_BITS, Registration};
 use super::report::InputReport;
 use crate::client::Client;
 
@@ -34,9 +35,10 @@ pub struct InputStats {
     /// How many ticks before its tick the latest of the last inputs has arrived, as the server has said last.
     /// Negative if it came too late.
     pub margin_ticks: Option<f64>,
-    /// How many ticks of the server have begun without their input, as far as the server has said it.
+    /// How many ticks of the server have begun without their input, as far as the server has said it, of all types of
+    /// inputs together.
     pub missing: u64,
-    /// For how many ticks no input was made, because the clock has jumped over them.
+    /// For how many ticks no input was made, because the clock has jumped over them, of all types together.
     pub skipped: u64,
     /// In how many packets each input is sent.
     pub copies: usize,
@@ -67,6 +69,7 @@ impl Client {
 
     #[track_caller]
     fn add_inputs<T: Clone + Send + Sync + 'static>(&mut self, registration: Registration<T>) -> &mut Self {
+        self.assert_registers("the inputs", registration.name());
         let mailbox = &mut self.session.mailbox;
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, Reports::default());
@@ -112,20 +115,23 @@ impl Client {
         Some(&mut reports.clock)
     }
 
-    /// Sends the newest inputs, if some were made since the last tick.
+    /// Sends the newest inputs, if some were made since the last tick: less copies if not all fit, and of many
+    /// inputs that were made at once only the newest.
     fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
-        let copies = self.input_clock().map_or(1, |clock| clock.copies.count());
-        // Less is sent if not all copies fit.
-        for copies in (1..=copies).rev() {
-            if !self.source::<T>().is_some_and(|source| source.made.is_unsent()) {
-                break;
-            }
-            let sent =
-                self.session.send_from_inbox(InputsOf::<T>::key(), |source: &mut Source<T>, writer| {
-                    bundle::write(&mut *source.coding, source.made.newest_inputs(copies), writer)
-                });
-            if let (Ok(()), Some(source)) = (sent, self.source::<T>()) {
-                source.made.end_bundle();
+        let (mut copies, mut most) =
+            (self.input_clock().map_or(1, |clock| clock.copies.count()), MOST_INPUTS);
+        if !self.source::<T>().is_some_and(|source| source.made.is_unsent()) {
+            return;
+        }
+        loop {
+            let write = |source: &mut Source<T>, writer: &mut BitWriter| {
+                bundle::write(&mut *source.coding, source.made.newest_inputs(copies, most), writer)
+            };
+            match self.session.send_from_inbox(InputsOf::<T>::key(), write) {
+                Err(SendError::TooLarge { .. }) if copies > 1 => copies = copies.saturating_sub(1),
+                Err(SendError::TooLarge { .. }) if most > 1 => most /= 2,
+                Ok(()) => return self.source::<T>().into_iter().for_each(|source| source.made.end_bundle()),
+                Err(_) => return,
             }
         }
     }
@@ -149,10 +155,13 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
 
     /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
     /// will read it: values are rounded as their attributes say. Use this one to predict. Returns `None`, and
-    /// does nothing, if the tick or a later one has an input, or if the input has no wire form.
+    /// does nothing, if the tick was not [due](Self::due) yet, if it or a later one has an input, if the input has no
+    /// wire form, or if that takes more than about 1,000 bytes. References in an input that the server does not know
+    /// read as null there.
     pub fn set(&mut self, tick: u64, input: &T) -> Option<&T> {
+        let newest_due = self.client.input_clock()?.newest_due()?;
         let source = self.client.source::<T>()?;
-        if source.made.newest() >= Some(tick) {
+        if source.made.newest() >= Some(tick) || tick > newest_due {
             return None;
         }
         let input = rounded(&mut *source.coding, input).ok()?;
@@ -162,14 +171,14 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
 
     /// Returns the input that was made for a tick. The last 256 are kept.
     #[must_use]
-    pub fn get(self, tick: u64) -> Option<T> {
+    pub fn get(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.get(tick).cloned()
     }
 
     /// Returns the input that was made for a tick, or else the last one before it, as the server
     /// [uses it](crate::TickInput::or_last) for ticks that the input clock has skipped.
     #[must_use]
-    pub fn or_last(self, tick: u64) -> Option<T> {
+    pub fn or_last(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.or_last(tick).cloned()
     }
 
@@ -188,10 +197,16 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     }
 }
 
+/// No server has shorter ticks. One that lies may say so.
+const SHORTEST_TICK: Duration = Duration::from_micros(100);
+
 /// Returns an input as a server reads it.
 fn rounded<T: 'static>(coding: &mut dyn Coding<T>, input: &T) -> Result<T, WriteError> {
     let mut writer = BitWriter::new();
     coding.write_first(input, &mut writer)?;
+    if writer.bit_len() > MOST_BITS {
+        return Err(WriteError::OutOfRange);
+    }
     let read = coding.read(None, &mut writer.as_slice().reader(), &mut ReferenceMap::new(&Anything));
     read.map_err(|_| WriteError::OutOfRange)
 }
@@ -202,7 +217,7 @@ impl Client {
         let clock = self.clock();
         Some(Seen {
             tick: clock.tick_at(now)?,
-            interval_secs: clock.interval()?.as_secs_f64(),
+            interval_secs: clock.interval()?.max(SHORTEST_TICK).as_secs_f64(),
             round_trip_secs: self.connection_info().stats().round_trip?.as_secs_f64(),
             jitter_secs: clock.jitter()?.as_secs_f64(),
         })

@@ -1,6 +1,6 @@
 //! Inputs on a server: what its clients have made for each tick.
 //!
-//! *Invariant:* the input of a tick is the same whenever it is asked for.
+//! *Invariant:* the input of a tick that has begun never changes.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use repl_link::{ConnectionId, SendError};
 
 use super::bundle;
 use super::coding::Coding;
-use super::received::{InputCounts, Received};
+use super::received::{InputCounts, MOST_AHEAD_TICKS, Received};
 use super::registration::{InputsOf, Registration};
 use super::report::{InputReport, TickTimes};
 use crate::server::{ConnectionHandle, HostHandle, Server};
@@ -22,19 +22,30 @@ use crate::server::{ConnectionHandle, HostHandle, Server};
 pub enum TickInput<T> {
     /// The input of this tick.
     Made(T),
-    /// No input has arrived for this tick, but this one for an earlier tick, the last one that has. What a
-    /// player holds is mostly what he held a tick before.
-    Missing(T),
+    /// No input has arrived for this tick.
+    Missing {
+        /// The last input before it. What a player holds is mostly what he held a tick before.
+        last: T,
+        /// How many ticks before this one that was. It grows while nothing arrives.
+        ticks_ago: u64,
+    },
     /// No input has arrived for this tick or an earlier one.
     None,
 }
 
 impl<T> TickInput<T> {
-    /// Returns the input of the tick, or else the last one before it.
+    /// Returns the input of the tick, or else the last one before it, however long ago that was.
     pub fn or_last(self) -> Option<T> {
+        self.or_last_within(u64::MAX)
+    }
+
+    /// Returns the input of the tick, or else the last one, if it was for one of so many ticks before it: who sends
+    /// nothing more should not hold his buttons until the connection ends.
+    pub fn or_last_within(self, ticks: u64) -> Option<T> {
         match self {
-            Self::Made(input) | Self::Missing(input) => Some(input),
-            Self::None => None,
+            Self::Made(input) => Some(input),
+            Self::Missing { last, ticks_ago } if ticks_ago <= ticks => Some(last),
+            Self::Missing { .. } | Self::None => None,
         }
     }
 }
@@ -124,13 +135,14 @@ impl ConnectionHandle<'_> {
     ///     let tick = server.ticks() + 1;
     ///     for &player in players {
     ///         let input = server.connection(player).input::<Steer>(tick);
-    ///         simulate(server, player, input.or_last());
+    ///         simulate(server, player, input.or_last_within(30));
     ///     }
     ///     server.tick(now);
     /// }
     /// ```
     ///
-    /// An input that arrives after its tick has begun is not used, and counts as late. The inputs of the last
+    /// Receive what has arrived first: an input that arrives between this call and the next tick counts as made, but
+    /// you have not seen it. An input that arrives after its tick has begun is not used, and counts as late. The inputs of the last
     /// 64 ticks are kept. A client can make inputs for at most 256 ticks ahead.
     ///
     /// # Panics
@@ -145,7 +157,9 @@ impl ConnectionHandle<'_> {
         };
         match (received.get(tick), received.last_before(tick)) {
             (Some(input), _) => TickInput::Made(input.clone()),
-            (None, Some(last)) => TickInput::Missing(last.clone()),
+            (None, Some((of, last))) => {
+                TickInput::Missing { last: last.clone(), ticks_ago: tick.saturating_sub(of) }
+            }
             (None, None) => TickInput::None,
         }
     }
@@ -183,6 +197,9 @@ impl HostHandle<'_> {
         input: &T,
     ) -> Result<(), SendError> {
         InputsOf::<T>::assert_registered(&self.server.sessions.mailbox);
+        if !(1..=MOST_AHEAD_TICKS).contains(&tick.saturating_sub(self.server.ticks())) {
+            return Ok(());
+        }
         let key = InputsOf::<T>::key();
         let write = |inbox: &mut InputInbox<T>, writer: &mut BitWriter| {
             bundle::write(&mut *inbox.coding, std::iter::once(&(tick, input.clone())), writer)

@@ -11,7 +11,7 @@ use super::report::{InputReport, Notes, TickTimes};
 pub(crate) const KEPT_TICKS: u64 = 64;
 
 /// How far before its tick an input may come.
-const MOST_AHEAD_TICKS: u64 = 256;
+pub(crate) const MOST_AHEAD_TICKS: u64 = 256;
 
 /// A bundle is ignored if so many newer ones have arrived, because its ticks are long gone.
 const STALE: u64 = 256;
@@ -57,9 +57,12 @@ impl<T: Clone> Received<T> {
         if self.inputs.contains_key(&tick) {
             return;
         }
-        if tick > times.tick.saturating_add(MOST_AHEAD_TICKS) || tick.saturating_add(KEPT_TICKS) <= times.tick
-        {
+        let is_too_late = tick.saturating_add(KEPT_TICKS) <= times.tick;
+        if is_too_late || tick > times.tick.saturating_add(MOST_AHEAD_TICKS) {
             self.counts.far = self.counts.far.saturating_add(1);
+            if is_too_late {
+                self.notes.arrived(tick, times, now);
+            }
             return;
         }
         if tick > times.tick {
@@ -109,8 +112,10 @@ impl<T: Clone> Received<T> {
             self.counts.missing = self.counts.missing.saturating_add(1);
             self.notes.missing();
         }
-        let kept = self.inputs.split_off(&tick.saturating_sub(KEPT_TICKS));
-        self.inputs = kept;
+        let oldest = tick.saturating_sub(KEPT_TICKS);
+        while self.inputs.first_key_value().is_some_and(|(first, _)| *first < oldest) {
+            self.inputs.pop_first();
+        }
         self.notes.take_due(tick)
     }
 
@@ -119,14 +124,14 @@ impl<T: Clone> Received<T> {
         self.inputs.get(&tick)
     }
 
-    /// Returns the newest input for a tick before this one, also if it came late.
-    pub(crate) fn last_before(&self, tick: u64) -> Option<&T> {
+    /// Returns the newest input for a tick before this one, also if it came late, and its tick.
+    pub(crate) fn last_before(&self, tick: u64) -> Option<(u64, &T)> {
         let in_time = self.inputs.range(..tick).next_back();
         let late = self.last.as_ref().filter(|(last, _)| *last < tick);
         match (in_time, late) {
-            (Some((in_time, _)), Some((late, input))) if late > in_time => Some(input),
-            (Some((_, input)), _) => Some(input),
-            (None, late) => late.map(|(_, input)| input),
+            (Some((in_time, _)), Some((late, input))) if late > in_time => Some((*late, input)),
+            (Some((tick, input)), _) => Some((*tick, input)),
+            (None, late) => late.map(|(tick, input)| (*tick, input)),
         }
     }
 }
@@ -168,10 +173,10 @@ mod tests {
             [arrived, missing, late, far]
         };
         assert_eq!(counts(&server), [1, 2, 0, 0]);
-        assert_eq!((server.received.get(2), server.received.last_before(4)), (None, Some(&10)));
+        assert_eq!((server.received.get(2), server.received.last_before(4)), (None, Some((1, &10))));
         server.take(1, 2..=4);
         assert_eq!(counts(&server), [2, 2, 2, 0]);
-        assert_eq!((server.received.get(3), server.received.last_before(4)), (None, Some(&30)));
+        assert_eq!((server.received.get(3), server.received.last_before(4)), (None, Some((3, &30))));
         server.take(2, 1..=5);
         assert_eq!(counts(&server), [3, 2, 2, 0], "what came again counts no more");
         assert_eq!(server.received.get(5), Some(&50));

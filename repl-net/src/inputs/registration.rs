@@ -9,6 +9,7 @@ use repl_core::{Checksum, Form, NetSerialize, Replicated};
 use repl_link::parts::{ChannelConfig, Inbox, Mailbox, Sender};
 use repl_link::{Channel, MessageOptions};
 
+use super::bundle;
 use super::coding::{ByField, Coding, Whole};
 use super::report::InputReport;
 
@@ -17,6 +18,9 @@ const INPUTS: &str = "inputs ";
 
 /// The limits of a type of inputs.
 const OPTIONS: MessageOptions = MessageOptions { max_bytes: 1_024, weight: u8::MAX, per_second: 1_000 };
+
+/// The most bits of an input: a bundle has at least the newest one.
+pub(super) const MOST_BITS: usize = OPTIONS.max_bytes * 8 - bundle::TICK_BITS as usize;
 
 /// Identifies the channel of a type of inputs.
 pub(super) struct InputsOf<T>(PhantomData<T>);
@@ -67,6 +71,10 @@ impl<T: Replicated + Clone> Registration<T> {
 }
 
 impl<T: 'static> Registration<T> {
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Adds the channel of the type to a mailbox, with the inbox that `make` makes.
     #[track_caller]
     pub(super) fn add<F: Sender, I: Inbox<F>>(

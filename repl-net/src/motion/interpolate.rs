@@ -1,6 +1,6 @@
 //! Values between two values.
 //!
-//! *Invariant:* between two finite numbers every result is finite and lies between them.
+//! *Invariant:* between two finite numbers every result of `interpolate` is finite and lies between them.
 
 /// A type of values that can be mixed with the next value.
 pub trait Interpolate {
@@ -58,6 +58,11 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
     fn interpolate(&self, next: &Self, fraction: f64) -> Self {
         let mut next = next.iter();
         self.each_ref().map(|value| value.interpolate(next.next().unwrap_or(value), fraction))
+    }
+
+    fn interpolate_over(&self, next: &Self, fraction: f64, ticks: f64) -> Self {
+        let mut next = next.iter();
+        self.each_ref().map(|value| value.interpolate_over(next.next().unwrap_or(value), fraction, ticks))
     }
 }
 

@@ -63,6 +63,12 @@ mod tests {
     }
 
     #[test]
+    fn several_that_move_have_their_curves() {
+        let [up, down] = [1.0, -1.0].map(|per_tick| [Moving { position: 0.0, per_tick }]);
+        assert_eq!(up.interpolate_over(&down, 0.5, 10.0)[0].position, 2.5);
+    }
+
+    #[test]
     fn the_curve_has_no_corner_where_two_parts_meet() {
         let path =
             [(0.0, 0.0), (4.0, 1.5), (9.0, -0.5)].map(|(position, per_tick)| Moving { position, per_tick });

@@ -162,10 +162,17 @@ impl<S> Predicted<S> {
         self.events.pop_front()
     }
 
-    /// Returns the state that was shown before the last rollback, once: a [`Smoothed`](crate::Smoothed) shows
+    /// Returns the state that was shown before the last rollback, stop or new beginning, once: a [`Smoothed`](crate::Smoothed) shows
     /// the way from it to the corrected [`state`](Self::state).
     pub fn take_corrected(&mut self) -> Option<S> {
         self.corrected.take()
+    }
+
+    /// Forgets everything but what was counted, as for the object of another session.
+    pub fn reset(&mut self) {
+        self.states.clear();
+        (self.newest, self.now, self.confirmed, self.corrected) = (None, None, None, None);
+        (self.is_wrong, self.is_stopped) = (false, false);
     }
 
     fn report(&mut self, event: PredictionEvent) {
@@ -178,14 +185,16 @@ impl<S> Predicted<S> {
 
 impl<S: Clone> Predicted<S> {
     /// Takes the state of a tick that the server has confirmed, as
-    /// [`Confirmed::near`](repl_core::Confirmed::near) returns it. `agrees` gets the predicted and the
+    /// [`Confirmed::at`](repl_core::Confirmed::at) returns it. `agrees` gets the predicted and the
     /// confirmed state, and says whether they are the same as far as it matters: two numbers that went over
     /// the wire with fewer bits may differ a little. Returns whether they did not agree, so that
     /// [`roll_back`](crate::Predict::roll_back) will do the steps after this tick again. Ticks that are not
     /// newer than the last one are ignored.
     pub fn confirm(&mut self, (tick, state): (u64, &S), agrees: impl FnOnce(&S, &S) -> bool) -> bool {
-        if self.confirmed >= Some(tick) {
-            return false;
+        match self.confirmed {
+            Some(known) if known > tick.saturating_add(self.limit) => self.reset(),
+            Some(known) if known >= tick => return false,
+            _ => {}
         }
         self.confirmed = Some(tick);
         if self.newest <= Some(tick) || self.is_stopped || self.at(tick).is_none() {
@@ -209,12 +218,8 @@ impl<S: Clone> Predicted<S> {
         self.states.push_back(state.clone());
         (self.first, self.newest) = (tick, self.newest.max(Some(tick)));
         self.is_wrong = self.newest > Some(tick) && !self.is_too_far(self.newest);
-        if !self.is_wrong || self.now.is_none() {
+        if !self.is_wrong || self.is_stopped || self.now.is_none() {
             self.corrected = self.now.replace(state.clone());
-        }
-        if self.is_stopped && !self.is_too_far(self.newest) {
-            self.is_stopped = false;
-            self.report(PredictionEvent::Resumed);
         }
     }
 
@@ -258,15 +263,22 @@ impl<S: Clone> Predicted<S> {
         self.report(PredictionEvent::Stopped);
     }
 
+    /// Goes on after a stop.
+    pub(super) fn resume(&mut self) {
+        if std::mem::take(&mut self.is_stopped) {
+            self.report(PredictionEvent::Resumed);
+        }
+    }
+
     /// Records that a tick passes. If it was not simulated, that is done later.
     pub(super) fn pass(&mut self, tick: u64, is_simulated: bool) {
         self.is_wrong |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
         self.newest = self.newest.max(Some(tick));
     }
 
-    /// Returns the tick after which the steps must be done again.
-    pub(super) fn wrong_after(&self) -> Option<u64> {
-        self.confirmed.filter(|_| self.is_wrong)
+    /// Returns the tick after which the steps up to the tick `newest` must be done, again or for the first time.
+    pub(super) fn wrong_after(&self, newest: Option<u64>) -> Option<u64> {
+        self.confirmed.filter(|_| self.is_wrong || self.newest < newest)
     }
 
     /// Goes back to the state after a tick. If it is not known, because the object is known only since a

@@ -11,19 +11,15 @@ const MOST_WAITING: usize = 256;
 /// derives it when it makes the input, and the server when it uses the input, so that both know the object by
 /// the same key.
 ///
-/// As a property of the server's object, with the conditions `OwnerOnly` and `InitialOnly` if others predict
-/// nothing, it takes 24 bits. Its initial value is the key of no input.
+/// As a property of the server's object, it takes 25 bits. Its initial value is no key, and takes one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SpawnKey {
-    tick: u16,
-    number: u8,
-}
+pub struct SpawnKey(Option<(u16, u8)>);
 
 impl SpawnKey {
     /// Returns the key of an object that the input of a tick spawns.
     #[must_use]
     pub const fn new(tick: u64, number: u8) -> Self {
-        Self { tick: tick as u16, number }
+        Self(Some((tick as u16, number)))
     }
 }
 
@@ -31,13 +27,19 @@ impl NetSerialize for SpawnKey {
     const WIRE_NAME: &'static str = "SpawnKey";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        writer.write_bits(self.tick.into(), 16);
-        writer.write_bits(self.number.into(), 8);
+        writer.write_flag(self.0.is_some());
+        if let Some((tick, number)) = self.0 {
+            writer.write_bits(tick.into(), 16);
+            writer.write_bits(number.into(), 8);
+        }
         Ok(())
     }
 
     fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
-        Ok(Self { tick: reader.read_bits(16)? as u16, number: reader.read_bits(8)? as u8 })
+        let is_key = reader.read_flag()?;
+        let mut read = |bits| if is_key { reader.read_bits(bits) } else { Ok(0) };
+        let (tick, number) = (read(16)? as u16, read(8)? as u8);
+        Ok(Self(is_key.then_some((tick, number))))
     }
 
     fn identical(&self, other: &Self) -> bool {

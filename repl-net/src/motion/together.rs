@@ -38,13 +38,16 @@ pub trait Predict {
     /// nothing before all states are confirmed, and if the server has confirmed none for more ticks than the
     /// limit: then the states are the confirmed ones.
     fn advance(&mut self, tick: u64, mut step: impl FnMut(Self::States<'_>, PredictionStep)) {
-        let from = self.newest().unwrap_or(tick.saturating_sub(1)).saturating_add(1);
         if self.is_too_far(tick) {
             self.stop();
         }
         if !self.is_running() {
             return self.pass(tick, false);
         }
+        if self.is_one_behind() {
+            self.roll_back(&mut step);
+        }
+        let from = self.newest().unwrap_or(tick.saturating_sub(1)).saturating_add(1);
         for tick in from..=tick {
             self.step(PredictionStep { tick, is_again: false }, &mut step);
             self.pass(tick, true);
@@ -56,6 +59,9 @@ pub trait Predict {
     /// newest tick is ahead of the confirmed one, and zero if there was nothing to do.
     fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
         let Some((wrong, newest)) = self.wrong_after().zip(self.newest()) else { return 0 };
+        if !self.is_too_far(newest) {
+            self.resume();
+        }
         if !self.is_running() {
             return 0;
         }
@@ -63,6 +69,7 @@ pub trait Predict {
         for tick in wrong.saturating_add(1)..=newest {
             self.step(PredictionStep { tick, is_again: true }, &mut step);
         }
+        self.pass(newest, true);
         let steps = newest.saturating_sub(wrong);
         self.end_rollback(steps);
         steps
@@ -77,7 +84,13 @@ pub trait Predict {
     #[doc(hidden)]
     fn wrong_after(&self) -> Option<u64>;
     #[doc(hidden)]
+    fn is_one_behind(&self) -> bool {
+        false
+    }
+    #[doc(hidden)]
     fn stop(&mut self);
+    #[doc(hidden)]
+    fn resume(&mut self);
     #[doc(hidden)]
     fn pass(&mut self, tick: u64, is_simulated: bool);
     #[doc(hidden)]
@@ -104,11 +117,15 @@ impl<S: Clone + 'static> Predict for Predicted<S> {
     }
 
     fn wrong_after(&self) -> Option<u64> {
-        Self::wrong_after(self)
+        Self::wrong_after(self, self.tick())
     }
 
     fn stop(&mut self) {
         Self::stop(self);
+    }
+
+    fn resume(&mut self) {
+        Self::resume(self);
     }
 
     fn pass(&mut self, tick: u64, is_simulated: bool) {
@@ -152,13 +169,25 @@ macro_rules! together {
             }
 
             fn wrong_after(&self) -> Option<u64> {
+                let newest = Predict::newest(self);
                 let ($($name,)*) = self;
-                [$(Predicted::wrong_after($name)),*].into_iter().flatten().min()
+                [$(Predicted::wrong_after($name, newest)),*].into_iter().flatten().min()
+            }
+
+            fn is_one_behind(&self) -> bool {
+                let newest = Predict::newest(self);
+                let ($($name,)*) = self;
+                $($name.tick() < newest)||*
             }
 
             fn stop(&mut self) {
                 let ($($name,)*) = self;
                 $(Predicted::stop($name);)*
+            }
+
+            fn resume(&mut self) {
+                let ($($name,)*) = self;
+                $(Predicted::resume($name);)*
             }
 
             fn pass(&mut self, tick: u64, is_simulated: bool) {
