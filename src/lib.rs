@@ -227,6 +227,8 @@
 //!   to this client.
 //! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
 //!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
+//! - [`inputs`](Client::inputs) says for which ticks of the server the player's inputs are due, and a
+//!   [`Predicted`] shows at once what they do.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
@@ -323,8 +325,6 @@
 //!
 //! - The crate opens no socket. It uses threads only with the feature `rayon`. It does not encrypt or
 //!   authenticate: the checksum of a packet detects damage, not forgery.
-//! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
-//!   computes values between two ticks.
 //! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
 //!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
 //! - Clients send no state, only calls and messages. A call has at most 64 KiB, and so has a message, unless

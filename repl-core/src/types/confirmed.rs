@@ -46,8 +46,8 @@ impl<S> Confirmed<S> {
     }
 
     /// Returns the tick and the state, as a client that has received the server's state up to the tick
-    /// `server_tick` knows it: the tick is this one, or one of the 65,535 before it. Returns `None` if the server has
-    /// set nothing yet.
+    /// `server_tick` knows it: the tick is this one, or one of the 65,535 before it. Returns `None` if the
+    /// server has set nothing yet.
     #[must_use]
     pub fn at(&self, server_tick: u64) -> Option<(u64, &S)> {
         let ago = (server_tick as u16).wrapping_sub(self.tick?);

@@ -125,9 +125,9 @@ impl Channel {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// The greatest size of a message in bytes: 1 to 16,777,216, and at most 65,536 if the channel is
-    /// [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable). A message that is larger
-    /// than a packet is sent in parts. Both sides must register the same size. Default 65,536.
+    /// The greatest size of a message in bytes: 1 to 16,777,216, and at most 65,536 if the channel is not
+    /// [reliable](Channel::is_reliable). A message that is larger than a packet is sent in parts. Both sides
+    /// must register the same size. Default 65,536.
     ///
     /// A message of more than 65,536 bytes is *bulk*. It takes what state and other messages leave of the
     /// link, and at least a 32nd of the link if they leave nothing. Later messages of an
@@ -259,10 +259,9 @@ pub enum SendError {
     /// at most as many bytes waiting as all types together leave free of 256 KiB, and at most as many
     /// messages larger than a packet as all types leave free of 16. So one type alone takes at most half.
     /// Messages of more than 64 KiB do not count in these bytes: those of a type have together at most
-    /// [`max_bytes`](MessageOptions::max_bytes).
-    /// Send the message again in a later tick. This error does not occur for
-    /// [`Sequenced`](Channel::Sequenced) and [`Unreliable`](Channel::Unreliable) channels: if too much waits
-    /// to be sent there, the oldest messages of the type are dropped.
+    /// [`max_bytes`](MessageOptions::max_bytes). Send the message again in a later tick. This error does not
+    /// occur for channels that are not [reliable](Channel::is_reliable): if too much waits to be sent there,
+    /// the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]
     Full,
     /// This client has sent more messages of this type in the last second than

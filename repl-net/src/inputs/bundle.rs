@@ -37,8 +37,8 @@ pub(crate) fn write<'a, T: 'static>(
     Ok(())
 }
 
-/// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order. The first
-/// tick is one of the last [`MOST_LATE`] before `now`, or follows.
+/// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order.
+/// The first tick is one of the last [`MOST_LATE`] before `now`, or follows.
 ///
 /// # Errors
 /// Returns an error if no client writes such a bundle.

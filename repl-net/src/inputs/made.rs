@@ -54,8 +54,8 @@ impl<T> Made<T> {
         self.newest() > self.sent.back().copied()
     }
 
-    /// Returns the newest inputs, at most `most`, in ascending order: those that were in fewer than `copies` bundles,
-    /// if the ticks between them have inputs, too.
+    /// Returns the newest inputs, at most `most`, in ascending order: those that were in fewer than `copies`
+    /// bundles, if the ticks between them have inputs, too.
     pub(crate) fn newest_inputs(&self, copies: usize, most: usize) -> impl Iterator<Item = &(u64, T)> {
         let before = self.sent.iter().rev().nth(copies.saturating_sub(1)).copied();
         let newest = self.newest().unwrap_or(0);

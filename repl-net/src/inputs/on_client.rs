@@ -35,8 +35,8 @@ pub struct InputStats {
     /// How many ticks before its tick the latest of the last inputs has arrived, as the server has said last.
     /// Negative if it came too late.
     pub margin_ticks: Option<f64>,
-    /// How many ticks of the server have begun without their input, as far as the server has said it, of all types of
-    /// inputs together.
+    /// How many ticks of the server have begun without their input, as far as the server has said it, of all
+    /// types of inputs together.
     pub missing: u64,
     /// For how many ticks no input was made, because the clock has jumped over them, of all types together.
     pub skipped: u64,
@@ -155,9 +155,9 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
 
     /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
     /// will read it: values are rounded as their attributes say. Use this one to predict. Returns `None`, and
-    /// does nothing, if the tick was not [due](Self::due) yet, if it or a later one has an input, if the input has no
-    /// wire form, or if that takes more than about 1,000 bytes. References in an input that the server does not know
-    /// read as null there.
+    /// does nothing, if the tick was not [due](Self::due) yet, if it or a later one has an input, if the
+    /// input has no wire form, or if that takes more than about 1,000 bytes. References in an input that the
+    /// server does not know read as null there.
     pub fn set(&mut self, tick: u64, input: &T) -> Option<&T> {
         let newest_due = self.client.input_clock()?.newest_due()?;
         let source = self.client.source::<T>()?;

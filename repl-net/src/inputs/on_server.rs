@@ -39,8 +39,8 @@ impl<T> TickInput<T> {
         self.or_last_within(u64::MAX)
     }
 
-    /// Returns the input of the tick, or else the last one, if it was for one of so many ticks before it: who sends
-    /// nothing more should not hold his buttons until the connection ends.
+    /// Returns the input of the tick, or else the last one, if it was for one of so many ticks before it: who
+    /// sends nothing more should not hold his buttons until the connection ends.
     pub fn or_last_within(self, ticks: u64) -> Option<T> {
         match self {
             Self::Made(input) => Some(input),
@@ -141,9 +141,10 @@ impl ConnectionHandle<'_> {
     /// }
     /// ```
     ///
-    /// Receive what has arrived first: an input that arrives between this call and the next tick counts as made, but
-    /// you have not seen it. An input that arrives after its tick has begun is not used, and counts as late. The inputs of the last
-    /// 64 ticks are kept. A client can make inputs for at most 256 ticks ahead.
+    /// Receive what has arrived first: an input that arrives between this call and the next tick counts as
+    /// made, but you have not seen it. An input that arrives after its tick has begun is not used, and counts
+    /// as late. The inputs of the last 64 ticks are kept. A client can make inputs for at most 256 ticks
+    /// ahead.
     ///
     /// # Panics
     /// Panics if the type is not registered.

@@ -162,8 +162,8 @@ impl<S> Predicted<S> {
         self.events.pop_front()
     }
 
-    /// Returns the state that was shown before the last rollback, stop or new beginning, once: a [`Smoothed`](crate::Smoothed) shows
-    /// the way from it to the corrected [`state`](Self::state).
+    /// Returns the state that was shown before the last rollback, stop or new beginning, once: a
+    /// [`Smoothed`](crate::Smoothed) shows the way from it to the corrected [`state`](Self::state).
     pub fn take_corrected(&mut self) -> Option<S> {
         self.corrected.take()
     }
@@ -276,7 +276,8 @@ impl<S: Clone> Predicted<S> {
         self.newest = self.newest.max(Some(tick));
     }
 
-    /// Returns the tick after which the steps up to the tick `newest` must be done, again or for the first time.
+    /// Returns the tick after which the steps up to the tick `newest` must be done, again or for the first
+    /// time.
     pub(super) fn wrong_after(&self, newest: Option<u64>) -> Option<u64> {
         self.confirmed.filter(|_| self.is_wrong || self.newest < newest)
     }

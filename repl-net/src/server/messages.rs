@@ -63,7 +63,7 @@ impl Server {
     /// The message is queued for all others. To these connections, send it again in a later tick with
     /// [`send`](crate::ConnectionHandle::send), or
     /// [disconnect](crate::ConnectionHandle::disconnect) them. The list is always empty if the channel
-    /// of the type is [`Sequenced`](Channel::Sequenced) or [`Unreliable`](Channel::Unreliable).
+    /// of the type is not [reliable](Channel::is_reliable).
     ///
     /// ```
     /// # use repl_net as repl;
