@@ -1,5 +1,5 @@
 //! How much memory objects, connections, lists of changes and half-open connections take, and that steady
-//! ticks allocate none.
+//! ticks and predictions allocate none.
 //!
 //! *Invariant:* an allocator counts the bytes of each thread, and each test runs on a thread of its own.
 
@@ -22,6 +22,7 @@ mod half_open;
 mod large_worlds;
 mod long_lists;
 mod objects;
+mod prediction;
 mod refusals;
 mod steady;
 
