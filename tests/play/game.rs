@@ -193,9 +193,8 @@ impl Game {
         while let Some(event) = server.poll_event() {
             if let ServerEvent::Connected(id) = event {
                 self.id = Some(id);
-                let pawn = server.spawn(Pawn::default());
-                server.object(pawn).set_owner(Some(id));
-                (self.pawn, self.body) = (Some(pawn), Body::default());
+                self.pawn = Some(spawn(server, id));
+                self.body = Body::default();
             }
         }
         if let (Some(id), Some(pawn)) = (self.id, self.pawn) {
@@ -224,6 +223,20 @@ impl Game {
         let client = &mut self.client;
         let steps = self.mine.roll_back(|body, at| body.step(input_at(client, at.tick)));
         self.most_steps = self.most_steps.max(steps);
+    }
+
+    /// Returns whether the player has predicted for the newest confirmed tick what the server has.
+    pub(crate) fn is_right(&mut self) -> bool {
+        let stats = self.mine.stats();
+        self.run(Duration::from_millis(500));
+        let now = self.mine.stats();
+        now.rollbacks == stats.rollbacks && now.confirmed > stats.confirmed + 20
+    }
+
+    /// Gives the player another object, somewhere else.
+    pub(crate) fn respawn(&mut self, body: Body) {
+        self.pawn = self.id.map(|id| spawn(&mut self.server, id));
+        self.body = body;
     }
 
     /// Ends the server, and starts another one.
@@ -296,6 +309,12 @@ pub(crate) fn steer(tick: u64) -> Steer {
         buttons: 1 << (held(40, 29) % 8),
         yaw: (tick / 2 * 37) as u16,
     }
+}
+
+fn spawn(server: &mut Server, owner: ConnectionId) -> ObjectRef<Pawn> {
+    let pawn = server.spawn(Pawn::default());
+    server.object(pawn).set_owner(Some(owner));
+    pawn
 }
 
 fn input_at(client: &mut Client, tick: u64) -> Steer {

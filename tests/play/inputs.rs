@@ -6,7 +6,7 @@ use repl::TickInput;
 use repl::prelude::*;
 use repl::sim::{LinkConditions, LinkStats, Loss};
 
-use crate::game::{Game, STEP, link, steer};
+use crate::game::{Body, Game, STEP, link, steer};
 
 #[derive(Replicated, Default)]
 struct Car {
@@ -321,4 +321,68 @@ fn the_inputs_of_a_host_are_those_of_its_ticks() {
     assert_eq!(server.connection(id).input_counts::<u8>().far, 0);
     server.connection(id).disconnect();
     assert_eq!(input(&mut server, 2), TickInput::None, "nothing is left of a session that has ended");
+}
+
+/// Plays over a usual link, and returns the game when the prediction agrees with the server.
+fn in_step(seed: u64) -> Game {
+    let mut game = Game::new(seed, link(80, 10, Loss::Independent(0.01)));
+    game.run(10 * SECOND);
+    assert!(game.is_right(), "{:?}", game.mine.stats());
+    game
+}
+
+#[test]
+fn a_shove_is_corrected_after_the_round_trip() {
+    let mut game = in_step(41);
+    game.shove = |tick, body| {
+        if tick.is_multiple_of(67) {
+            body.velocity = [20.0, -5.0];
+        }
+    };
+    let before = game.mine.stats();
+    game.run(60 * SECOND);
+    let stats = game.mine.stats();
+    let (rollbacks, steps) = (stats.rollbacks - before.rollbacks, stats.steps_again - before.steps_again);
+    assert!((50..=62).contains(&rollbacks), "one for each of 54 shoves: {rollbacks}");
+    assert!(steps <= rollbacks * 14, "{steps} steps");
+    game.shove = |_, _| ();
+    game.run(SECOND);
+    assert!(game.is_right());
+}
+
+#[test]
+fn a_player_who_dies_predicts_nothing_and_goes_on_with_his_next_object() {
+    let mut game = in_step(42);
+    let pawn = game.pawn.take().expect("he has one");
+    game.server.despawn(pawn);
+    game.run(2 * SECOND);
+    assert!(game.mine.is_stopped(), "nothing is confirmed any more");
+    game.respawn(Body { position: [500.0, 0.0], velocity: [0.0; 2] });
+    game.run(SECOND);
+    assert!(game.is_right() && !game.mine.is_stopped());
+    assert!(game.mine.state().is_some_and(|body| body.position[0] > 400.0));
+}
+
+#[test]
+fn a_player_who_loses_his_object_for_a_while_predicts_it_again() {
+    let mut game = in_step(43);
+    let pawn = game.pawn.expect("he has one");
+    game.server.object(pawn).set_owner(None);
+    game.run(2 * SECOND);
+    assert!(game.mine.is_stopped());
+    game.server.object(pawn).set_owner(game.id);
+    game.run(SECOND);
+    assert!(game.is_right() && !game.mine.is_stopped());
+}
+
+#[test]
+fn an_object_out_of_sight_is_predicted_again_when_it_is_back() {
+    let mut game = in_step(44);
+    let (pawn, id) = (game.pawn.expect("he has one"), game.id.expect("he is there"));
+    game.server.object(pawn).set_visible(id, false);
+    game.run(2 * SECOND);
+    assert!(game.mine.is_stopped());
+    game.server.object(pawn).set_visible(id, true);
+    game.run(SECOND);
+    assert!(game.is_right() && !game.mine.is_stopped());
 }
