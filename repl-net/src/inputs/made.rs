@@ -16,11 +16,13 @@ pub(crate) struct Made<T> {
     inputs: VecDeque<(u64, T)>,
     /// The newest tick of each of the last bundles, the newest last.
     sent: VecDeque<u64>,
+    /// How many ticks between the first input and the last one have none.
+    pub(crate) skipped: u64,
 }
 
 impl<T> Default for Made<T> {
     fn default() -> Self {
-        Self { inputs: VecDeque::new(), sent: VecDeque::new() }
+        Self { inputs: VecDeque::new(), sent: VecDeque::new(), skipped: 0 }
     }
 }
 
@@ -32,6 +34,8 @@ impl<T> Made<T> {
     /// Adds the input for a tick after [`newest`](Self::newest).
     pub(crate) fn add(&mut self, tick: u64, input: T) {
         debug_assert!(self.newest() < Some(tick), "the ticks of inputs ascend");
+        let gap = self.newest().map_or(0, |newest| tick.saturating_sub(newest).saturating_sub(1));
+        self.skipped = self.skipped.saturating_add(gap);
         if self.inputs.len() == KEPT {
             self.inputs.pop_front();
         }
@@ -125,6 +129,7 @@ mod tests {
         assert_eq!((made.get(44), made.get(45), made.get(300)), (None, Some(&450), Some(&3_000)));
         assert_eq!((made.newest(), made.get(301)), (Some(300), None));
         made.add(310, 3_100);
+        assert_eq!(made.skipped, 9);
         assert_eq!(
             (made.or_last(44), made.or_last(309), made.or_last(310)),
             (None, Some(&3_000), Some(&3_100))

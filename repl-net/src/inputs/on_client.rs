@@ -14,6 +14,7 @@ use repl_link::parts::{Anything, Arrival, ChannelConfig, Inbox, InboxRefusal, Ti
 use super::bundle::{self, MOST_INPUTS};
 use super::clock::{InputClock, Seen};
 use super::coding::Coding;
+use super::copies::Copies;
 use super::made::Made;
 use super::registration::{InputsOf, MOST_BITS, Registration};
 use super::report::InputReport;
@@ -38,7 +39,7 @@ pub struct InputStats {
     /// How many ticks of the server have begun without their input, as far as the server has said it, of all
     /// types of inputs together.
     pub missing: u64,
-    /// For how many ticks no input was made, because the clock has jumped over them, of all types together.
+    /// For how many ticks no input was made, because the clock has jumped over them, or because none was set.
     pub skipped: u64,
     /// In how many packets each input is sent.
     pub copies: usize,
@@ -110,16 +111,15 @@ impl Client {
         self.session.mailbox.inbox_mut(InputsOf::<T>::key())
     }
 
-    fn input_clock(&mut self) -> Option<&mut InputClock> {
-        let reports: &mut Reports = self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())?;
-        Some(&mut reports.clock)
+    fn reports(&mut self) -> Option<&mut Reports> {
+        self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())
     }
 
     /// Sends the newest inputs, if some were made since the last tick: less copies if not all fit, and of many
     /// inputs that were made at once only the newest.
     fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
         let (mut copies, mut most) =
-            (self.input_clock().map_or(1, |clock| clock.copies.count()), MOST_INPUTS);
+            (self.reports().map_or(1, |reports| reports.copies.count()), MOST_INPUTS);
         if !self.source::<T>().is_some_and(|source| source.made.is_unsent()) {
             return;
         }
@@ -148,9 +148,10 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     /// which it is off, and at most 10 %. If it is behind by more than 250 ms, it jumps forward, and the
     /// ticks between get no input; if it is ahead by more, it waits. It never goes back.
     pub fn due(&mut self, now: Duration) -> Range<u64> {
-        let seen = self.client.seen(now);
         let made = self.client.source::<T>().and_then(|source| source.made.newest());
-        self.client.input_clock().map_or(0..0, |clock| clock.due(now, seen, made))
+        let Some((seen, reports)) = self.client.seen(now).zip(self.client.reports()) else { return 0..0 };
+        reports.clock.advance(now, &seen);
+        reports.clock.due(&seen, made)
     }
 
     /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
@@ -159,7 +160,7 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     /// input has no wire form, or if that takes more than about 1,000 bytes. References in an input that the
     /// server does not know read as null there.
     pub fn set(&mut self, tick: u64, input: &T) -> Option<&T> {
-        let newest_due = self.client.input_clock()?.newest_due()?;
+        let newest_due = self.client.reports()?.clock.newest_due()?;
         let source = self.client.source::<T>()?;
         if source.made.newest() >= Some(tick) || tick > newest_due {
             return None;
@@ -186,13 +187,14 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     #[must_use]
     pub fn stats(&mut self, now: Duration) -> InputStats {
         let seen = self.client.seen(now);
-        let Some(clock) = self.client.input_clock() else { return InputStats::default() };
+        let skipped = self.client.source::<T>().map_or(0, |source| source.made.skipped);
+        let Some(reports) = self.client.reports() else { return InputStats::default() };
         InputStats {
-            ahead_ticks: seen.and_then(|seen| clock.ahead_of(seen.tick)),
-            margin_ticks: clock.margin,
-            missing: clock.missing,
-            skipped: clock.skipped,
-            copies: clock.copies.count(),
+            ahead_ticks: seen.and_then(|seen| reports.clock.ahead_of(seen.tick)),
+            margin_ticks: reports.margin_ticks,
+            missing: reports.missing,
+            skipped,
+            copies: reports.copies.count(),
         }
     }
 }
@@ -260,6 +262,11 @@ impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
 #[derive(Default)]
 struct Reports {
     clock: InputClock,
+    copies: Copies,
+    /// What the last report said.
+    margin_ticks: Option<f64>,
+    /// The sum of what all have said.
+    missing: u64,
 }
 
 impl Inbox<()> for Reports {
@@ -270,6 +277,9 @@ impl Inbox<()> for Reports {
     fn push(&mut self, arrival: Arrival<'_, ()>) -> Result<(), InboxRefusal> {
         if let Ok(report) = InputReport::read_whole(arrival.content) {
             self.clock.take(&report);
+            self.copies.take(&report);
+            self.margin_ticks = Some(report.margin_ticks());
+            self.missing = self.missing.saturating_add(report.missing.into());
         }
         Ok(())
     }
@@ -279,7 +289,7 @@ impl Inbox<()> for Reports {
     }
 
     fn begin_session(&mut self) {
-        self.clock = InputClock::default();
+        *self = Self::default();
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
