@@ -80,6 +80,15 @@ fn s21_stale_entries_are_dropped_when_they_are_sent_though_never_pruned() {
 }
 
 #[test]
+fn s21_changes_of_elements_before_and_behind_the_new_end_are_cut_at_it() {
+    let mut pair = lists();
+    let mut merged = pair.edit(|object| object.list.fill(1));
+    merged.merge(&pair.edit(|object| object.list.truncate(2)));
+    pair.receive(&pair.encode(&merged)).unwrap();
+    assert_eq!(pair.replica.list, [1, 1]);
+}
+
+#[test]
 fn r02_the_tail_of_a_merged_list_begins_where_the_shortest_array_ended() {
     let mut pair = lists();
     let mut merged = pair.edit(|object| object.list.push(1));

@@ -170,7 +170,7 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         source.made.get(tick)
     }
 
-    /// Returns the input that was made for a tick. The last 256 are kept.
+    /// Returns the input that was made for a tick, as the server will read it. The last 256 are kept.
     #[must_use]
     pub fn get(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.get(tick).cloned()

@@ -100,6 +100,23 @@ fn r15_while_fragments_are_under_way_nothing_else_of_the_object_is_sent() {
 }
 
 #[test]
+fn s85_r15_while_fragments_are_under_way_other_objects_are_sent() {
+    let (mut room, one) = one_thing();
+    let other = room.server.spawn(thing(1));
+    room.settle();
+    room.server[one].name = "x".repeat(2_000);
+    let mut packets = room.tick_one();
+    packets.remove(2);
+    room.deliver(0, &packets);
+    room.server[other].a = 77;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert_eq!((copy(&room, other).a, copy(&room, one).name.len()), (77, 0));
+    room.settle();
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+#[test]
 fn r15_a_large_opening_comes_in_fragments() {
     let (mut room, _) = one_thing();
     let born = room.server.spawn(Thing { name: "y".repeat(1_500), a: 3, ..Thing::default() });
