@@ -222,11 +222,19 @@ struct Rack {
 
 #[test]
 fn s91_the_handles_come_first_in_the_shorter_form_and_then_all_values() {
-    // One handle of 30 is shorter as a list, six low ones are shorter as a mask.
-    let edits: [fn(&mut Rack); 3] =
-        [|rack| rack.last = 7, |rack| (rack.first, rack.last) = (1, 9), |rack| rack.middle[..6].fill(5)];
-    let forms: [(&[u32], bool, usize); 3] =
-        [(&[30], true, 1 + 5), (&[1, 30], true, 1 + 5 + 1 + 5), (&[4, 5, 6, 7, 8, 9], false, 1 + 7 + 8)];
+    // One handle of 30 is shorter as a list, six low ones are shorter as a mask, and three nearly equal in both.
+    let edits: [fn(&mut Rack); 4] = [
+        |rack| rack.last = 7,
+        |rack| (rack.first, rack.last) = (1, 9),
+        |rack| rack.middle[..6].fill(5),
+        |rack| rack.middle[4..7].fill(6),
+    ];
+    let forms: [(&[u32], bool, usize); 4] = [
+        (&[30], true, 1 + 5),
+        (&[1, 30], true, 1 + 5 + 1 + 5),
+        (&[4, 5, 6, 7, 8, 9], false, 1 + 7 + 8),
+        (&[8, 9, 10], false, 1 + 7 + 9),
+    ];
     let mut pair = Pair::<Rack>::new();
     for (edit, (handles, is_list, bits)) in edits.into_iter().zip(forms) {
         let changes = pair.edit(edit);

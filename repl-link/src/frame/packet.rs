@@ -242,5 +242,14 @@ mod tests {
             assert!(!opens(session, token + 1, number));
             assert!(!opens(session, token, number.plus(70_000)));
         }
+        for bit in 0..64 {
+            assert!(!opens(session ^ 1 << bit, token, number), "bit {bit} of the session");
+            assert!(!opens(session, token ^ 1 << bit, number), "bit {bit} of the token");
+        }
+        let keys = Keys { session, token, of_state: token };
+        for bit in 17..64 {
+            let later = number.plus(1 << bit);
+            assert!(open(&bytes, keys, later, &mut seed).is_none(), "bit {bit} of the number");
+        }
     }
 }
