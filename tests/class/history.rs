@@ -39,7 +39,7 @@ fn s65_places_grow_by_one_with_each_list() {
 }
 
 #[test]
-fn s66_no_change_is_ever_forgotten() {
+fn s66_s75_no_change_is_ever_forgotten() {
     let mut history = History::default();
     for handle in 1..=200 {
         drop(history.push(&list([handle]), handle % 3 == 0));
@@ -48,7 +48,7 @@ fn s66_no_change_is_ever_forgotten() {
 }
 
 #[test]
-fn s75_s76_a_connection_gathers_the_changes_since_its_place() {
+fn s75_s76_s133_a_connection_gathers_the_changes_since_its_place() {
     let mut history = History::default();
     for handle in 1..=5 {
         push(&mut history, &list([handle, 10]), true);

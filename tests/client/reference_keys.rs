@@ -210,7 +210,7 @@ fn s119_entries_that_are_not_shown_change_and_go_like_others() {
 }
 
 #[test]
-fn s117_entries_converge_under_loss() {
+fn s117_s120_entries_converge_under_loss() {
     let (mut room, judge, others) = court();
     for round in 0..60_u32 {
         let other = others[round as usize % 3];

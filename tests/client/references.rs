@@ -450,7 +450,7 @@ impl Callbacks for Board {
 }
 
 #[test]
-fn s117_what_was_removed_from_a_collection_is_not_read_again_when_its_object_goes() {
+fn s117_s119_what_was_removed_from_a_collection_is_not_read_again_when_its_object_goes() {
     type Change = fn(&mut Board, ObjectRef<Unit>);
     let kinds: [(Change, Change); 4] = [
         (|board, unit| _ = board.map.insert(1, unit), |board, _| board.map.clear()),

@@ -189,7 +189,7 @@ fn w15_s209_a_change_of_an_object_outside_the_server_wakes_it() {
 }
 
 #[test]
-fn s206_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wakes_it_for_all() {
+fn s206_s209_a_partially_dormant_object_sleeps_for_chosen_connections_and_a_change_wakes_it_for_all() {
     let (mut room, chests) = room(2, 1);
     let chest = chests[0];
     room.server.object(chest).set_dormancy(Dormancy::Partial);

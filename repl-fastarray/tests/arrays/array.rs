@@ -224,7 +224,7 @@ fn s134_ids_lie_beside_items_and_count_from_one() {
 }
 
 #[test]
-fn s135_items_are_found_by_id_wherever_they_are() {
+fn s134_s135_items_are_found_by_id_wherever_they_are() {
     let mut array: FastArray<u32> = (1..=1_000).collect();
     array.rotate_left(300);
     array.swap(0, 999);

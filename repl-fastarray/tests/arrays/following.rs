@@ -390,7 +390,7 @@ fn s138_reading_marks_nothing() {
 }
 
 #[test]
-fn s141_s142_unmarked_writes_wait_for_a_mark() {
+fn s138_s141_s142_unmarked_writes_wait_for_a_mark() {
     let (mut live, mut shadow) = pair(3);
     *live.unmarked_mut(1).expect("an item") = 9;
     live.unmarked_slice_mut()[2] = 9;
@@ -449,7 +449,7 @@ fn s148_a_late_joiner_receives_the_existing_items() {
 }
 
 #[test]
-fn s167_rotations_and_sorts_between_changes_misalign_nothing() {
+fn s137_s167_rotations_and_sorts_between_changes_misalign_nothing() {
     let (mut live, mut shadow) = pair(3);
     live.rotate_right(1);
     live[0] = 30;

@@ -30,7 +30,7 @@ fn shown(room: &Room, soldier: ObjectRef<Soldier>) -> (u16, u16, u32, [u16; 3]) 
 }
 
 #[test]
-fn s124_a_mark_counts_for_one_tick() {
+fn s124_s125_a_mark_counts_for_one_tick() {
     let (mut room, soldier) = room();
     room.server.edit(soldier).health(5);
     room.settle();

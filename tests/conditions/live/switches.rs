@@ -172,7 +172,7 @@ fn r16_waiting_changes_are_not_sent_while_off() {
 }
 
 #[test]
-fn r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
+fn s42_r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
     let config = ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() };
     let (mut room, agent) = room_with(config, 1);
     let mut all: Vec<_> = (0..199).map(|_| room.server.spawn(Agent::default())).collect();
