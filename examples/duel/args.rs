@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-/// Four bots walk and shoot at each other over four links of a simulated network. Each predicts his own moves, sees
-/// the others where they were, and hits what he saw.
+/// Four bots walk and shoot at each other over four links of a simulated network. Each predicts his own
+/// moves, sees the others where they were, and hits what he saw.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "duel")]
 pub(crate) struct Args {

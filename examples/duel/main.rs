@@ -1,16 +1,16 @@
-//! Four bots walk and shoot at each other over four links of a simulated network, from a good one to a bad one. Each
-//! sees his own moves at once, the others move smoothly, and a shot hits what the shooter saw.
+//! Four bots walk and shoot at each other over four links of a simulated network, from a good one to a bad
+//! one. Each sees his own moves at once, the others move smoothly, and a shot hits what the shooter saw.
 //!
-//! Start with `model.rs`, which declares the class and the input and has the step that both sides share. `player.rs`
-//! is a client: it makes inputs, predicts, smooths and shows. `referee.rs` is the server: it uses the inputs, and
-//! judges shots by the past of their targets. `session.rs` moves the packets, `report.rs` and `picture.rs` tell what
-//! happened.
+//! Start with `model.rs`, which declares the class and the input and has the step that both sides share.
+//! `player.rs` is a client: it makes inputs, predicts, smooths and shows. `referee.rs` is the server: it
+//! uses the inputs, and judges shots by the past of their targets. `session.rs` moves the packets,
+//! `report.rs` and `picture.rs` tell what happened.
 //!
-//! The figures of `--json`, of all bots together: `missing` is the share of the ticks that began without their input,
-//! `ahead_ticks` how far ahead of what a bot sees of the server it makes inputs, `rollbacks` the share of the
-//! confirmed ticks that were predicted wrongly, `hits` the share of the shots that hit with lag compensation, and
-//! `hits_uncompensated` the share that would have hit without it. `converged` says that at the end, when all stand
-//! still, all have everything as the server has it.
+//! The figures of `--json`, of all bots together: `missing` is the share of the ticks that began without
+//! their input, `ahead_ticks` how far ahead of what a bot sees of the server it makes inputs, `rollbacks`
+//! the share of the confirmed ticks that were predicted wrongly, `hits` the share of the shots that hit
+//! with lag compensation, and `hits_uncompensated` the share that would have hit without it. `converged`
+//! says that at the end, when all stand still, all have everything as the server has it.
 //!
 //! *Invariant:* the arguments decide what happens.
 

@@ -1,4 +1,5 @@
-//! What both sides share: the class of the fighters, the input of a player, and the step that moves a fighter.
+//! What both sides share: the class of the fighters, the input of a player, and the step that moves a
+//! fighter.
 //!
 //! *Invariant:* a step depends only on the body and the input, so a client predicts what the server will do.
 

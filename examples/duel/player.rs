@@ -1,5 +1,5 @@
-//! A bot with its client: it makes an input for each tick that is due, predicts its own fighter, and shows the others
-//! between the values that have arrived.
+//! A bot with its client: it makes an input for each tick that is due, predicts its own fighter, and shows
+//! the others between the values that have arrived.
 //!
 //! *Invariant:* a bot aims at what it shows, and at nothing else that it knows.
 

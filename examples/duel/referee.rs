@@ -10,8 +10,8 @@ use repl::{History, InputCounts, TickInput};
 
 use crate::model::{Body, Fighter, HZ, Steer, hits, register};
 
-/// How probable it is in a tick that something else moves a fighter: about once a minute. A player who shoots before
-/// he knows of it shoots from elsewhere than he thinks.
+/// How probable it is in a tick that something else moves a fighter: about once a minute. A player who
+/// shoots before he knows of it shoots from elsewhere than he thinks.
 const SHOVES: f64 = 0.0003;
 
 /// The server with its players.
@@ -59,7 +59,8 @@ impl Referee {
         id
     }
 
-    /// Plays a tick. `shoves` says whether something else may move the fighters, of which no client knows before.
+    /// Plays a tick. `shoves` says whether something else may move the fighters, of which no client knows
+    /// before.
     pub(crate) fn tick(&mut self, now: Duration, shoves: bool) {
         let tick = self.server.ticks() + 1;
         for at in 0..self.players.len() {

@@ -197,8 +197,9 @@ impl<P: Payload> Link<P> {
         self.probing.as_ref().is_some_and(|probing| probing.is_testing())
     }
 
-    /// Returns the number and the body of each packet of state among the last `count` packets that were queued,
-    /// unless they were polled, the oldest first: what this side has written, to look inside. Costs O(packets).
+    /// Returns the number and the body of each packet of state among the last `count` packets that were
+    /// queued, unless they were polled, the oldest first: what this side has written, to look inside. Costs
+    /// O(packets).
     #[must_use]
     pub fn written(&self, count: usize) -> Vec<(Sequence, BitReader<'_>)> {
         let (newest, is_extended) = (self.outbox.sequence(), self.outbox.extension.is_some());
@@ -422,8 +423,8 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.send(&mut self.outbox, budget_bits, may_receive, now)
     }
 
-    /// Sends what [bulk messages](crate::MessageOptions::max_bytes) must get of the link, before anything else
-    /// is sent in a tick.
+    /// Sends what [bulk messages](crate::MessageOptions::max_bytes) must get of the link, before anything
+    /// else is sent in a tick.
     pub fn send_bulk_share(&mut self, now: Duration) {
         self.exchange.outgoing.send_bulk_share(&mut self.outbox, now);
     }

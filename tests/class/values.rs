@@ -222,7 +222,7 @@ struct Rack {
 
 #[test]
 fn s91_w05_the_handles_come_first_in_the_shorter_form_and_then_all_values() {
-    // One handle of 30 is shorter as a list, six low ones are shorter as a mask, and three nearly equal in both.
+    // One handle of 30 is shorter as a list, and six low ones as a mask. Three are nearly equal in both.
     let edits: [fn(&mut Rack); 4] = [
         |rack| rack.last = 7,
         |rack| (rack.first, rack.last) = (1, 9),

@@ -299,7 +299,7 @@ impl Game {
     }
 }
 
-/// Two axes that change now and then, buttons that change rarely, and a yaw that changes in half of the ticks.
+/// Axes that change now and then, buttons that change rarely, a yaw that changes in half of the ticks.
 pub(crate) fn steer(tick: u64) -> Steer {
     let held =
         |ticks: u64, salt: u64| (tick / ticks).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(salt as u32);

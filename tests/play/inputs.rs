@@ -68,7 +68,7 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
     game
 }
 
-/// Returns how many bytes and packets a player sends in a minute, in which he acknowledges a packet in each tick.
+/// Returns how many bytes and packets a player sends in a minute, with acks in each tick.
 fn sent_by(conditions: LinkConditions, prepare: impl FnOnce(&mut Game)) -> (f64, f64) {
     let mut game = Game::new(77, conditions);
     game.client.register::<Car>();
@@ -86,7 +86,7 @@ fn sent_by(conditions: LinkConditions, prepare: impl FnOnce(&mut Game)) -> (f64,
     ((sent.bytes_sent - before.bytes_sent) as f64, (sent.sent - before.sent) as f64)
 }
 
-/// The inputs cost at most 60 % of sending three copies of each whole, without the packets and what else is in them.
+/// The inputs cost at most 60 % of three whole copies of each, not counting the rest of the packets.
 #[track_caller]
 fn costs_little(conditions: LinkConditions) {
     let costs = |conditions, makes_inputs: bool| {
@@ -128,8 +128,8 @@ fn r27_most_inputs_come_in_time_over_a_bad_link() {
     plays(300, 100, Loss::bursts(0.10, 2.0), &Limits { missing_percent: 1.0, ahead_ticks: 6.0 });
 }
 
-/// Disturbs a game. Three seconds after the end of that all inputs come in time again, no tick has come twice, and
-/// never were many inputs made at once.
+/// Disturbs a game. Three seconds later, all inputs come in time again. No tick has come twice, and never were
+/// many inputs made at once.
 #[track_caller]
 fn is_soon_in_step(disturb: impl FnOnce(&mut Game)) {
     let mut game = Game::new(4_000, link(40, 5, Loss::Independent(0.01)));

@@ -92,10 +92,10 @@ impl<T: Replicated> Class<T> {
         unsafe { Rows::of(shadows, &self.tables.program) }
     }
 
-    /// Returns how many bytes of memory the elements of the replicated arrays, collections and `String`s of an
-    /// object take, at any depth. Spare room does not count, nor what a collection stores beside its elements,
-    /// nor what is inside a value that is sent as a unit. Keys count with their bytes on the wire. Costs O(size
-    /// of the object).
+    /// Returns how many bytes of memory the elements of the replicated arrays, collections and `String`s of
+    /// an object take, at any depth. Spare room does not count, nor what a collection stores beside its
+    /// elements, nor what is inside a value that is sent as a unit. Keys count with their bytes on the
+    /// wire. Costs O(size of the object).
     #[must_use]
     pub fn element_bytes(&self, object: &T) -> usize {
         element_bytes(self.level(object))

@@ -11,8 +11,8 @@ use crate::object::leaf::{load_int, read_text, read_value, write_value};
 use crate::schema::codec::{Codec, Repr};
 use crate::{AssetRef, ObjectRef};
 
-/// Prints a value. Of a value with its own serialiser, the number of its bits is printed, because nothing else is known
-/// of it.
+/// Prints a value. Of a value with its own serialiser, the number of its bits is printed, because nothing
+/// else is known of it.
 ///
 /// # Safety
 /// `value` points to an aligned value of the type that `codec` is for.

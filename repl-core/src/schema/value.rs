@@ -74,10 +74,10 @@ pub trait NetSerialize: Sized + 'static {
     /// packet is refused and the connection ends. The number of bits that are read must not depend on whether
     /// the client has the object.
     ///
-    /// Clients read a value twice: first to validate it and then to apply it. Both sides read it once more for
-    /// statistics, and for logs of packets. Clients read the value again when an object to which it refers
-    /// appears or disappears. If only a later read refuses the value, the
-    /// property keeps its old value.
+    /// Clients read a value twice: first to validate it and then to apply it. Both sides read it once more
+    /// for statistics, and for logs of packets. Clients read the value again when an object to which it
+    /// refers appears or disappears. If only a later read refuses the value, the property keeps its old
+    /// value.
     ///
     /// # Errors
     /// Returns an error if the bits are not a value of this type. If a value cannot be read, the whole packet

@@ -20,9 +20,10 @@ use crate::wire::checked::Checked;
 use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Validating, Walk};
 
 impl Program {
-    /// Reads the values of `handles` of an update of an object of this class, and calls `each` with the handle
-    /// and the bits of each property, in the order of the handles. Whether an object can be changed by the
-    /// update is not checked. Costs O(bits), and runs the decoders of values with serialisers by hand.
+    /// Reads the values of `handles` of an update of an object of this class, and calls `each` with the
+    /// handle and the bits of each property, in the order of the handles. Whether an object can be changed
+    /// by the update is not checked. Costs O(bits), and runs the decoders of values with serialisers by
+    /// hand.
     ///
     /// # Errors
     /// Returns an error if the bits are no update of these properties. Then `each` is not called.

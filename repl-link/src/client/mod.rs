@@ -367,8 +367,8 @@ impl<P: Payload> ClientSession<P> {
         self.changed_packet_bytes.take()
     }
 
-    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the reason
-    /// if the session ends.
+    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the
+    /// reason if the session ends.
     fn probe(&mut self) -> Option<DisconnectReason> {
         match self.link.probe(self.handshake.closing_key(), self.now)? {
             PathFinding::Carries(bytes) => {

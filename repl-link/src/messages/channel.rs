@@ -2,12 +2,13 @@
 //!
 //! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
 //!
-//! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without a
-//! wildcard, so the compiler names all of them, here and in `sending` and `incoming`. What asks `is_reliable`
-//! or `replaces_older` follows. No kind is both: one that is would also change `Incoming::take` and
-//! `SendingChannel::arrived`. A new limit of a type of messages is a field of [`MessageOptions`]: the compiler
-//! asks whether both sides must agree on it, `outgoing` and `sending` keep it, and `incoming`, `exchange` and
-//! `mailbox` (messages in a second) check it. `send_to_each` expects that it is the same for all connections.
+//! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without
+//! a wildcard, so the compiler names all of them, here and in `sending` and `incoming`. What asks
+//! `is_reliable` or `replaces_older` follows. No kind is both: one that is would also change
+//! `Incoming::take` and `SendingChannel::arrived`. A new limit of a type of messages is a field of
+//! [`MessageOptions`]: the compiler asks whether both sides must agree on it, `outgoing` and `sending` keep
+//! it, and `incoming`, `exchange` and `mailbox` (messages in a second) check it. `send_to_each` expects
+//! that it is the same for all connections.
 
 use repl_core::{Checksum, Form, WriteError};
 
@@ -67,9 +68,9 @@ pub enum Channel {
     /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
     /// as soon as it can. For effects that may be missing.
     Unreliable,
-    /// Each message is sent only one time, and only if no newer one was added in a later tick before there was
-    /// room. It arrives at most once, as soon as it can, also after newer ones. For messages that repeat what
-    /// the ones before them had, as those with the inputs of a player do.
+    /// Each message is sent only one time, and only if no newer one was added in a later tick before there
+    /// was room. It arrives at most once, as soon as it can, also after newer ones. For messages that
+    /// repeat what the ones before them had, as those with the inputs of a player do.
     Inputs,
 }
 

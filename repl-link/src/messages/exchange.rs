@@ -125,8 +125,9 @@ impl Exchange {
         Ok(CheckedMessages { messages, packet })
     }
 
-    /// Delivers the messages of a packet that was checked, or only those of a channel. Messages that must wait
-    /// for earlier messages or for other parts are stored. What was delivered before is not delivered again.
+    /// Delivers the messages of a packet that was checked, or only those of a channel. Messages that must
+    /// wait for earlier messages or for other parts are stored. What was delivered before is not delivered
+    /// again.
     ///
     /// # Errors
     /// Returns an error if the connection must end, because a client has sent too many messages, or because

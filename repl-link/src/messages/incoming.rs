@@ -599,8 +599,8 @@ mod tests {
         assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
     }
 
-    /// Takes the part `index` of a message of so many bits. Returns the bits of what is delivered, and whether
-    /// it was read before.
+    /// Takes the part `index` of a message of so many bits. Returns the bits of what is delivered, and
+    /// whether it was read before.
     fn take_bulk(
         incoming: &mut Incoming,
         number: u64,

@@ -18,8 +18,8 @@ const NUMBER_ORDER: u32 = 6;
 /// without them.
 pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX, ..MessageOptions::DEFAULT };
 
-/// The greatest number of an asset. Numbers are far below those of the epochs of a client, so a server cannot use them
-/// up with one name.
+/// The greatest number of an asset. Numbers are far below those of the epochs of a client, so a server
+/// cannot use them up with one name.
 pub(crate) const MAX_NUMBER: u32 = 0xff_ffff;
 
 /// The number of an asset with its path, without the part that it shares with another one.

@@ -123,8 +123,8 @@ impl AssetTable {
         Ok(if is_added { Learned::Added(Guid::asset(number)) } else { Learned::Unknown(path) })
     }
 
-    /// Begins a new session, in which the server names its assets again. If the server is another one, forgets
-    /// what was named before.
+    /// Begins a new session, in which the server names its assets again. If the server is another one,
+    /// forgets what was named before.
     pub(super) fn begin_session(&mut self, is_other_server: bool) {
         if is_other_server {
             self.named.clear();

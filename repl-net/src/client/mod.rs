@@ -131,8 +131,8 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Makes the client apply each update by a walk over its class, for tests that compare this with the faster
-    /// ways of most updates.
+    /// Makes the client apply each update by a walk over its class, for tests that compare this with the
+    /// faster ways of most updates.
     #[doc(hidden)]
     pub fn walk_only(&mut self) {
         self.replicas.walks_only = true;
@@ -169,25 +169,27 @@ impl Client {
         self.replicas.get(object)
     }
 
-    /// Returns an object for a change on this client alone, for example for prediction. The change is not sent
-    /// to the server. `client[object]` does the same, and panics if the object does not exist. A client has no
-    /// method `objects_mut` as a [`Server`](crate::Server) has, because this method would copy every object.
+    /// Returns an object for a change on this client alone, for example for prediction. The change is not
+    /// sent to the server. `client[object]` does the same, and panics if the object does not exist. A
+    /// client has no method `objects_mut` as a [`Server`](crate::Server) has, because this method would
+    /// copy every object.
     ///
     /// # How long an edit lasts
     ///
     /// **An edit lasts until the next update of the property. Then the property is what the server sent.** A
-    /// property is a field of the object with everything in it: a value, an array, an `Option`, a map, a set
-    /// or a fast array. So an update of one element undoes all edits of its collection, at any depth: changed
-    /// values, elements that were added, removed or moved, and another collection that was assigned. An update
-    /// never leaves a mixture of both. Updates of other properties change nothing. If a reference in a property
-    /// is read again, because its object has come or gone, this counts as an update of the property.
+    /// property is a field of the object with everything in it: a value, an array, an `Option`, a map, a
+    /// set or a fast array. So an update of one element undoes all edits of its collection, at any depth:
+    /// changed values, elements that were added, removed or moved, and another collection that was
+    /// assigned. An update never leaves a mixture of both. Updates of other properties change nothing. If a
+    /// reference in a property is read again, because its object has come or gone, this counts as an update
+    /// of the property.
     ///
     /// **Only items that the client adds to a fast array stay** (S183): those of `push`, `insert` or `extend`,
     /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, or until the
     /// array goes as a whole: if it is assigned over, or if its element is removed.
     ///
-    /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of elements
-    /// report what the update changed of what the client had, so also what it undid.
+    /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of
+    /// elements report what the update changed of what the client had, so also what it undid.
     ///
     /// Notifies and callbacks of an object with arrays or collections may edit it too. What they write to
     /// values of other objects, and what callbacks of elements write, counts as received: it may last until
@@ -197,15 +199,15 @@ impl Client {
     ///
     /// # Cost
     ///
-    /// If the client has no copy of what the server sent, it makes one now: O(size of the object), and as much
-    /// memory as the object plus about 40 bytes. Updates of the object are applied to both. The copy of an
-    /// object without arrays and collections is dropped when an update leaves no edit. Other objects keep
-    /// theirs until they go. Objects with arrays or collections whose class has notifies or callbacks have a
-    /// copy from their first notify or callback on.
+    /// If the client has no copy of what the server sent, it makes one now: O(size of the object), and as
+    /// much memory as the object plus about 40 bytes. Updates of the object are applied to both. The copy
+    /// of an object without arrays and collections is dropped when an update leaves no edit. Other objects
+    /// keep theirs until they go. Objects with arrays or collections whose class has notifies or callbacks
+    /// have a copy from their first notify or callback on.
     ///
     /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
-    /// property), but only O(edits) for a fast array that is a field of the object: it knows them by its marks,
-    /// so not what was written through `unmarked_mut`.
+    /// property), but only O(edits) for a fast array that is a field of the object: it knows them by its
+    /// marks, so not what was written through `unmarked_mut`.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -252,8 +254,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`], which says how
-/// long an edit lasts. To change the object for all clients, change it on the server.
+/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`], which says
+/// how long an edit lasts. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.

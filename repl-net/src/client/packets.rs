@@ -148,10 +148,10 @@ impl Client {
         }
     }
 
-    /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has found
-    /// out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be set at any
-    /// time, also lower, and before the first [`tick`](Self::tick). It counts until another is set, in later
-    /// sessions too. The server is not told: its own transport knows what it may send.
+    /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has
+    /// found out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be
+    /// set at any time, also lower, and before the first [`tick`](Self::tick). It counts until another is
+    /// set, in later sessions too. The server is not told: its own transport knows what it may send.
     ///
     /// The size is never more than [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes) and the
     /// server's [`mtu_bytes`](crate::ServerConfig::mtu_bytes), which say what each side receives. It is never

@@ -84,8 +84,7 @@ impl InputClock {
         if self.waits {
             return Some(position);
         }
-        // What the client knows of the server's ticks and of the lead may be wrong by the jitter. To be a little too
-        // far ahead does no harm for a while.
+        // The server's ticks and the lead may be wrong by the jitter. A little too far ahead does no harm.
         let unsure = jitter_secs / interval_secs + if off < 0.0 { HARMLESS } else { 0.0 };
         let surely_off = (off.abs() - unsure).max(1.0);
         let most = (surely_off * APPROACH).min(GREATEST_CHANGE);

@@ -1,8 +1,8 @@
-//! The inputs of players: what a client makes for each tick of the server, and sends before the server reaches
-//! the tick.
+//! The inputs of players: what a client makes for each tick of the server, and sends before the server
+//! reaches the tick.
 //!
-//! *Invariant:* both sides use the same value of an input, because a client stores an input as the server will
-//! read it. Only `on_client` and `on_server` know a client and a server.
+//! *Invariant:* a client stores an input as the server will read it, so both use the same value. Only
+//! `on_client` and `on_server` know a client and a server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod bundle;

@@ -31,7 +31,8 @@ pub struct ClientInputs<'a, T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InputStats {
     /// How many ticks the inputs that are made now are ahead of what the client sees of the server
-    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)): about the round trip, the jitter and a reserve.
+    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)): about the round trip, the jitter and a
+    /// reserve.
     pub ahead_ticks: Option<f64>,
     /// How many ticks before its tick the latest of the last inputs has arrived, as the server has said last.
     /// Negative if it came too late.
@@ -46,12 +47,12 @@ pub struct InputStats {
 }
 
 impl Client {
-    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one bit.
-    /// Register the same types on the server. See [`inputs`](Self::inputs).
+    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one
+    /// bit. Register the same types on the server. See [`inputs`](Self::inputs).
     ///
     /// # Panics
-    /// Panics after the first [`tick`](Self::tick), if the type is registered already, or if one of its fields
-    /// has a condition.
+    /// Panics after the first [`tick`](Self::tick), if the type is registered already, or if one of its
+    /// fields has a condition.
     #[track_caller]
     pub fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self {
         self.add_inputs(Registration::<T>::whole())
@@ -90,7 +91,10 @@ impl Client {
     /// # }
     /// # use std::time::Duration;
     /// use repl::{Client, NetSerialize};
-    /// fn frame<Steer: NetSerialize + Clone + Send + Sync>(client: &mut Client, now: Duration, steer: &Steer) {
+    /// fn frame<Steer>(client: &mut Client, now: Duration, steer: &Steer)
+    /// where
+    ///     Steer: NetSerialize + Clone + Send + Sync,
+    /// {
     ///     for tick in client.inputs::<Steer>().due(now) {
     ///         client.inputs::<Steer>().set(tick, steer);
     ///     }
@@ -115,8 +119,8 @@ impl Client {
         self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())
     }
 
-    /// Sends the newest inputs, if some were made since the last tick: less copies if not all fit, and of many
-    /// inputs that were made at once only the newest.
+    /// Sends the newest inputs, if some were made since the last tick: less copies if not all fit, and of
+    /// many inputs that were made at once only the newest.
     fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
         let (mut copies, mut most) =
             (self.reports().map_or(1, |reports| reports.copies.count()), MOST_INPUTS);

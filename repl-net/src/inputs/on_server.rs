@@ -51,8 +51,8 @@ impl<T> TickInput<T> {
 }
 
 impl Server {
-    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one bit.
-    /// Register the same types on the clients. See [`ConnectionHandle::input`].
+    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one
+    /// bit. Register the same types on the clients. See [`ConnectionHandle::input`].
     ///
     /// # Panics
     /// Panics after the first [`connect`](Self::connect), if the type is registered already, or if one of its
@@ -184,7 +184,7 @@ impl ConnectionHandle<'_> {
 impl HostHandle<'_> {
     /// Sets the input of the host for a tick of the server, which [`ConnectionHandle::input`] then returns as
     /// it does those of clients. The host sets the input for the next tick, [`ticks`](Server::ticks) + 1,
-    /// before [`Server::tick`]. Nothing is changed if the tick has an input.
+    /// before [`Server::tick`]. Nothing is changed if the tick has an input, or is none of the next 256.
     ///
     /// # Errors
     /// Returns an error if the input has no wire form, or if there were too many in the last second.

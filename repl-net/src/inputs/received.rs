@@ -35,8 +35,8 @@ pub(crate) struct Received<T> {
     inputs: BTreeMap<u64, T>,
     /// The newest input of a tick that has begun, also if it came late.
     last: Option<(u64, T)>,
-    /// Of the last 64 ticks, those that have begun without their input and whose input has not come since. The
-    /// lowest bit is the last tick.
+    /// Of the last 64 ticks, those that have begun without their input and whose input has not come since.
+    /// The lowest bit is the last tick.
     missing: u64,
     /// The number of the newest bundle.
     newest: Option<u64>,

@@ -1,8 +1,8 @@
 //! Traffic statistics: counts bits by class and property, on a client those that it received, and on a server
 //! those that it has sent.
 //!
-//! *Invariant:* each bit is counted at most once, and an update in parts once as a whole. Not counted are frames of packets, headers of segments,
-//! tables and fragments, removals without a last state, and messages.
+//! *Invariant:* each bit is counted at most once, and an update in parts once as a whole. Not counted are
+//! frames of packets, headers of segments, tables and fragments, removals without a last state, and messages.
 
 use repl_core::{BitSlice, Layout};
 

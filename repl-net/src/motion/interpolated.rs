@@ -1,7 +1,7 @@
 //! Values between the ticks of a server, for drawing.
 //!
-//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them, unless the user
-//! asks for what lies beyond.
+//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them. What lies
+//! beyond the last one is shown only to a user who asks for it.
 
 use std::collections::VecDeque;
 
@@ -130,9 +130,9 @@ impl<T: Clone> Interpolated<T> {
         self.mixed(tick, T::interpolate_over)
     }
 
-    /// Returns the value at a tick. After the last value, goes on as from the value before it to it, but for at
-    /// most `most_ticks` ticks, and then stands still. What goes on may be wrong: the next value shows how
-    /// much, and a [`Smoothed`](crate::Smoothed) hides it.
+    /// Returns the value at a tick. After the last value, goes on as from the value before it to it, but
+    /// for at most `most_ticks` ticks, and then stands still. What goes on may be wrong: the next value
+    /// shows how much, and a [`Smoothed`](crate::Smoothed) hides it.
     ///
     /// ```
     /// # use repl_net as repl;

@@ -189,7 +189,9 @@ impl<S: Clone> Predicted<S> {
     /// confirmed state, and says whether they are the same as far as it matters: two numbers that went over
     /// the wire with fewer bits may differ a little. Returns whether they did not agree, so that
     /// [`roll_back`](crate::Predict::roll_back) will do the steps after this tick again. Ticks that are not
-    /// newer than the last one are ignored.
+    /// newer than the last one are ignored. A tick that is older by more than the limit belongs to a new
+    /// session, and the prediction begins anew. After a restart, call [`reset`](Self::reset) all the same:
+    /// the new ticks may be near the old ones.
     pub fn confirm(&mut self, (tick, state): (u64, &S), agrees: impl FnOnce(&S, &S) -> bool) -> bool {
         match self.confirmed {
             Some(known) if known > tick.saturating_add(self.limit) => self.reset(),

@@ -16,7 +16,8 @@ const SPAN: f64 = 65_536.0 / STEPS;
 /// ```
 /// use repl_net::ShownTick;
 ///
-/// let shown = ShownTick::new(70_012.25); // `client.clock().shown_tick()`, less the delay of the `Interpolated`
+/// // On the client: `client.clock().shown_tick()`, less the delay of the `Interpolated`.
+/// let shown = ShownTick::new(70_012.25);
 /// assert_eq!(shown.near(70_030), 70_012.25); // on the server, `server.ticks()`
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +30,8 @@ impl ShownTick {
         Self((tick * STEPS).rem_euclid(65_536.0) as u16)
     }
 
-    /// Returns the tick, which is less than 512 ticks before or after `near`. It is what the client says, so a
-    /// client that lies may say any: a [`History`](crate::History) limits how far it goes back.
+    /// Returns the tick, which is less than 512 ticks before or after `near`. It is what the client says,
+    /// so a client that lies may say any: a [`History`](crate::History) limits how far it goes back.
     #[must_use]
     pub fn near(self, near: u64) -> f64 {
         let (near, of) = (near as f64, f64::from(self.0) / STEPS);

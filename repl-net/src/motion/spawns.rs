@@ -64,7 +64,8 @@ repl_core::leaf!(SpawnKey);
 ///
 /// shots.spawn(110, 0, 9.0);
 /// assert_eq!(shots.take_refused(140).count(), 0);
-/// assert_eq!(shots.take_refused(141).count(), 1); // the server has confirmed tick 141, and there is no shot of tick 110
+/// // The server has confirmed tick 141, and has no shot of tick 110.
+/// assert_eq!(shots.take_refused(141).count(), 1);
 /// ```
 #[derive(Clone, Debug)]
 pub struct PredictedSpawns<S> {

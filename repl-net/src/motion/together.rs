@@ -9,12 +9,14 @@ use super::predicted::Predicted;
 pub struct PredictionStep {
     /// The tick that is simulated.
     pub tick: u64,
-    /// Whether the tick was simulated before, so that what happens only once, as a sound, has happened already.
+    /// Whether the tick was simulated before, so that what happens only once, as a sound, has happened
+    /// already.
     pub is_again: bool,
 }
 
 /// One [`Predicted`] object, or several that touch each other and are therefore stepped and rolled back
-/// together: `(&mut car, &mut ball)`, up to four, or a slice of objects of the same type.
+/// together: `(&mut car, &mut ball)`, up to four. More of them can be one `Predicted` whose state has them
+/// all.
 ///
 /// ```
 /// # use repl_net as repl;

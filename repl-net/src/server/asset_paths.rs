@@ -60,8 +60,8 @@ impl AssetPaths {
         number.get() as usize <= self.all.len()
     }
 
-    /// Returns the name of an asset for a client. `is_named` says which assets were named to the client before.
-    /// Costs O(folders × bytes of the path).
+    /// Returns the name of an asset for a client. `is_named` says which assets were named to the client
+    /// before. Costs O(folders × bytes of the path).
     pub(crate) fn name(
         &self,
         number: NonZeroU32,

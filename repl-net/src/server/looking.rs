@@ -70,8 +70,8 @@ impl Server {
     }
 }
 
-/// Counts what is in a packet, with each large update of which this is the first packet. If a decoder of the user
-/// refuses what the encoder wrote, the rest is not counted.
+/// Counts what is in a packet, with each large update of which this is the first packet. If a decoder of
+/// the user refuses what the encoder wrote, the rest is not counted.
 fn count(
     (sequence, mut body): (Sequence, BitReader<'_>),
     (world, classes): (&World, &ClassList),

@@ -114,8 +114,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         self.object.guid().filter(|_| self.server.world.store.has_class::<U>(class)).map(ObjectRef::new)
     }
 
-    /// Returns what the object is called in logs: the [name](crate::ObjectHandle::set_name) that it was given,
-    /// or else its path. Returns `None` if it has neither.
+    /// Returns what the object is called in logs: the [name](crate::ObjectHandle::set_name) that it was
+    /// given, or else its path. Returns `None` if it has neither.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
         self.server.world.name(self.slot()?)

@@ -61,30 +61,34 @@ pub enum Login {
 ///
 /// The server refuses a client if its [`max_objects`](ClientConfig::max_objects) or
 /// [`max_object_bytes`](ClientConfig::max_object_bytes) is below the server's own limit. The reason is
-/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits). To clients with greater limits, the server
-/// sends no more than its own limits allow. Of the sizes of packets, the lower one counts for each connection.
+/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits). To clients with greater limits, the
+/// server sends no more than its own limits allow. Of the sizes of packets, the lower one counts for each
+/// connection.
 #[derive(Clone)]
 pub struct ServerConfig {
     /// The size of the largest packet that the server receives and sends, in bytes: 128 to 65,507. Default
     /// 1,200.
     ///
     /// Each client tells its own number ([`ClientConfig::mtu_bytes`]), and the lower one counts for its
-    /// connection, in both directions. A number below 508 is accepted only if the server's own is not greater.
-    /// If the transport knows that it carries less at times, configure the most that it may carry, and set the
-    /// size with [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server
+    /// connection, in both directions. A number below 508 is accepted only if the server's own is not
+    /// greater. If the transport knows that it carries less at times, configure the most that it may carry,
+    /// and set the size with
+    /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server
     /// encodes shared changes for the smallest packets among the connections, but at least for 1,100 bytes:
     /// a client with smaller packets shares less.
     ///
     /// A path that swallows packets over a size, although both sides receive them, is found by probes. The
-    /// server has doubts when nine packets of 128 bytes or more were lost and no packet of their sizes has arrived, while packets
-    /// come from the client. Then it sends rounds of probes, each of one of the size of its packets and
-    /// four short ones with as many bytes. If all short ones of 20 rounds were answered and none of the others,
-    /// the path does not carry the size. On a path that carries it, this happens once in a million such tests,
-    /// because losses and a full link meet both alike. A search finds what the path carries, to 32 bytes, and the event
-    /// [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) tells it. This takes about
-    /// two seconds and ten round trips, and longer with losses. If 508 bytes do not arrive, the connection ends with
-    /// [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow). Once in a minute, the full
-    /// size is tried again. A test takes at most 15 s and a few packets, and there is at most one in 5 s.
+    /// server has doubts when nine packets of 128 bytes or more were lost and no packet of their sizes has
+    /// arrived, while packets come from the client. Then it sends rounds of probes, each of one of the size
+    /// of its packets and four short ones with as many bytes. If all short ones of 20 rounds were answered
+    /// and none of the others, the path does not carry the size. On a path that carries it, this happens
+    /// once in a million such tests, because losses and a full link meet both alike. A search finds what
+    /// the path carries, to 32 bytes, and the event
+    /// [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) tells it. This takes
+    /// about two seconds and ten round trips, and longer with losses. If 508 bytes do not arrive, the
+    /// connection ends with [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow).
+    /// Once in a minute, the full size is tried again. A test takes at most 15 s and a few packets, and
+    /// there is at most one in 5 s.
     pub mtu_bytes: usize,
     /// The server closes a connection that is silent for this long. Clients learn this time in the handshake,
     /// and send keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
@@ -138,11 +142,12 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
-    /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick does
-    /// not use is lost, except the bytes of one packet.
+    /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick
+    /// does not use is lost, except the bytes of one packet.
     /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
-    /// connection. Changes that wait are sent in the order of their [priority](crate::ClassHandle::set_priority)
-    /// times the ticks that they wait, the greatest first. By default there is no limit.
+    /// connection. Changes that wait are sent in the order of their
+    /// [priority](crate::ClassHandle::set_priority) times the ticks that they wait, the greatest first. By
+    /// default there is no limit.
     pub max_bytes_per_second: usize,
     /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
     /// others receive the changes of this tick with their next turn, merged with later changes. This limits
@@ -301,16 +306,16 @@ pub struct ClientConfig {
     /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
     /// bytes. At least 1. Default 65,536.
     pub max_objects: usize,
-    /// The greatest number of [assets](repl_core::AssetRef) that the server may name in a session. If it names
-    /// more, the client ends the connection. Each takes about 100 bytes and its path, which has at most 255
-    /// bytes. At least 1. Default 16,384.
+    /// The greatest number of [assets](repl_core::AssetRef) that the server may name in a session. If it
+    /// names more, the client ends the connection. Each takes about 100 bytes and its path, which has at
+    /// most 255 bytes. At least 1. Default 16,384.
     pub max_assets: usize,
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
-    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. A login of more than 444 bytes needs a server and a
-    /// path with packets of its length and 64. The login is sent without encryption, so encrypt a
+    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. A login of more than 444 bytes needs a server
+    /// and a path with packets of its length and 64. The login is sent without encryption, so encrypt a
     /// secret yourself. The client sends it only after the server has answered from its address. A server
     /// whose [`Login`] is `Open` ignores it. `Debug` prints only its length. Default empty.
     pub login: Vec<u8>,
@@ -344,8 +349,8 @@ pub struct ClientConfig {
     /// object. For an asset it waits only until the server has named it. Zero if no call is to wait. Default
     /// 5 s.
     pub max_call_wait: Duration,
-    /// Whether the client counts the received bits by class and property. It then reads each packet once more.
-    /// Default `false`.
+    /// Whether the client counts the received bits by class and property. It then reads each packet once
+    /// more. Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
     /// tests in which the numbers wrap around. Default 0.

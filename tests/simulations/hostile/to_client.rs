@@ -20,7 +20,7 @@ fn recordings() -> Vec<Packets> {
     (0..30).map(|seed| record(seed, 8)).collect()
 }
 
-/// Passes `packet` to clients that have received the packets `before`: one that copies most values, and one that
+/// Passes `packet` to clients that have received the packets `before`: one that copies most values, one that
 /// walks over each update and measures it. Returns whether the packet was accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     let [outcome, walked] = [false, true].map(|walks| {

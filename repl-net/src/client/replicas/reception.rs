@@ -22,8 +22,8 @@ impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
     /// `check_rest` is called before anything is applied. The argument `check_rest` checks the rest of the
-    /// packet, which follows the segments of the body. It returns names of assets, which count before anything
-    /// else of the packet does.
+    /// packet, which follows the segments of the body. It returns names of assets, which count before
+    /// anything else of the packet does.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,

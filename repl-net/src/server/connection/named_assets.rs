@@ -19,8 +19,8 @@ pub(crate) struct NamedAssets {
 }
 
 impl NamedAssets {
-    /// Makes the names of these assets wait, because something that is sent to the client refers to them. Does
-    /// nothing for names that wait or were sent.
+    /// Makes the names of these assets wait, because something that is sent to the client refers to them.
+    /// Does nothing for names that wait or were sent.
     #[inline]
     pub(crate) fn need(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
         for &number in numbers {
