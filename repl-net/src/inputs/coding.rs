@@ -5,12 +5,15 @@
 
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{
-    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NetSerialize, ReadError, ReferenceMap,
+    BitReader, BitWriter, Changelist, Checked, Class, Form, HandleSet, NetSerialize, ReadError, ReferenceMap,
     Replicated, Scratch, WriteError,
 };
 
 /// Writes and reads inputs of the type `T`.
 pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
+    /// Returns the form of each part of an input, on which both sides must agree.
+    fn forms(&self) -> Vec<Form>;
+
     /// Writes an input that stands alone.
     fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
@@ -30,6 +33,10 @@ pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
 pub(crate) struct Whole;
 
 impl<T: NetSerialize + Clone> Coding<T> for Whole {
+    fn forms(&self) -> Vec<Form> {
+        T::WIRE_FORM.forms()
+    }
+
     fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
         input.write(writer)
     }
@@ -80,6 +87,10 @@ impl<T: Replicated + Clone> ByField<T> {
 }
 
 impl<T: Replicated + Clone> Coding<T> for ByField<T> {
+    fn forms(&self) -> Vec<Form> {
+        T::LAYOUT.table().forms()
+    }
+
     fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
         input.write(writer)
     }

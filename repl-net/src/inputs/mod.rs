@@ -16,3 +16,4 @@ pub(crate) mod on_server;
 pub(crate) mod received;
 mod registration;
 mod report;
+mod tick_times;

@@ -76,7 +76,7 @@ impl Client {
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, Reports::default());
         }
-        registration.add(mailbox, |coding, forms| Source { coding, forms, made: Made::<T>::default() });
+        registration.add(mailbox, |coding| Source { coding, made: Made::<T>::default() });
         self.runners.push(Self::send_inputs::<T>);
         self
     }
@@ -233,7 +233,6 @@ impl Client {
 /// The inputs of one type, on a client.
 struct Source<T: 'static> {
     coding: Box<dyn Coding<T>>,
-    forms: Vec<Form>,
     made: Made<T>,
 }
 
@@ -249,7 +248,7 @@ impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
 
     fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
         let mut forms = config.forms();
-        forms.extend(self.forms.iter().cloned());
+        forms.extend(self.coding.forms());
         forms
     }
 

@@ -14,7 +14,8 @@ use super::bundle;
 use super::coding::Coding;
 use super::received::{InputCounts, MOST_AHEAD_TICKS, Received};
 use super::registration::{InputsOf, Registration};
-use super::report::{InputReport, TickTimes};
+use super::report::InputReport;
+use super::tick_times::TickTimes;
 use crate::server::{ConnectionHandle, HostHandle, Server};
 
 /// What a client has made for a tick. [`ConnectionHandle::input`] returns it.
@@ -82,9 +83,8 @@ impl Server {
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, NoReports);
         }
-        registration.add(mailbox, |coding, forms| InputInbox::<T> {
+        registration.add(mailbox, |coding| InputInbox::<T> {
             coding,
-            forms,
             clients: BTreeMap::new(),
             times: TickTimes::default(),
         });
@@ -218,7 +218,6 @@ impl HostHandle<'_> {
 /// The inputs of one type from all clients.
 struct InputInbox<T: 'static> {
     coding: Box<dyn Coding<T>>,
-    forms: Vec<Form>,
     clients: BTreeMap<ConnectionId, Received<T>>,
     times: TickTimes,
 }
@@ -226,8 +225,7 @@ struct InputInbox<T: 'static> {
 impl<T: Clone + Send + Sync + 'static> Inbox<ConnectionId> for InputInbox<T> {
     fn check(&mut self, content: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
         let (mut reader, mut references) = (content.reader(), ReferenceMap::new(&Anything));
-        bundle::read(&mut *self.coding, self.times.tick, &mut reader, &mut references, |_, _| ())?;
-        if reader.remaining() == 0 { Ok(()) } else { Err(ReadError::OutOfRange) }
+        bundle::read(&mut *self.coding, self.times.tick, &mut reader, &mut references, |_, _| ())
     }
 
     fn push(&mut self, mut arrival: Arrival<'_, ConnectionId>) -> Result<(), InboxRefusal> {
@@ -250,7 +248,7 @@ impl<T: Clone + Send + Sync + 'static> Inbox<ConnectionId> for InputInbox<T> {
 
     fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
         let mut forms = config.forms();
-        forms.extend(self.forms.iter().cloned());
+        forms.extend(self.coding.forms());
         forms
     }
 

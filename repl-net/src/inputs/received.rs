@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::report::{InputReport, Notes, TickTimes};
+use super::report::{InputReport, Notes};
+use super::tick_times::TickTimes;
 
 /// For how many ticks after their tick inputs are kept.
 pub(crate) const KEPT_TICKS: u64 = 64;

@@ -5,7 +5,7 @@
 use std::any::TypeId;
 use std::marker::PhantomData;
 
-use repl_core::{Checksum, Form, NetSerialize, Replicated};
+use repl_core::{Checksum, NetSerialize, Replicated};
 use repl_link::parts::{ChannelConfig, Inbox, Mailbox, Sender};
 use repl_link::{Channel, MessageOptions};
 
@@ -47,7 +47,6 @@ impl<T: 'static> InputsOf<T> {
 pub(super) struct Registration<T: 'static> {
     name: &'static str,
     checksum: u64,
-    forms: Vec<Form>,
     coding: Box<dyn Coding<T>>,
 }
 
@@ -55,8 +54,7 @@ impl<T: NetSerialize + Clone + Send + Sync> Registration<T> {
     #[track_caller]
     pub(super) fn whole() -> Self {
         assert_unconditional::<T>();
-        let (checksum, forms) = (T::WIRE_FORM.checksum(), T::WIRE_FORM.forms());
-        Self { name: T::WIRE_NAME, checksum, forms, coding: Box::new(Whole) }
+        Self { name: T::WIRE_NAME, checksum: T::WIRE_FORM.checksum(), coding: Box::new(Whole) }
     }
 }
 
@@ -66,7 +64,7 @@ impl<T: Replicated + Clone> Registration<T> {
         assert_unconditional::<T>();
         let layout = T::LAYOUT.table();
         let checksum = Checksum::new().number(layout.checksum()).number(1).finish();
-        Self { name: layout.name(), checksum, forms: layout.forms(), coding: Box::new(ByField::new()) }
+        Self { name: layout.name(), checksum, coding: Box::new(ByField::new()) }
     }
 }
 
@@ -80,11 +78,11 @@ impl<T: 'static> Registration<T> {
     pub(super) fn add<F: Sender, I: Inbox<F>>(
         self,
         mailbox: &mut Mailbox<F>,
-        make: impl FnOnce(Box<dyn Coding<T>>, Vec<Form>) -> I,
+        make: impl FnOnce(Box<dyn Coding<T>>) -> I,
     ) {
-        let Self { name, checksum, forms, coding } = self;
+        let Self { name, checksum, coding } = self;
         let config = ChannelConfig { channel: Channel::Inputs, options: OPTIONS };
-        let inbox = make(coding, forms);
+        let inbox = make(coding);
         mailbox.register_inbox(format!("{INPUTS}{name}"), InputsOf::<T>::key(), checksum, config, inbox);
     }
 
