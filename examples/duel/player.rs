@@ -86,9 +86,11 @@ impl Player {
         self.reconcile();
         for tick in self.client.inputs::<Steer>().due(now) {
             let steer = self.steer(tick);
-            let Some(steer) = self.client.inputs::<Steer>().set(tick, &steer).copied() else { continue };
+            if self.client.inputs::<Steer>().set(tick, &steer).is_none() {
+                continue;
+            }
             let inputs = &mut self.client;
-            self.mine.advance(tick, |body, at| body.step(&input_at(inputs, at.tick, steer)));
+            self.mine.advance(tick, |body, at| body.step(&input_at(inputs, at.tick)));
         }
         self.client.tick(now);
         self.show(now);
@@ -102,7 +104,7 @@ impl Player {
             self.mine.confirm(confirmed, |mine, confirmed| mine == confirmed);
         }
         let inputs = &mut self.client;
-        self.mine.roll_back(|body, at| body.step(&input_at(inputs, at.tick, Steer::default())));
+        self.mine.roll_back(|body, at| body.step(&input_at(inputs, at.tick)));
         if let (Some(before), Some(after)) = (self.mine.take_corrected(), self.mine.state()) {
             self.shown.correct(&before.position, &after.position);
         }
@@ -171,8 +173,8 @@ impl Player {
 }
 
 /// Returns the input for a tick, or the last one before it, which the server uses if there is none.
-fn input_at(client: &mut Client, tick: u64, otherwise: Steer) -> Steer {
-    client.inputs::<Steer>().or_last(tick).unwrap_or(otherwise)
+fn input_at(client: &mut Client, tick: u64) -> Steer {
+    client.inputs::<Steer>().or_last(tick).unwrap_or_default()
 }
 
 const _: () = assert!(HZ == 60, "the numbers of ticks above are for 60 a second");

@@ -134,9 +134,12 @@ impl Client {
             match self.session.send_from_inbox(InputsOf::<T>::key(), write) {
                 Err(SendError::TooLarge { .. }) if copies > 1 => copies = copies.saturating_sub(1),
                 Err(SendError::TooLarge { .. }) if most > 1 => most /= 2,
-                Ok(()) => return self.source::<T>().into_iter().for_each(|source| source.made.end_bundle()),
+                Ok(()) => break,
                 Err(_) => return,
             }
+        }
+        if let Some(source) = self.source::<T>() {
+            source.made.end_bundle();
         }
     }
 }

@@ -31,6 +31,17 @@ pub trait Offset: Interpolate + Clone {
     fn size(offset: &Self::By) -> f64;
 }
 
+/// Returns a value that is a part of the way from one value to another. The ends are exact.
+pub(super) fn between<T: Offset>(from: &T, to: &T, fraction: f64) -> T {
+    if fraction >= 1.0 {
+        to.clone()
+    } else if fraction > 0.0 {
+        from.moved_by(&to.offset_from(from), fraction)
+    } else {
+        from.clone()
+    }
+}
+
 impl Offset for f64 {
     type By = Self;
 

@@ -3,7 +3,7 @@
 //! *Invariant:* a rotation has the length 1, whatever its numbers were.
 
 use super::interpolate::Interpolate;
-use super::offset::Offset;
+use super::offset::{self, Offset};
 
 const TURN: f64 = std::f64::consts::TAU;
 
@@ -45,13 +45,7 @@ impl Angle {
 
 impl Interpolate for Angle {
     fn interpolate(&self, next: &Self, fraction: f64) -> Self {
-        if fraction >= 1.0 {
-            *next
-        } else if fraction > 0.0 {
-            self.moved_by(&next.offset_from(self), fraction)
-        } else {
-            *self
-        }
+        offset::between(self, next, fraction)
     }
 }
 
@@ -147,13 +141,7 @@ impl Rotation {
 
 impl Interpolate for Rotation {
     fn interpolate(&self, next: &Self, fraction: f64) -> Self {
-        if fraction >= 1.0 {
-            *next
-        } else if fraction > 0.0 {
-            self.moved_by(&next.offset_from(self), fraction)
-        } else {
-            *self
-        }
+        offset::between(self, next, fraction)
     }
 }
 
