@@ -342,7 +342,8 @@ fn a_shove_is_corrected_after_the_round_trip() {
     let before = game.mine.stats();
     game.run(60 * SECOND);
     let stats = game.mine.stats();
-    let (rollbacks, steps) = (stats.rollbacks - before.rollbacks, stats.steps_again - before.steps_again);
+    let (rollbacks, steps) =
+        (stats.rollbacks - before.rollbacks, stats.replayed_steps - before.replayed_steps);
     assert!((50..=62).contains(&rollbacks), "one for each of 54 shoves: {rollbacks}");
     assert!(steps <= rollbacks * 14, "{steps} steps");
     game.shove = |_, _| ();

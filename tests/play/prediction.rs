@@ -162,7 +162,7 @@ fn a_prediction_that_was_right_is_not_done_again() {
     mine.confirm((5, &0_u64), same);
     for tick in 6..=12 {
         mine.advance(tick, |state, at| {
-            assert!(!at.is_again);
+            assert!(!at.is_replay);
             *state += at.tick;
         });
     }
@@ -180,7 +180,7 @@ fn what_happens_once_is_told_from_what_is_done_again() {
     mine.confirm((0, &0), same);
     let mut step = |state: &mut State, at: repl::PredictionStep| {
         *state += 1;
-        if !at.is_again {
+        if !at.is_replay {
             sounds.push(at.tick);
         }
     };

@@ -51,8 +51,8 @@ pub struct Predicted<S> {
     now: Option<S>,
     /// The confirmed tick.
     confirmed: Option<u64>,
-    /// Whether the steps after the confirmed tick are to be done, again or for the first time.
-    is_wrong: bool,
+    /// Whether the steps after the confirmed tick are to be replayed, or done for the first time.
+    must_replay: bool,
     is_stopped: bool,
     /// The newest state before the last rollback.
     corrected: Option<S>,
@@ -82,10 +82,10 @@ pub enum PredictionEvent {
 pub struct PredictionStats {
     /// How many ticks the server has confirmed as they were predicted.
     pub confirmed: u64,
-    /// How many times the steps after a tick were done again.
+    /// How many times the steps after a tick were replayed.
     pub rollbacks: u64,
-    /// How many steps that were.
-    pub steps_again: u64,
+    /// How many steps were replayed.
+    pub replayed_steps: u64,
     /// How many times the prediction has stopped.
     pub stops: u64,
 }
@@ -110,7 +110,7 @@ impl<S> Predicted<S> {
             newest: None,
             now: None,
             confirmed: None,
-            is_wrong: false,
+            must_replay: false,
             is_stopped: false,
             corrected: None,
             limit,
@@ -172,7 +172,7 @@ impl<S> Predicted<S> {
     pub fn reset(&mut self) {
         self.states.clear();
         (self.newest, self.now, self.confirmed, self.corrected) = (None, None, None, None);
-        (self.is_wrong, self.is_stopped) = (false, false);
+        (self.must_replay, self.is_stopped) = (false, false);
     }
 
     fn report(&mut self, event: PredictionEvent) {
@@ -201,17 +201,17 @@ impl<S: Clone> Predicted<S> {
         self.confirmed = Some(tick);
         if self.newest <= Some(tick) || self.is_stopped || self.at(tick).is_none() {
             self.begin(tick, state);
-            return self.is_wrong;
+            return self.must_replay;
         }
         let Some(mine) = self.at(tick) else { return false };
         if agrees(mine, state) {
             self.stats.confirmed = self.stats.confirmed.saturating_add(1);
         } else {
-            self.is_wrong = true;
+            self.must_replay = true;
             self.set(tick, state.clone());
         }
         self.forget_old();
-        self.is_wrong
+        self.must_replay
     }
 
     /// Begins with a confirmed state, before which nothing is known.
@@ -219,8 +219,8 @@ impl<S: Clone> Predicted<S> {
         self.states.clear();
         self.states.push_back(state.clone());
         (self.first, self.newest) = (tick, self.newest.max(Some(tick)));
-        self.is_wrong = self.newest > Some(tick) && !self.is_too_far(self.newest);
-        if !self.is_wrong || self.is_stopped || self.now.is_none() {
+        self.must_replay = self.newest > Some(tick) && !self.is_too_far(self.newest);
+        if !self.must_replay || self.is_stopped || self.now.is_none() {
             self.corrected = self.now.replace(state.clone());
         }
     }
@@ -274,14 +274,14 @@ impl<S: Clone> Predicted<S> {
 
     /// Records that a tick passes. If it was not simulated, that is done later.
     pub(super) fn pass(&mut self, tick: u64, is_simulated: bool) {
-        self.is_wrong |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
+        self.must_replay |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
         self.newest = self.newest.max(Some(tick));
     }
 
     /// Returns the tick after which the steps up to the tick `newest` must be done, again or for the first
     /// time.
-    pub(super) fn wrong_after(&self, newest: Option<u64>) -> Option<u64> {
-        self.confirmed.filter(|_| self.is_wrong || self.newest < newest)
+    pub(super) fn replay_after(&self, newest: Option<u64>) -> Option<u64> {
+        self.confirmed.filter(|_| self.must_replay || self.newest < newest)
     }
 
     /// Goes back to the state after a tick. If it is not known, because the object is known only since a
@@ -306,9 +306,9 @@ impl<S: Clone> Predicted<S> {
     }
 
     pub(super) fn end_rollback(&mut self, steps: u64) {
-        self.is_wrong = false;
+        self.must_replay = false;
         self.stats.rollbacks = self.stats.rollbacks.saturating_add(1);
-        self.stats.steps_again = self.stats.steps_again.saturating_add(steps);
+        self.stats.replayed_steps = self.stats.replayed_steps.saturating_add(steps);
         self.report(PredictionEvent::RolledBack { steps });
     }
 }

@@ -11,7 +11,7 @@ pub struct PredictionStep {
     pub tick: u64,
     /// Whether the tick was simulated before, so that what happens only once, as a sound, has happened
     /// already.
-    pub is_again: bool,
+    pub is_replay: bool,
 }
 
 /// One [`Predicted`] object, or several that touch each other and are therefore stepped and rolled back
@@ -51,7 +51,7 @@ pub trait Predict {
         }
         let from = self.newest().unwrap_or(tick.saturating_sub(1)).saturating_add(1);
         for tick in from..=tick {
-            self.step(PredictionStep { tick, is_again: false }, &mut step);
+            self.step(PredictionStep { tick, is_replay: false }, &mut step);
             self.pass(tick, true);
         }
     }
@@ -60,19 +60,19 @@ pub trait Predict {
     /// the newest tick. Call it once in each frame. Returns the number of steps: at most so many as the
     /// newest tick is ahead of the confirmed one, and zero if there was nothing to do.
     fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
-        let Some((wrong, newest)) = self.wrong_after().zip(self.newest()) else { return 0 };
+        let Some((start, newest)) = self.replay_after().zip(self.newest()) else { return 0 };
         if !self.is_too_far(newest) {
             self.resume();
         }
         if !self.is_running() {
             return 0;
         }
-        self.rewind(wrong);
-        for tick in wrong.saturating_add(1)..=newest {
-            self.step(PredictionStep { tick, is_again: true }, &mut step);
+        self.rewind(start);
+        for tick in start.saturating_add(1)..=newest {
+            self.step(PredictionStep { tick, is_replay: true }, &mut step);
         }
         self.pass(newest, true);
-        let steps = newest.saturating_sub(wrong);
+        let steps = newest.saturating_sub(start);
         self.end_rollback(steps);
         steps
     }
@@ -84,7 +84,7 @@ pub trait Predict {
     #[doc(hidden)]
     fn is_running(&self) -> bool;
     #[doc(hidden)]
-    fn wrong_after(&self) -> Option<u64>;
+    fn replay_after(&self) -> Option<u64>;
     #[doc(hidden)]
     fn is_one_behind(&self) -> bool {
         false
@@ -118,8 +118,8 @@ impl<S: Clone + 'static> Predict for Predicted<S> {
         Self::is_running(self)
     }
 
-    fn wrong_after(&self) -> Option<u64> {
-        Self::wrong_after(self, self.tick())
+    fn replay_after(&self) -> Option<u64> {
+        Self::replay_after(self, self.tick())
     }
 
     fn stop(&mut self) {
@@ -170,10 +170,10 @@ macro_rules! together {
                 $(Predicted::is_running($name))&&*
             }
 
-            fn wrong_after(&self) -> Option<u64> {
+            fn replay_after(&self) -> Option<u64> {
                 let newest = Predict::newest(self);
                 let ($($name,)*) = self;
-                [$(Predicted::wrong_after($name, newest)),*].into_iter().flatten().min()
+                [$(Predicted::replay_after($name, newest)),*].into_iter().flatten().min()
             }
 
             fn is_one_behind(&self) -> bool {
