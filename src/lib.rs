@@ -522,12 +522,13 @@ pub use repl_net::{
     ClientEvent, ClientInputs, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason,
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
     DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, History, HostHandle, HostOptions,
-    InputCounts, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MessageProgress,
-    Moving, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Offset, Placed, Position, Predict, Predicted,
-    PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress, RateControl, ReceiveError,
-    ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError, Server, ServerAssets,
-    ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session, ShownTick, Smoothed,
-    SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate, Viewer,
+    InputCounts, InputError, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions,
+    MessageProgress, Moving, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Offset, Placed, Position,
+    Predict, Predicted, PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress,
+    RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError,
+    Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session,
+    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate,
+    Viewer,
 };
 pub use repl_sim as sim;
 

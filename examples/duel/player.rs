@@ -86,7 +86,7 @@ impl Player {
         self.reconcile();
         for tick in self.client.inputs::<Steer>().due(now) {
             let steer = self.steer(tick);
-            if self.client.inputs::<Steer>().set(tick, &steer).is_none() {
+            if self.client.inputs::<Steer>().set(tick, &steer).is_err() {
                 continue;
             }
             let inputs = &mut self.client;

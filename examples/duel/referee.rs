@@ -43,9 +43,10 @@ pub(crate) struct Score {
 
 impl Referee {
     pub(crate) fn new(seed: u64, cap_ms: u64) -> Self {
-        let mut server = Server::new(ServerConfig::default());
-        register(&mut server);
         let ticks = cap_ms * u64::from(HZ) / 1_000;
+        let mut server =
+            Server::new(ServerConfig { remember_removed_ticks: ticks, ..ServerConfig::default() });
+        register(&mut server);
         Self { server, players: Vec::new(), past: History::new(ticks), rng: Rng::new(seed) }
     }
 
@@ -62,7 +63,7 @@ impl Referee {
     /// Plays a tick. `shoves` says whether something else may move the fighters, of which no client knows
     /// before.
     pub(crate) fn tick(&mut self, now: Duration, shoves: bool) {
-        let tick = self.server.ticks() + 1;
+        let tick = self.server.next_tick();
         for at in 0..self.players.len() {
             let input = self.server.connection(self.players[at].id).input::<Steer>(tick);
             if let TickInput::Made(steer) = input {
@@ -88,7 +89,8 @@ impl Referee {
     fn judge(&mut self, shooter: usize, steer: &Steer) {
         let Some(target) = self.players.iter().find(|seat| seat.fighter == steer.target) else { return };
         let (from, is_at) = (self.players[shooter].body.position, target.body.position);
-        let then = self.past.rewind(steer.shown.near(self.server.ticks()));
+        let client = self.server.connection_info(self.players[shooter].id);
+        let then = self.past.rewind(client, steer.shown.near(self.server.ticks()));
         let (was_at, is_beyond) = (then.get(steer.target), then.ticks_beyond() > 0.0);
         let score = &mut self.players[shooter].score;
         score.shots += 1;

@@ -80,7 +80,7 @@ pub use ids::item_id::ItemId;
 #[doc(inline)]
 pub use ids::label;
 pub use ids::property_index::PropertyIndex;
-pub use ids::reference::{NoObjects, ObjectRef, Objects, ReferenceMap};
+pub use ids::reference::{AnyObject, NoObjects, ObjectRef, Objects, ReferenceMap};
 pub use object::read_recipe::ReadRecipe;
 pub use object::rows::Rows;
 pub use object::write_recipe::WriteRecipe;

@@ -15,7 +15,7 @@ pub use crate::link::{Acked, Acks, Link, Losses, NewPacket};
 pub use crate::messages::channel::{ChannelConfig, held_bytes};
 pub use crate::messages::direct::{DirectLimits, DirectMessage};
 pub use crate::messages::exchange::{CheckedMessages, Exchange};
-pub use crate::messages::mailbox::{Anything, Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
+pub use crate::messages::mailbox::{Arrival, Inbox, InboxRefusal, MAX_UNREAD, Mailbox};
 pub use crate::messages::outgoing::Outgoing;
 pub use crate::messages::read_ahead::{ReadAhead, Ticket};
 pub use crate::messages::recipient::{MayReceive, Recipient};
@@ -38,7 +38,7 @@ pub use crate::session::agreement::{Agreement, ChannelTerms, ClassForms, ClassTe
 pub use crate::session::client_handshake::ClientContext;
 pub use crate::session::closing::shortened;
 pub use crate::session::login::{Concealed, max_login_bytes};
-pub use crate::session::mismatch::{CALLS, UNRELIABLE_CALLS};
+pub use crate::session::mismatch::{CALLS, MESSAGE, UNRELIABLE_CALLS};
 pub use crate::session::secret::Secret;
 pub use crate::session::server_handshake::{ServerHandshake, ServerOutcome};
 pub use crate::spare::ROUND_TICKS;

@@ -78,22 +78,23 @@ pub use client::{
     Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
     ClientStats, Placed, ReceiveError, ServerClock,
 };
+pub use inputs::error::InputError;
 pub use inputs::on_client::{ClientInputs, InputStats};
-pub use inputs::on_server::TickInput;
 pub use inputs::received::InputCounts;
+pub use inputs::tick_input::TickInput;
 pub use inspect::traffic::{ClassTraffic, PropertyTraffic};
 pub use local_player::LocalPlayer;
+pub use motion::angle::Angle;
 pub use motion::interpolate::Interpolate;
 pub use motion::interpolated::Interpolated;
 pub use motion::moving::Moving;
 pub use motion::offset::Offset;
-pub use motion::past::{History, Rewound};
+pub use motion::predict::{Predict, PredictionStep};
 pub use motion::predicted::{Predicted, PredictionEvent, PredictionStats};
-pub use motion::rotations::{Angle, Rotation};
+pub use motion::rotation::Rotation;
 pub use motion::shown_tick::ShownTick;
 pub use motion::smoothed::Smoothed;
 pub use motion::spawns::{PredictedSpawns, SpawnKey};
-pub use motion::together::{Predict, PredictionStep};
 pub use register::Register;
 pub use repl_link::ConnectionId;
 pub use repl_link::DisconnectReason;
@@ -104,8 +105,8 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
-    External, Group, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position, Relevancy, Server,
-    ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
+    External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position,
+    Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

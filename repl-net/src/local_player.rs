@@ -3,6 +3,9 @@
 //!
 //! *Invariant:* each method does the same as the method of this name of [`Client`] or [`HostHandle`].
 
+use std::ops::Range;
+use std::time::Duration;
+
 use repl_core::{AssetRef, NetSerialize, ObjectRef, Replicated};
 use repl_link::SendError;
 
@@ -10,6 +13,7 @@ use crate::body::role::Role;
 use crate::calls::call::ReceivedCall;
 use crate::calls::rpcs::Rpcs;
 use crate::client::Client;
+use crate::inputs::error::InputError;
 use crate::server::HostHandle;
 use crate::session::events::ClientEvent;
 
@@ -79,12 +83,35 @@ pub trait LocalPlayer {
     #[track_caller]
     fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M>;
 
+    /// Returns the ticks for which the player has to set an input now: [`ClientInputs::due`],
+    /// [`HostHandle::due_inputs`].
+    ///
+    /// [`ClientInputs::due`]: crate::ClientInputs::due
+    #[track_caller]
+    fn due_inputs<T: Clone + Send + Sync + 'static>(&mut self, now: Duration) -> Range<u64>;
+
+    /// Sets the input of a tick: [`ClientInputs::set`](crate::ClientInputs::set), [`HostHandle::set_input`].
+    ///
+    /// # Errors
+    /// Returns an error if no input is due for the tick, or if the input cannot be sent.
+    #[track_caller]
+    fn set_input<T: Clone + Send + Sync + 'static>(&mut self, tick: u64, input: &T)
+    -> Result<(), InputError>;
+
     /// Returns the next event: [`Client::poll_event`], [`HostHandle::poll_event`].
     fn poll_event(&mut self) -> Option<ClientEvent>;
 }
 
 macro_rules! local_player {
-    ($side:ty, $player:ident, $object:ident => $owned:expr, $is_owner:expr, $role:expr) => {
+    (
+        $side:ty,
+        |$player:ident, $object:ident, $now:ident, $tick:ident, $input:ident|
+        owned_objects: $owned:expr,
+        is_owner: $is_owner:expr,
+        role: $role:expr,
+        due_inputs: $due:expr,
+        set_input: $set:expr
+    ) => {
         impl LocalPlayer for $side {
             fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
                 Self::get(self, object)
@@ -136,6 +163,20 @@ macro_rules! local_player {
                 Self::poll_message(self)
             }
 
+            fn due_inputs<T: Clone + Send + Sync + 'static>(&mut self, $now: Duration) -> Range<u64> {
+                let $player = self;
+                $due
+            }
+
+            fn set_input<T: Clone + Send + Sync + 'static>(
+                &mut self,
+                $tick: u64,
+                $input: &T,
+            ) -> Result<(), InputError> {
+                let $player = self;
+                $set
+            }
+
             fn poll_event(&mut self) -> Option<ClientEvent> {
                 Self::poll_event(self)
             }
@@ -144,14 +185,20 @@ macro_rules! local_player {
 }
 
 local_player!(
-    Client, client, object =>
-    client.connection_info().owned_objects(),
-    client.object_info(object).is_owner(),
-    client.object_info(object).role()
+    Client,
+    |client, object, now, tick, input|
+    owned_objects: client.connection_info().owned_objects(),
+    is_owner: client.object_info(object).is_owner(),
+    role: client.object_info(object).role(),
+    due_inputs: client.inputs::<T>().due(now),
+    set_input: client.inputs().set(tick, input).map(drop)
 );
 local_player!(
-    HostHandle<'_>, host, object =>
-    Self::owned_objects(host),
-    Self::is_owner(host, object),
-    Self::role(host, object)
+    HostHandle<'_>,
+    |host, object, _now, tick, input|
+    owned_objects: Self::owned_objects(host),
+    is_owner: Self::is_owner(host, object),
+    role: Self::role(host, object),
+    due_inputs: Self::due_inputs::<T>(host),
+    set_input: Self::set_input(host, tick, input)
 );

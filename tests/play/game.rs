@@ -198,7 +198,7 @@ impl Game {
             }
         }
         if let (Some(id), Some(pawn)) = (self.id, self.pawn) {
-            let tick = server.ticks() + 1;
+            let tick = server.next_tick();
             let input = server.connection(id).input::<Steer>(tick);
             self.used.push((tick, input));
             self.body.step(input.or_last().unwrap_or_default());
@@ -255,7 +255,7 @@ impl Game {
         let due = self.client.inputs::<Steer>().due(now);
         for tick in due.filter(|_| self.makes_inputs) {
             let steer = (self.steer)(tick);
-            assert_eq!(self.client.inputs::<Steer>().set(tick, &steer), Some(&steer));
+            assert_eq!(self.client.inputs::<Steer>().set(tick, &steer), Ok(&steer));
             self.made.push(tick);
             let client = &mut self.client;
             self.mine.advance(tick, |body, at| body.step(input_at(client, at.tick)));

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use repl::TickInput;
 use repl::prelude::*;
 use repl::sim::{LinkConditions, LinkStats, Loss};
+use repl::{InputError, TickInput};
 
 use crate::game::{Body, Game, STEP, link, steer};
 
@@ -256,7 +256,7 @@ fn r27_large_inputs_come_again_after_a_frame_that_took_long() {
                     client.receive(now, packet).expect("a packet of the server");
                 }
                 for tick in client.inputs::<Pose>().due(now) {
-                    assert!(client.inputs::<Pose>().set(tick, &[tick as u32; 21]).is_some());
+                    assert!(client.inputs::<Pose>().set(tick, &[tick as u32; 21]).is_ok());
                 }
                 client.tick(now);
                 while let Some(packet) = client.poll_transmit() {
@@ -283,10 +283,13 @@ fn an_input_that_cannot_be_sent_or_is_not_due_is_not_set() {
     let due = game.client.inputs::<Vec<u8>>().due(game.now);
     let tick = due.last().expect("no input of this type was made");
     let mut inputs = game.client.inputs::<Vec<u8>>();
-    assert_eq!(inputs.set(tick, &vec![0; 1_030]), None, "it is too large");
-    assert_eq!(inputs.set(tick + 5, &vec![1]), None, "it is not due");
-    assert_eq!(inputs.set(tick, &vec![2]), Some(&vec![2]));
-    assert_eq!(inputs.set(tick, &vec![3]), None, "there is one");
+    let too_large = inputs.set(tick, &vec![0; 1_030]);
+    assert!(matches!(too_large, Err(InputError::Send(SendError::TooLarge { .. }))), "{too_large:?}");
+    let too_long = inputs.set(tick, &vec![0; 70_000]);
+    assert!(matches!(too_long, Err(InputError::Send(SendError::Refused(_)))), "{too_long:?}");
+    assert_eq!(inputs.set(tick + 5, &vec![1]), Err(InputError::NotDue));
+    assert_eq!(inputs.set(tick, &vec![2]), Ok(&vec![2]));
+    assert_eq!(inputs.set(tick, &vec![3]), Err(InputError::HasInput));
     assert_eq!((inputs.get(tick), inputs.or_last(tick + 9)), (Some(vec![2]), Some(vec![2])));
 }
 
@@ -304,9 +307,12 @@ fn the_inputs_of_a_host_are_those_of_its_ticks() {
     server.register_inputs::<u8>();
     let id = server.connect_host(HostOptions::default());
     let mut host = server.host().expect("it is there");
-    for (tick, input) in [(1, 10), (1, 11), (2, 20), (300, 1), (1_025, 2)] {
-        host.set_input::<u8>(tick, &input).expect("it can be written");
-    }
+    assert_eq!(host.due_inputs::<u8>(), 1..2);
+    let set = [(1, 10), (1, 11), (2, 20), (300, 1), (1_025, 2)]
+        .map(|(tick, input)| host.set_input::<u8>(tick, &input));
+    let (has_input, not_due) = (Err(InputError::HasInput), Err(InputError::NotDue));
+    assert_eq!(set, [Ok(()), has_input, Ok(()), not_due.clone(), not_due]);
+    assert!(host.due_inputs::<u8>().is_empty());
     server.tick(Duration::ZERO);
     server.tick(STEP);
     server.tick(STEP * 2);

@@ -1,5 +1,9 @@
-//! Playing without waiting for the server: the inputs of ticks.
+//! Playing without waiting for the server: inputs of ticks, predictions, and shots at what was seen.
+
+#[path = "../support/mod.rs"]
+mod support;
 
 mod game;
 mod inputs;
 mod prediction;
+mod rewinding;

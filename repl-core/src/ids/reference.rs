@@ -189,6 +189,21 @@ impl Objects for NoObjects {
     }
 }
 
+/// Lets every reference be read, as if every object existed, with the guids of an epoch. Use `AnyObject` for
+/// code that checks or prints what somebody else will read.
+#[derive(Default)]
+pub struct AnyObject(pub Epoch);
+
+impl Objects for AnyObject {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.0
+    }
+}
+
 /// Writes a guid or null. The form of a guid is one bit, then the slot and the generation of the guid in
 /// codes that are short for small numbers. A guid from before the [epoch](BitWriter::set_epoch) of the writer
 /// is written as null.

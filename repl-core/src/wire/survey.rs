@@ -12,7 +12,7 @@ use crate::ids::epoch::Epoch;
 use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
-use crate::ids::reference::{Objects, ReferenceMap};
+use crate::ids::reference::{AnyObject, ReferenceMap};
 use crate::object::leaf::validate_value;
 use crate::object::print;
 use crate::schema::program::{Collected, CommandKind, LeafCommand, Program};
@@ -34,7 +34,7 @@ impl Program {
         mut each: impl FnMut(u32, BitSlice<'b>),
     ) -> Result<(), ReadError> {
         let mut at = reader.position();
-        let any = AnyObject(Epoch::default());
+        let any = AnyObject::default();
         let (mut sizes, mut references) = (Sizes::default(), ReferenceMap::new(&any));
         let (observer, references) = (&mut sizes, &mut references);
         let pass = Validating(&mut Checked::new());
@@ -70,19 +70,6 @@ struct WireValue<'a> {
 impl fmt::Debug for WireValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print::wire_value(&self.leaf.codec, self.bits, &mut ReferenceMap::new(&AnyObject(self.epoch)), f)
-    }
-}
-
-/// Every object exists.
-struct AnyObject(Epoch);
-
-impl Objects for AnyObject {
-    fn contains(&self, _: Guid) -> bool {
-        true
-    }
-
-    fn epoch(&self) -> Epoch {
-        self.0
     }
 }
 

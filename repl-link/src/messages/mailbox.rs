@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::{
-    BitSlice, BitWriter, Checksum, Epoch, Form, Guid, NetSerialize, Objects, ReadError, ReferenceMap,
+    AnyObject, BitSlice, BitWriter, Checksum, Epoch, Form, NetSerialize, Objects, ReadError, ReferenceMap,
     WriteError,
 };
 
@@ -137,22 +137,15 @@ struct Unread<M> {
     dropped: usize,
 }
 
-/// Every object exists, so whatever a message refers to can be read.
-pub struct Anything;
-
-impl Objects for Anything {
-    fn contains(&self, _: Guid) -> bool {
-        true
-    }
-}
-
 impl<F, M> Inbox<F> for TypedInbox<F, M>
 where
     F: Sender,
     M: NetSerialize + Send + Sync,
 {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
-        let mut references = ReferenceMap::new(&Anything);
+        // What a message refers to is known only when it is read.
+        let any = AnyObject::default();
+        let mut references = ReferenceMap::new(&any);
         let message = read::<M>(content, &mut references)?;
         if let Some(ticket) = ticket.filter(|_| !references.any_mentioned()) {
             self.read_ahead.keep(ticket, message);

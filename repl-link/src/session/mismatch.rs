@@ -18,7 +18,7 @@ const MAX_REFUSAL_NAME_BYTES: usize = 36;
 const MAX_REFUSAL_BYTES: usize = 108;
 
 /// What the name of a type of messages begins with in the handshake.
-pub(crate) const MESSAGE: &str = "message ";
+pub const MESSAGE: &str = "message ";
 /// What the name of a class begins with when it stands for the reliable calls of the class.
 pub const CALLS: &str = "calls of ";
 /// The same for the unreliable calls.

@@ -5,7 +5,7 @@
 mod applier;
 mod assets;
 mod effects;
-mod looking;
+mod inspection;
 mod placed;
 mod reception;
 mod sessions;

@@ -6,9 +6,11 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod bundle;
+mod client_inbox;
 mod clock;
 mod coding;
 mod copies;
+pub(crate) mod error;
 mod lead;
 mod made;
 pub(crate) mod on_client;
@@ -16,4 +18,6 @@ pub(crate) mod on_server;
 pub(crate) mod received;
 mod registration;
 mod report;
+mod server_inbox;
+pub(crate) mod tick_input;
 mod tick_times;

@@ -2,21 +2,19 @@
 //!
 //! *Invariant:* each tick has at most one input of a type.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Form, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError};
+use repl_core::{BitWriter, NetSerialize, Replicated};
 use repl_link::SendError;
-use repl_link::parts::{Anything, Arrival, ChannelConfig, Inbox, InboxRefusal, Ticket};
 
 use super::bundle::{self, MOST_INPUTS};
-use super::clock::{InputClock, Seen};
-use super::coding::Coding;
-use super::copies::Copies;
-use super::made::Made;
-use super::registration::{InputsOf, MOST_BITS, Registration};
+use super::client_inbox::{Reports, Source};
+use super::clock::Seen;
+use super::error::InputError;
+use super::registration::{InputsOf, Registration};
 use super::report::InputReport;
 use crate::client::Client;
 
@@ -76,7 +74,7 @@ impl Client {
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, Reports::default());
         }
-        registration.add(mailbox, |coding| Source { coding, made: Made::<T>::default() });
+        registration.add(mailbox, Source::new);
         self.runners.push(Self::send_inputs::<T>);
         self
     }
@@ -96,7 +94,7 @@ impl Client {
     ///     Steer: NetSerialize + Clone + Send + Sync,
     /// {
     ///     for tick in client.inputs::<Steer>().due(now) {
-    ///         client.inputs::<Steer>().set(tick, steer);
+    ///         client.inputs::<Steer>().set(tick, steer).ok();
     ///     }
     ///     client.tick(now);
     /// }
@@ -162,19 +160,24 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     }
 
     /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
-    /// will read it: values are rounded as their attributes say. Use this one to predict. Returns `None`, and
-    /// does nothing, if the tick was not [due](Self::due) yet, if it or a later one has an input, if the
-    /// input has no wire form, or if that takes more than about 1,000 bytes. References in an input that the
-    /// server does not know read as null there.
-    pub fn set(&mut self, tick: u64, input: &T) -> Option<&T> {
-        let newest_due = self.client.reports()?.clock.newest_due()?;
-        let source = self.client.source::<T>()?;
-        if source.made.newest() >= Some(tick) || tick > newest_due {
-            return None;
+    /// will read it: values are rounded as their attributes say. Use this one to predict. References in an
+    /// input that the server does not know read as null there.
+    ///
+    /// # Errors
+    /// Returns an error, and does nothing, if the tick is not [due](Self::due), if it or a later one has an
+    /// input, if the input has no wire form, or if that takes more than about 1,000 bytes.
+    pub fn set(&mut self, tick: u64, input: &T) -> Result<&T, InputError> {
+        let newest_due = self.client.reports().and_then(|reports| reports.clock.newest_due());
+        if newest_due < Some(tick) {
+            return Err(InputError::NotDue);
         }
-        let input = rounded(&mut *source.coding, input).ok()?;
+        let source = self.client.source::<T>().ok_or(InputError::NotDue)?;
+        if source.made.newest() >= Some(tick) {
+            return Err(InputError::HasInput);
+        }
+        let input = source.rounded(input)?;
         source.made.add(tick, input);
-        source.made.get(tick)
+        source.made.get(tick).ok_or(InputError::NotDue)
     }
 
     /// Returns the input that was made for a tick, as the server will read it. The last 256 are kept.
@@ -209,17 +212,6 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
 /// No server has shorter ticks. One that lies may say so.
 const SHORTEST_TICK: Duration = Duration::from_micros(100);
 
-/// Returns an input as a server reads it.
-fn rounded<T: 'static>(coding: &mut dyn Coding<T>, input: &T) -> Result<T, WriteError> {
-    let mut writer = BitWriter::new();
-    coding.write_first(input, &mut writer)?;
-    if writer.bit_len() > MOST_BITS {
-        return Err(WriteError::OutOfRange);
-    }
-    let read = coding.read(None, &mut writer.as_slice().reader(), &mut ReferenceMap::new(&Anything));
-    read.map_err(|_| WriteError::OutOfRange)
-}
-
 impl Client {
     /// Returns what the client knows of the server's ticks.
     fn seen(&self, now: Duration) -> Option<Seen> {
@@ -230,75 +222,5 @@ impl Client {
             round_trip_secs: self.connection_info().stats().round_trip?.as_secs_f64(),
             jitter_secs: clock.jitter()?.as_secs_f64(),
         })
-    }
-}
-
-/// The inputs of one type, on a client.
-struct Source<T: 'static> {
-    coding: Box<dyn Coding<T>>,
-    made: Made<T>,
-}
-
-impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
-    fn check(&mut self, _: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
-        // A server has no inputs.
-        Err(ReadError::OutOfRange)
-    }
-
-    fn push(&mut self, _: Arrival<'_, ()>) -> Result<(), InboxRefusal> {
-        Ok(())
-    }
-
-    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
-        let mut forms = config.forms();
-        forms.extend(self.coding.forms());
-        forms
-    }
-
-    fn begin_session(&mut self) {
-        self.made = Made::default();
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
-/// Takes the reports of a server.
-#[derive(Default)]
-struct Reports {
-    clock: InputClock,
-    copies: Copies,
-    /// What the last report said.
-    margin_ticks: Option<f64>,
-    /// The sum of what all have said.
-    missing: u64,
-}
-
-impl Inbox<()> for Reports {
-    fn check(&mut self, content: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
-        InputReport::read_whole(content).map(drop)
-    }
-
-    fn push(&mut self, arrival: Arrival<'_, ()>) -> Result<(), InboxRefusal> {
-        if let Ok(report) = InputReport::read_whole(arrival.content) {
-            self.clock.take(&report);
-            self.copies.take(&report);
-            self.margin_ticks = Some(report.margin_ticks());
-            self.missing = self.missing.saturating_add(report.missing.into());
-        }
-        Ok(())
-    }
-
-    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
-        config.forms()
-    }
-
-    fn begin_session(&mut self) {
-        *self = Self::default();
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

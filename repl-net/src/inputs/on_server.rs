@@ -2,54 +2,20 @@
 //!
 //! *Invariant:* the input of a tick that has begun never changes.
 
-use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
+use std::any::TypeId;
+use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Form, NetSerialize, ReadError, ReferenceMap, Replicated};
-use repl_link::parts::{Anything, Arrival, ChannelConfig, Inbox, InboxRefusal, Ticket};
-use repl_link::{ConnectionId, SendError};
+use repl_core::{BitWriter, NetSerialize, Replicated};
 
 use super::bundle;
-use super::coding::Coding;
-use super::received::{InputCounts, MOST_AHEAD_TICKS, Received};
+use super::error::InputError;
+use super::received::{InputCounts, MOST_AHEAD_TICKS};
 use super::registration::{InputsOf, Registration};
 use super::report::InputReport;
-use super::tick_times::TickTimes;
+use super::server_inbox::{InputInbox, NoReports};
+use super::tick_input::TickInput;
 use crate::server::{ConnectionHandle, HostHandle, Server};
-
-/// What a client has made for a tick. [`ConnectionHandle::input`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TickInput<T> {
-    /// The input of this tick.
-    Made(T),
-    /// No input has arrived for this tick.
-    Missing {
-        /// The last input before it. What a player holds is mostly what he held a tick before.
-        last: T,
-        /// How many ticks before this one that was. It grows while nothing arrives.
-        ticks_ago: u64,
-    },
-    /// No input has arrived for this tick or an earlier one.
-    None,
-}
-
-impl<T> TickInput<T> {
-    /// Returns the input of the tick, or else the last one before it, however long ago that was.
-    pub fn or_last(self) -> Option<T> {
-        self.or_last_within(u64::MAX)
-    }
-
-    /// Returns the input of the tick, or else the last one, if it was for one of so many ticks before it: who
-    /// sends nothing more should not hold his buttons until the connection ends.
-    pub fn or_last_within(self, ticks: u64) -> Option<T> {
-        match self {
-            Self::Made(input) => Some(input),
-            Self::Missing { last, ticks_ago } if ticks_ago <= ticks => Some(last),
-            Self::Missing { .. } | Self::None => None,
-        }
-    }
-}
 
 impl Server {
     /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one
@@ -83,11 +49,7 @@ impl Server {
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, NoReports);
         }
-        registration.add(mailbox, |coding| InputInbox::<T> {
-            coding,
-            clients: BTreeMap::new(),
-            times: TickTimes::default(),
-        });
+        registration.add(mailbox, InputInbox::new);
         self.runners.push(Self::begin_inputs::<T>);
         self
     }
@@ -98,7 +60,7 @@ impl Server {
 
     /// Records that the next tick begins, and sends the clients what became of their inputs.
     fn begin_inputs<T: Clone + Send + Sync + 'static>(&mut self, now: Duration) {
-        let tick = self.ticks().saturating_add(1);
+        let tick = self.next_tick();
         let Some(inbox) = self.input_inbox::<T>() else { return };
         inbox.times.begin(tick, now);
         let reports: Vec<_> = inbox
@@ -117,7 +79,7 @@ impl Server {
 
 impl ConnectionHandle<'_> {
     /// Returns what the client has made for a tick of the server. Ask for the tick that the next
-    /// [`Server::tick`] begins, [`ticks`](Server::ticks) + 1, before you call it:
+    /// [`Server::tick`] begins, before you call it:
     ///
     /// ```
     /// # mod repl {
@@ -132,7 +94,7 @@ impl ConnectionHandle<'_> {
     ///     now: Duration,
     ///     mut simulate: impl FnMut(&mut Server, ConnectionId, Option<Steer>),
     /// ) {
-    ///     let tick = server.ticks() + 1;
+    ///     let tick = server.next_tick();
     ///     for &player in players {
     ///         let input = server.connection(player).input::<Steer>(tick);
     ///         simulate(server, player, input.or_last_within(30));
@@ -143,7 +105,8 @@ impl ConnectionHandle<'_> {
     ///
     /// Receive what has arrived first: an input that arrives between this call and the next tick counts as
     /// made, but you have not seen it. An input that arrives after its tick has begun is not used, and counts
-    /// as late. The inputs of the last 64 ticks are kept. A client can make inputs for at most 256 ticks
+    /// as late, and then it may be the `last` of a missing tick after it. The inputs of the last 64 ticks are
+    /// kept. A client can make inputs for at most 256 ticks
     /// ahead.
     ///
     /// # Panics
@@ -182,12 +145,27 @@ impl ConnectionHandle<'_> {
 }
 
 impl HostHandle<'_> {
+    /// Returns the ticks for which the host has to set an input now, as
+    /// [`ClientInputs::due`](crate::ClientInputs::due) does for a client: the
+    /// [next tick](Server::next_tick), if it has none.
+    ///
+    /// # Panics
+    /// Panics if the type is not registered.
+    #[must_use]
+    #[track_caller]
+    pub fn due_inputs<T: Clone + Send + Sync + 'static>(&mut self) -> Range<u64> {
+        let tick = self.server.next_tick();
+        if self.has_input::<T>(tick) { tick..tick } else { tick..tick.saturating_add(1) }
+    }
+
     /// Sets the input of the host for a tick of the server, which [`ConnectionHandle::input`] then returns as
-    /// it does those of clients. The host sets the input for the next tick, [`ticks`](Server::ticks) + 1,
-    /// before [`Server::tick`]. Nothing is changed if the tick has an input, or is none of the next 256.
+    /// it does those of clients. The host sets the input for the [next tick](Server::next_tick), before
+    /// [`Server::tick`].
     ///
     /// # Errors
-    /// Returns an error if the input has no wire form, or if there were too many in the last second.
+    /// Returns an error, and does nothing, if the tick has begun or is none of the next 256, if it has an
+    /// input, if the input has no wire form or one of more than about 1,000 bytes, or if there were more than
+    /// 1,000 in the last second.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -196,10 +174,12 @@ impl HostHandle<'_> {
         &mut self,
         tick: u64,
         input: &T,
-    ) -> Result<(), SendError> {
-        InputsOf::<T>::assert_registered(&self.server.sessions.mailbox);
+    ) -> Result<(), InputError> {
+        if self.has_input::<T>(tick) {
+            return Err(InputError::HasInput);
+        }
         if !(1..=MOST_AHEAD_TICKS).contains(&tick.saturating_sub(self.server.ticks())) {
-            return Ok(());
+            return Err(InputError::NotDue);
         }
         let key = InputsOf::<T>::key();
         let write = |inbox: &mut InputInbox<T>, writer: &mut BitWriter| {
@@ -211,73 +191,15 @@ impl HostHandle<'_> {
         self.server.send_from_host((channel, 0), |writer| {
             writer.append(bits.as_slice());
             Ok(())
-        })
-    }
-}
-
-/// The inputs of one type from all clients.
-struct InputInbox<T: 'static> {
-    coding: Box<dyn Coding<T>>,
-    clients: BTreeMap<ConnectionId, Received<T>>,
-    times: TickTimes,
-}
-
-impl<T: Clone + Send + Sync + 'static> Inbox<ConnectionId> for InputInbox<T> {
-    fn check(&mut self, content: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
-        let (mut reader, mut references) = (content.reader(), ReferenceMap::new(&Anything));
-        bundle::read(&mut *self.coding, self.times.tick, &mut reader, &mut references, |_, _| ())
-    }
-
-    fn push(&mut self, mut arrival: Arrival<'_, ConnectionId>) -> Result<(), InboxRefusal> {
-        arrival.count(0)?;
-        let Arrival { from, number, content, objects, now, .. } = arrival;
-        let Self { coding, clients, times, .. } = self;
-        let (received, mut references) = (clients.entry(from).or_default(), ReferenceMap::new(objects));
-        if received.is_stale(number) {
-            return Ok(());
-        }
-        let read =
-            bundle::read(&mut **coding, times.tick, &mut content.reader(), &mut references, |tick, input| {
-                received.take(tick, input, times, now);
-            });
-        if read.is_ok() {
-            received.end_bundle(number);
-        }
+        })?;
         Ok(())
     }
 
-    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
-        let mut forms = config.forms();
-        forms.extend(self.coding.forms());
-        forms
-    }
-
-    fn end_session(&mut self, from: ConnectionId) {
-        self.clients.remove(&from);
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-}
-
-/// A server gets no reports.
-struct NoReports;
-
-impl Inbox<ConnectionId> for NoReports {
-    fn check(&mut self, _: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
-        Err(ReadError::OutOfRange)
-    }
-
-    fn push(&mut self, _: Arrival<'_, ConnectionId>) -> Result<(), InboxRefusal> {
-        Ok(())
-    }
-
-    fn forms(&self, config: &ChannelConfig) -> Vec<Form> {
-        config.forms()
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
+    #[track_caller]
+    fn has_input<T: Clone + Send + Sync + 'static>(&mut self, tick: u64) -> bool {
+        InputsOf::<T>::assert_registered(&self.server.sessions.mailbox);
+        let id = self.id();
+        let received = self.server.input_inbox::<T>().and_then(|inbox| inbox.clients.get(&id));
+        received.is_some_and(|received| received.get(tick).is_some())
     }
 }

@@ -6,7 +6,7 @@ use std::any::TypeId;
 use std::marker::PhantomData;
 
 use repl_core::{Checksum, NetSerialize, Replicated};
-use repl_link::parts::{ChannelConfig, Inbox, Mailbox, Sender};
+use repl_link::parts::{ChannelConfig, Inbox, MESSAGE, Mailbox, Sender};
 use repl_link::{Channel, MessageOptions};
 
 use super::bundle;
@@ -91,7 +91,7 @@ impl<T: 'static> Registration<T> {
     pub(super) fn add_reports<F: Sender>(&self, mailbox: &mut Mailbox<F>, inbox: impl Inbox<F>) {
         let config = ChannelConfig { channel: Channel::Sequenced { copies: 1 }, options: OPTIONS };
         let (name, checksum) =
-            (format!("message {}", InputReport::WIRE_NAME), InputReport::WIRE_FORM.checksum());
+            (format!("{MESSAGE}{}", InputReport::WIRE_NAME), InputReport::WIRE_FORM.checksum());
         mailbox.register_inbox(name, TypeId::of::<InputReport>(), checksum, config, inbox);
     }
 }

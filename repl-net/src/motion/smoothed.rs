@@ -77,7 +77,7 @@ impl<T: Offset> Smoothed<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::rotations::Angle;
+    use crate::motion::angle::Angle;
 
     const FRAME: Duration = Duration::from_millis(10);
 

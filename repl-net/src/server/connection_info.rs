@@ -95,6 +95,19 @@ impl<'a> ConnectionInfo<'a> {
         server.objects::<T>().filter(move |(object, _)| server.object_info(*object).owner() == Some(owner))
     }
 
+    /// Returns whether the client has an object of the server, or had one that it has removed at most
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks) ago, as far as its acks tell.
+    /// What a client does to an object that it has never seen is a lie or a mistake. The
+    /// [host](Server::connect_host) sees every object that exists. Costs O(log(removed objects)).
+    #[must_use]
+    pub fn has_seen<T: ?Sized>(self, object: ObjectRef<T>) -> bool {
+        let Some(guid) = object.guid() else { return false };
+        match self.peer() {
+            Some(peer) => peer.connection.copies.has_seen(&self.server.world, guid),
+            None => self.is_host() && self.server.object_info(object).class_name().is_some(),
+        }
+    }
+
     /// Returns how much was transferred of the messages of a type that are larger than a packet, in both
     /// directions. Costs O(messages of the type that wait).
     ///

@@ -24,15 +24,16 @@ mod events;
 mod external;
 mod forest;
 mod handed_over;
+mod history;
 mod host;
 mod host_handle;
 mod host_messages;
 mod host_news;
 mod host_notifies;
 mod hosting;
+mod inspection;
 mod last_state;
 mod later;
-mod looking;
 mod memory;
 mod messages;
 mod not_sent;
@@ -98,6 +99,7 @@ pub use connection_handle::ConnectionHandle;
 pub use connection_info::{ConnectionInfo, ConnectionStats};
 pub use dormancy::Dormancy;
 pub use external::External;
+pub use history::{History, Rewound};
 pub use host::HostOptions;
 pub use host_handle::HostHandle;
 pub use memory::ServerMemory;
@@ -396,6 +398,14 @@ impl Server {
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.frame
+    }
+
+    /// Returns the number of the tick that the next [`tick`](Self::tick) begins: the tick of the
+    /// [inputs](ConnectionHandle::input) that are simulated now, and of the
+    /// [states](repl_core::Confirmed::set) that follow.
+    #[must_use]
+    pub fn next_tick(&self) -> u64 {
+        self.ticks().saturating_add(1)
     }
 
     /// Returns the next event, or `None` if there are no more events.

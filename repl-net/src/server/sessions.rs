@@ -85,7 +85,7 @@ impl Server {
         let config = &self.config;
         self.sessions.connect(now, maker, |id, mut link| {
             link.outbox.congestion = config.congestion_control.make(config.mtu_bytes).map(Box::new);
-            Connection::new(id, is_replay, link, config.message_percent)
+            Connection::new(id, is_replay, link, config)
         })
     }
 

@@ -201,6 +201,11 @@ pub struct ServerConfig {
     /// [`DisconnectReason::LoginTimeout`](crate::DisconnectReason::LoginTimeout). At least 1 ms. Default
     /// 10 s.
     pub login_timeout: Duration,
+    /// For how many ticks the server remembers that a client had an object, after the client has removed it:
+    /// [`ConnectionInfo::has_seen`](crate::ConnectionInfo::has_seen). Set it to the ticks of your
+    /// [`History`](crate::History), so that a shot at somebody who has just gone out of sight can hit. Takes
+    /// about 40 bytes for each object that a client has removed in this time. Default 0.
+    pub remember_removed_ticks: u64,
     /// Whether the server counts the bits that it sends by class and property:
     /// [`Server::traffic`](crate::Server::traffic). It then reads each of its packets once more. Default
     /// `false`.
@@ -232,6 +237,7 @@ impl Default for ServerConfig {
             call_time_per_second: Duration::from_millis(50),
             login: Login::default(),
             login_timeout: Duration::from_secs(10),
+            remember_removed_ticks: 0,
             measure: false,
             first_sequence: 0,
         }
@@ -261,6 +267,7 @@ impl fmt::Debug for ServerConfig {
             call_time_per_second,
             login,
             login_timeout,
+            remember_removed_ticks,
             measure,
             first_sequence,
         } = self;
@@ -284,6 +291,7 @@ impl fmt::Debug for ServerConfig {
             .field("call_time_per_second", call_time_per_second)
             .field("login", login)
             .field("login_timeout", login_timeout)
+            .field("remember_removed_ticks", remember_removed_ticks)
             .field("measure", measure)
             .field("first_sequence", first_sequence)
             .finish()

@@ -44,10 +44,12 @@ use calls::Calls;
 pub(crate) use calls::{CallMeter, CallRoute};
 pub(crate) use context::{PassContext, PassScratch};
 pub(crate) use copies::Copies;
+use copies::recent_removals::RecentRemovals;
 use named_assets::NamedAssets;
 use shares::Shares;
 
 use crate::body::State;
+use crate::session::config::ServerConfig;
 
 /// Everything that the server stores about one client, except its handshake.
 pub(crate) struct Connection {
@@ -77,13 +79,15 @@ impl HasLink for Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(id: ConnectionId, is_replay: bool, link: Link<State>, message_percent: u8) -> Self {
+    pub(crate) fn new(id: ConnectionId, is_replay: bool, link: Link<State>, config: &ServerConfig) -> Self {
+        let mut copies = Copies::new(id, is_replay, link.outbox.sequence());
+        copies.recent_removals = RecentRemovals::new(config.remember_removed_ticks);
         Self {
-            copies: Copies::new(id, is_replay, link.outbox.sequence()),
+            copies,
             link,
             calls: Calls::default(),
             backlog: None,
-            shares: Shares::new(message_percent),
+            shares: Shares::new(config.message_percent),
             assets: NamedAssets::default(),
         }
     }

@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 
+use repl_core::Guid;
 use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
@@ -58,6 +59,7 @@ impl Copies {
     /// `closed`.
     fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, closed: Cohort) {
         let (word, mask) = (closed.word, world.store.still_there(closed));
+        self.note_removals(world, sequence, closed);
         let removed = self.objects.plain_removals_arrived(word, mask);
         for slot in slots_of(word, removed) {
             self.last_rights.forget(slot);
@@ -68,6 +70,26 @@ impl Copies {
                 self.forget(world, slot);
             }
         }
+    }
+
+    /// Records which objects of `closed` the client has removed, if the configuration wants this.
+    fn note_removals(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
+        if !self.recent_removals.is_wanted() {
+            return;
+        }
+        self.recent_removals.expire(world.frame);
+        for slot in slots_of(closed.word, world.store.still_there(closed)) {
+            if self.objects.is_closing(slot, sequence) || self.objects.is_removed_plainly(slot) {
+                self.recent_removals.add(world.frame, Guid::new(slot, closed.generation));
+            }
+        }
+    }
+
+    /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
+    pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
+        let (slot, generation) = (object.slot(), object.generation());
+        self.is_current(world, slot, generation) && self.objects.may_show(slot)
+            || self.recent_removals.contains(world.frame, object)
     }
 
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {

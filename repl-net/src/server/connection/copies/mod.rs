@@ -8,6 +8,7 @@ pub(super) mod call_rights;
 pub(super) mod last_rights;
 pub(super) mod losses;
 mod pending;
+pub(super) mod recent_removals;
 mod sight;
 mod sleeping;
 mod statics;
@@ -21,6 +22,7 @@ use repl_link::parts::Sequence;
 use super::objects::{ObjectStates, View};
 use crate::body::blob::Blobs;
 use last_rights::LastRights;
+use recent_removals::RecentRemovals;
 
 /// The copies of one client.
 pub(crate) struct Copies {
@@ -33,6 +35,7 @@ pub(crate) struct Copies {
     pub(crate) blobs: Blobs,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
+    pub(super) recent_removals: RecentRemovals,
     /// The object from whose position the client sees.
     pub(crate) followed: Option<ObjectRef<()>>,
 }
@@ -46,6 +49,7 @@ impl Copies {
             objects: ObjectStates::new(id, is_replay),
             blobs: Blobs::default(),
             last_rights: LastRights::default(),
+            recent_removals: RecentRemovals::default(),
             followed: None,
         }
     }

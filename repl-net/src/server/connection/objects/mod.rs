@@ -234,6 +234,13 @@ impl ObjectStates {
         self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
+    /// Returns whether the client may have an object now, as far as it has acknowledged: it has received the
+    /// object, and has not removed it.
+    pub(super) fn may_show(&self, slot: u32) -> bool {
+        let is_closing = self.tracked.get(slot).is_some_and(Tracked::is_closing);
+        self.has_arrived(slot) || is_closing || self.is_removed_plainly(slot)
+    }
+
     /// Returns whether the client has an object or will receive it.
     pub(super) fn is_expected(&self, slot: u32) -> bool {
         let is_lost = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);

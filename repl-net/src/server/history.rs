@@ -1,13 +1,15 @@
 //! Where objects were, tick by tick, so that the server can see what a client saw.
 //!
-//! *Invariant:* nobody goes further back than the history allows, whatever he says that he saw.
+//! *Invariant:* nobody goes further back than the history allows, and nobody finds there what he never had,
+//! whatever he says that he saw.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use repl_core::{Guid, ObjectRef};
 
-use super::interpolate::Interpolate;
+use super::connection_info::ConnectionInfo;
+use crate::motion::interpolate::Interpolate;
 
 /// The past values of the objects of a class on the server, by tick: positions, hitboxes, whether they live.
 ///
@@ -16,14 +18,15 @@ use super::interpolate::Interpolate;
 ///
 /// ```
 /// # use repl_core::ObjectRef;
-/// # use repl_net::{ShownTick, Server};
+/// # use repl_net::{ConnectionId, ShownTick, Server};
 /// use repl_net::History;
 ///
 /// # struct Player;
+/// type Players = History<Player, [f32; 2]>;
 /// # fn near_the_shot(_: [f32; 2]) -> bool { true }
-/// fn hits(server: &Server, players: &History<Player, [f32; 2]>, seen: ShownTick) -> Vec<ObjectRef<Player>> {
-///     let then = players.rewind(seen.near(server.ticks()));
-///     then.iter().filter(|(_, position)| near_the_shot(*position)).map(|(player, _)| player).collect()
+/// fn hit(server: &Server, players: &Players, shooter: ConnectionId, seen: ShownTick) -> Option<ObjectRef<Player>> {
+///     let then = players.rewind(server.connection_info(shooter), seen.near(server.ticks()));
+///     then.iter().find(|(_, position)| near_the_shot(*position)).map(|(player, _)| player)
 /// }
 /// ```
 ///
@@ -88,13 +91,23 @@ impl<T, V> History<T, V> {
         self.newest.saturating_sub(self.ticks)
     }
 
-    /// Goes back to a tick, but no further than the history goes back, and not beyond the newest tick. What
-    /// is not a number is the newest tick.
+    /// Goes back to what a client saw at a tick, but no further than the history goes back, and not beyond
+    /// the newest tick. What is not a number is the newest tick. It finds only objects that the client
+    /// [has seen](ConnectionInfo::has_seen), so that nobody hits what is hidden from him: set
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that what was just closed
+    /// for the client counts, too.
     #[must_use]
-    pub const fn rewind(&self, tick: f64) -> Rewound<'_, T, V> {
+    pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
+        Rewound { seen_by: Some(client), ..self.at(tick) }
+    }
+
+    /// Goes back to a tick as [`rewind`](Self::rewind) does, and finds all objects that existed then, whoever
+    /// saw them.
+    #[must_use]
+    pub const fn at(&self, tick: f64) -> Rewound<'_, T, V> {
         let newest = self.newest as f64;
         let wanted = if tick.is_nan() { newest } else { tick };
-        Rewound { history: self, tick: wanted.clamp(self.oldest() as f64, newest), wanted }
+        Rewound { history: self, seen_by: None, tick: wanted.clamp(self.oldest() as f64, newest), wanted }
     }
 
     /// Returns about how many bytes of memory the history takes.
@@ -148,6 +161,7 @@ impl<V> Track<V> {
 /// The objects of a [`History`] as they were at a tick.
 pub struct Rewound<'a, T, V> {
     history: &'a History<T, V>,
+    seen_by: Option<ConnectionInfo<'a>>,
     tick: f64,
     wanted: f64,
 }
@@ -167,21 +181,24 @@ impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
     }
 
     /// Returns the value that an object had. Between two ticks it lies between both values. `None` if the
-    /// object did not exist then.
+    /// object did not exist then, or if the client has not seen it.
     #[must_use]
     pub fn get(&self, object: ObjectRef<T>) -> Option<V> {
         let guid = object.guid()?;
         let track = self.history.tracks.get(guid.slot() as usize)?.as_ref()?;
-        if track.object == guid { track.at(self.tick) } else { None }
+        if track.object == guid { self.value(track) } else { None }
     }
 
-    /// Returns all objects that existed then, also those that do not exist any more, with the values that
-    /// they had. Which of them the client saw then, the program knows best: mostly those that are
-    /// [relevant](crate::ObjectInfo::is_relevant_to) to it.
-    pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> + use<'a, T, V> {
-        let tick = self.tick;
+    /// Returns all objects that existed then and that the client has seen, also those that do not exist any
+    /// more, with the values that they had.
+    pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> {
         let tracks = self.history.tracks.iter().flatten();
-        tracks.filter_map(move |track| Some((ObjectRef::new(track.object), track.at(tick)?)))
+        tracks.filter_map(|track| Some((ObjectRef::new(track.object), self.value(track)?)))
+    }
+
+    fn value(&self, track: &Track<V>) -> Option<V> {
+        let object = ObjectRef::<T>::new(track.object);
+        track.at(self.tick).filter(|_| self.seen_by.is_none_or(|client| client.has_seen(object)))
     }
 }
 
@@ -206,12 +223,12 @@ mod tests {
                 players.record(tick, other, 100.0);
             }
         }
-        assert_eq!(players.rewind(12.25).get(one), Some(12.25));
-        assert_eq!(players.rewind(15.0).get(other), None, "it did not exist");
-        assert_eq!(players.rewind(15.5).get(other), Some(100.0));
-        assert_eq!(players.rewind(18.0).iter().collect::<Vec<_>>(), [(one, 18.0), (other, 100.0)]);
-        assert_eq!(players.rewind(99.0).get(one), Some(20.0), "nobody sees the future");
-        assert_eq!(players.rewind(f64::NAN).get(one), Some(20.0));
+        assert_eq!(players.at(12.25).get(one), Some(12.25));
+        assert_eq!(players.at(15.0).get(other), None, "it did not exist");
+        assert_eq!(players.at(15.5).get(other), Some(100.0));
+        assert_eq!(players.at(18.0).iter().collect::<Vec<_>>(), [(one, 18.0), (other, 100.0)]);
+        assert_eq!(players.at(99.0).get(one), Some(20.0), "nobody sees the future");
+        assert_eq!(players.at(f64::NAN).get(one), Some(20.0));
     }
 
     #[test]
@@ -219,7 +236,7 @@ mod tests {
         let (mut players, one) = (History::new(10), player(0, 1));
         (1..=50_u64).for_each(|tick| players.record(tick, one, tick as f64));
         for wanted in [39.0, 0.0, -1e9, f64::NEG_INFINITY] {
-            let then = players.rewind(wanted);
+            let then = players.at(wanted);
             assert_eq!((then.tick(), then.get(one), then.ticks_beyond()), (40.0, Some(40.0), 40.0 - wanted));
         }
     }
@@ -233,12 +250,12 @@ mod tests {
                 players.record(tick, other, 2.0);
             }
         }
-        assert_eq!(players.rewind(14.5).get(other), None, "20 is the oldest");
+        assert_eq!(players.at(14.5).get(other), None, "20 is the oldest");
         let mut early = History::new(10);
         (1..=20_u64).for_each(|tick| early.record(tick, one, 1.0));
         (1..=15_u64).for_each(|tick| early.record(tick, other, 2.0));
-        assert_eq!(early.rewind(14.5).get(other), Some(2.0));
-        assert_eq!(early.rewind(16.0).get(other), None);
+        assert_eq!(early.at(14.5).get(other), Some(2.0));
+        assert_eq!(early.at(16.0).get(other), None);
         (21..=40_u64).for_each(|tick| early.record(tick, one, 1.0));
         assert!(early.tracks[1].is_none(), "its memory is free");
     }
@@ -248,9 +265,9 @@ mod tests {
         let mut players = History::new(10);
         (1..=5_u64).for_each(|tick| players.record(tick, player(0, 1), 1.0));
         (6..=8_u64).for_each(|tick| players.record(tick, player(0, 2), 2.0));
-        assert_eq!(players.rewind(5.0).get(player(0, 2)), None);
-        assert_eq!(players.rewind(7.0).get(player(0, 2)), Some(2.0));
-        assert_eq!(players.rewind(7.0).get(player(0, 1)), None);
+        assert_eq!(players.at(5.0).get(player(0, 2)), None);
+        assert_eq!(players.at(7.0).get(player(0, 2)), Some(2.0));
+        assert_eq!(players.at(7.0).get(player(0, 1)), None);
     }
 
     #[test]

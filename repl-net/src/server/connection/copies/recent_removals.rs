@@ -1,0 +1,100 @@
+//! The objects that the client has removed recently, which it may still have seen when it did something that
+//! the server learns now.
+//!
+//! *Invariant:* no removal is kept longer than the configuration wants.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::collections::{BTreeMap, VecDeque};
+
+use repl_core::Guid;
+
+/// The objects that the client has removed in the last ticks.
+#[derive(Debug, Default)]
+pub(crate) struct RecentRemovals {
+    /// For how many ticks a removal is kept.
+    ticks: u64,
+    /// The removals in the order in which the server learnt of them, with its ticks.
+    order: VecDeque<(u64, Guid)>,
+    /// The last removal of each object.
+    ticks_by_object: BTreeMap<Guid, u64>,
+}
+
+impl RecentRemovals {
+    /// Returns an empty list, which keeps a removal for so many ticks. With zero, it keeps none.
+    pub(crate) fn new(ticks: u64) -> Self {
+        Self { ticks, ..Self::default() }
+    }
+
+    /// Returns whether removals are kept.
+    pub(crate) const fn is_wanted(&self) -> bool {
+        self.ticks > 0
+    }
+
+    /// Records that the client has removed an object, as the server knows since `tick`.
+    pub(crate) fn add(&mut self, tick: u64, object: Guid) {
+        if self.is_wanted() {
+            self.order.push_back((tick, object));
+            self.ticks_by_object.insert(object, tick);
+        }
+    }
+
+    /// Forgets the removals that are too old at `tick`.
+    pub(crate) fn expire(&mut self, tick: u64) {
+        let ticks = self.ticks;
+        let is_old = |(removed, _): &&(u64, Guid)| removed.saturating_add(ticks) < tick;
+        while let Some(&(removed, object)) = self.order.front().filter(is_old) {
+            self.order.pop_front();
+            if self.ticks_by_object.get(&object) == Some(&removed) {
+                self.ticks_by_object.remove(&object);
+            }
+        }
+    }
+
+    /// Returns whether the client has removed an object in the last ticks before `tick`.
+    pub(crate) fn contains(&self, tick: u64, object: Guid) -> bool {
+        let removed = self.ticks_by_object.get(&object);
+        removed.is_some_and(|removed| removed.saturating_add(self.ticks) >= tick)
+    }
+
+    /// Forgets all removals.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.ticks);
+    }
+
+    /// Returns about how many bytes the removals take on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let order = self.order.capacity().saturating_mul(size_of::<(u64, Guid)>());
+        order.saturating_add(self.ticks_by_object.len().saturating_mul(size_of::<(Guid, u64)>()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    fn object(slot: u32) -> Guid {
+        Guid::new(slot, NonZeroU32::MIN)
+    }
+
+    #[test]
+    fn a_removal_is_kept_for_the_ticks_of_the_configuration() {
+        let mut removals = RecentRemovals::new(10);
+        removals.add(100, object(1));
+        assert!(removals.contains(110, object(1)) && !removals.contains(111, object(1)));
+        assert!(!removals.contains(100, object(2)));
+        removals.add(105, object(1));
+        removals.expire(111);
+        assert!(removals.contains(115, object(1)), "it was removed again");
+        removals.expire(116);
+        assert_eq!((removals.order.len(), removals.ticks_by_object.len()), (0, 0));
+    }
+
+    #[test]
+    fn nothing_is_kept_without_being_asked() {
+        let mut removals = RecentRemovals::default();
+        removals.add(1, object(1));
+        assert!(!removals.contains(1, object(1)) && removals.heap_bytes() == 0);
+    }
+}
