@@ -1,9 +1,8 @@
-//! What server and clients send each other in addition to the objects: messages and remote calls.
+//! What server and clients send each other in addition to the objects: inputs, messages and remote calls.
 //!
 //! *Invariant:* clients ask and the server decides. A client cannot make its player do more than a bot of the
 //! server could do.
 
-use repl::Channel;
 use repl::prelude::*;
 
 use crate::model::{Match, Player};
@@ -16,8 +15,8 @@ pub(crate) const SHOT_TICKS: u32 = 14;
 /// late and many in the same tick.
 pub(crate) const MOST_FIRE_TICKS: u32 = 3_600;
 
-/// What a client wants its player to do. A client sends an input in each tick, and only the newest counts.
-#[derive(NetSerialize, Clone, Debug, PartialEq)]
+/// What a client wants its player to do in a tick.
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Input {
     /// Where to run.
     #[replicated(quantize(step = 0.1, range = -25.0..=25.0))]
@@ -70,10 +69,8 @@ impl Match {
     pub(crate) fn explode(#[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2);
 }
 
-const INPUTS: Channel = Channel::Sequenced { copies: 3 };
-
-/// Registers all messages and calls at a server or a client.
+/// Registers all inputs, messages and calls at a server or a client.
 pub(crate) fn register(side: &mut impl Register) {
-    side.register_message::<Input>(INPUTS).register_message::<Chat>(Channel::Ordered);
+    side.register_inputs::<Input>().register_message::<Chat>(Channel::Ordered);
     side.register_calls::<Player>().register_calls::<Match>();
 }

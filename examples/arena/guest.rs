@@ -58,7 +58,7 @@ impl Guest {
                 _ => {}
             }
         }
-        self.pilot.act(&mut self.client);
+        self.pilot.act(&mut self.client, now);
         self.client.tick(now);
         while let Some(packet) = self.client.poll_transmit() {
             network.send(now, self.peer, SERVER, packet);

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* the pilot of the host does what the pilots of clients do, by the same code.
 
+use std::time::Duration;
+
 use repl::prelude::*;
 
 use crate::model::Player;
@@ -23,7 +25,7 @@ impl HostPlayer {
     }
 
     /// Runs a tick of the host: handles its events, and lets its pilot act.
-    pub(crate) fn tick(&mut self, server: &mut Server) {
+    pub(crate) fn tick(&mut self, server: &mut Server, now: Duration) {
         let Some(mut host) = server.host() else { return };
         while let Some(event) = host.poll_event() {
             match event {
@@ -32,7 +34,7 @@ impl HostPlayer {
                 _ => {}
             }
         }
-        self.pilot.act(&mut host);
+        self.pilot.act(&mut host, now);
     }
 
     /// Returns how much health the host saw players lose.

@@ -1,7 +1,9 @@
 //! The pilot of a client or of the host: the code that plays in place of a human. It controls its player by
-//! messages and calls to the server.
+//! inputs, messages and calls to the server.
 //!
-//! *Invariant:* a pilot reads only the objects that its side sees, and sends only messages and calls.
+//! *Invariant:* a pilot reads only the objects that its side sees, and sends only inputs, messages and calls.
+
+use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -33,9 +35,8 @@ pub(crate) struct Pilot {
     /// Ticks of play. The pilots of a match begin with different ticks, so that they do not all think in the
     /// same ticks.
     tick: u32,
-    /// The last input that was sent.
+    /// What the player does until the pilot thinks again.
     input: Input,
-    steered_at_tick: u32,
     loaded_at_tick: u32,
 }
 
@@ -49,20 +50,20 @@ impl Pilot {
             heard: Vec::new(),
             rng: Rng::new(seed).fork(u64::from(number) + 2),
             tick: number,
-            input: Input { goal: [0.0; 2], target: ObjectRef::NULL },
-            steered_at_tick: 0,
+            input: Input::default(),
             loaded_at_tick: 0,
         }
     }
 
     /// Runs one tick of the player.
-    pub(crate) fn act(&mut self, side: &mut impl LocalPlayer) {
+    pub(crate) fn act(&mut self, side: &mut impl LocalPlayer, now: Duration) {
         self.listen(side);
         let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
         let me = side.owned_objects::<Player>().next().map(|(me, _)| me);
         let Some(me) = me.filter(|_| side.objects().any(|(_, game)| is_playing(game))) else { return };
         self.tick += 1;
         self.chat(side);
+        self.steer(side, now);
         if self.is_cheater {
             (0..CHEATED_SHOTS).for_each(|_| self.fire(side, me, [0.0; 2]));
         }
@@ -72,7 +73,7 @@ impl Pilot {
         if self.tick.is_multiple_of(15)
             && let Some(input) = self.think(side, me)
         {
-            self.steer(side, input);
+            self.input = input;
         }
         self.aim(side, me);
     }
@@ -116,16 +117,11 @@ impl Pilot {
         })
     }
 
-    /// Sends the input if it differs from the last input, or if a second has passed. The last input is
-    /// repeated because all its copies may be lost, and a player that respawns has no goal.
-    fn steer(&mut self, side: &mut impl LocalPlayer, input: Input) {
-        if input == self.input && self.tick < self.steered_at_tick + TICKS_PER_SECOND {
-            return;
+    /// Sets the inputs that are due.
+    fn steer(&self, side: &mut impl LocalPlayer, now: Duration) {
+        for tick in side.due_inputs::<Input>(now) {
+            side.set_input(tick, &self.input).expect("it is due, and within its ranges");
         }
-        // If the input cannot be sent, the connection has ended.
-        side.send(&input).ok();
-        self.input = input;
-        self.steered_at_tick = self.tick;
     }
 
     /// Shoots at the target if it is near and the weapon is loaded, as far as its side knows.

@@ -88,13 +88,22 @@ impl Session {
 
     /// Runs one tick of the match, the server and all clients.
     pub(crate) fn play(&mut self) {
+        let now = self.clock.tick();
+        self.receive(now);
+        self.steer();
         self.arena.play(&mut self.server);
-        self.tick();
+        self.send(now);
     }
 
-    /// Runs one tick of the server and all clients.
-    fn tick(&mut self) {
+    /// Runs one tick of the server and all clients, in which nothing happens in the match.
+    fn rest(&mut self) {
         let now = self.clock.tick();
+        self.receive(now);
+        self.send(now);
+    }
+
+    /// Lets the server handle what has arrived.
+    fn receive(&mut self, now: Duration) {
         self.deliver(now);
         while let Some(event) = self.server.poll_event() {
             match event {
@@ -107,6 +116,21 @@ impl Session {
             }
         }
         self.listen();
+    }
+
+    /// Steers the players by the inputs for this tick. If one is missing, its player does what it did before.
+    fn steer(&mut self) {
+        let tick = self.server.next_tick();
+        for (&connection, &player) in &self.sight.seats {
+            let input = self.server.connection(connection).input::<Input>(tick);
+            if let Some(input) = input.or_last() {
+                self.arena.steer(&mut self.server, player, &input);
+            }
+        }
+    }
+
+    /// Runs the tick of the server, and those of the clients and the host.
+    fn send(&mut self, now: Duration) {
         Arena::allow_shots(&mut self.server);
         self.sight.look(&mut self.server, &self.arena);
         self.server.tick(now);
@@ -117,7 +141,7 @@ impl Session {
             guest.tick(&mut self.network, now);
         }
         if let Some(host) = &mut self.host {
-            host.tick(&mut self.server);
+            host.tick(&mut self.server, now);
         }
     }
 
@@ -133,11 +157,6 @@ impl Session {
     /// Handles the messages of the clients, and counts the explosions. The server runs the calls with a body
     /// in its tick.
     fn listen(&mut self) {
-        while let Some((from, input)) = self.server.poll_message::<Input>() {
-            if let Some(&player) = self.sight.seats.get(&from) {
-                self.arena.steer(&mut self.server, player, &input);
-            }
-        }
         while let Some((from, Chat { text, .. })) = self.server.poll_message::<Chat>() {
             if let Some(&player) = self.sight.seats.get(&from) {
                 let name = self.server[player].name.clone();
@@ -209,7 +228,7 @@ impl Session {
             if is_reached(self) {
                 return true;
             }
-            self.tick();
+            self.rest();
         }
         false
     }
