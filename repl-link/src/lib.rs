@@ -32,6 +32,7 @@ mod session;
 mod spare;
 
 pub use client::ReceiveError;
+pub use client::guest::Guest;
 pub use endpoint::{Address, Endpoint, EndpointConfig, Origin};
 pub use messages::channel::{Channel, MessageOptions, SendError};
 pub use messages::progress::{MessageProgress, Progress};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use repl_core::{Guid, NetSerialize, Objects, ReadError};
 
+use crate::client::guest::Guest;
 use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
@@ -410,6 +411,32 @@ impl MessageClient {
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         self.session.poll_transmit()
+    }
+}
+
+impl Guest for MessageClient {
+    fn session_number(&self) -> u64 {
+        self.session.number()
+    }
+
+    fn is_over(&self) -> bool {
+        self.session.is_over()
+    }
+
+    fn receive(&mut self, now: Duration, bytes: &[u8]) {
+        Self::receive(self, now, bytes).ok();
+    }
+
+    fn poll_transmit(&mut self) -> Option<&[u8]> {
+        Self::poll_transmit(self)
+    }
+
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        Self::set_packet_bytes(self, bytes);
+    }
+
+    fn lose_session(&mut self, reason: DisconnectReason) {
+        self.ended = self.session.lose(reason, &self.terms).or(self.ended.take());
     }
 }
 

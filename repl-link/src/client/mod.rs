@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod attempts;
+pub(crate) mod guest;
 
 use std::any::TypeId;
 use std::time::Duration;
@@ -318,6 +319,23 @@ impl<P: Payload> ClientSession<P> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the number of the session that this client has, or wants to begin. Each has another number.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.handshake.session()
+    }
+
+    /// Ends the session, because the transport knows that it cannot go on. Tells the server nothing. Returns
+    /// the reason, unless the session had ended before.
+    pub fn lose(&mut self, reason: DisconnectReason, terms: &ClientTerms<'_>) -> Option<DisconnectReason> {
+        if self.handshake.is_ended() {
+            return None;
+        }
+        self.handshake.ended(reason.clone());
+        self.lost(&reason, terms);
+        Some(reason)
     }
 
     /// Makes this client not connect again.

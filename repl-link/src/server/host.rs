@@ -61,6 +61,9 @@ pub trait Roster {
     /// it belongs to the old address.
     fn moved(&mut self, id: ConnectionId);
 
+    /// Sets the greatest size of the packets to a client, in bytes, as its transport has found it out.
+    fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize);
+
     /// Returns the connection to which the next packet belongs.
     fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId>;
 
@@ -110,6 +113,10 @@ impl<C: HasLink> Roster for ServerSessions<C> {
         let link = peer.connection.link_mut();
         link.outbox.congestion.iter_mut().for_each(|congestion| congestion.reset());
         link.forget_path();
+    }
+
+    fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize) {
+        Self::set_packet_bytes(self, id, bytes);
     }
 
     fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {

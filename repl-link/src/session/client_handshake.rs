@@ -168,6 +168,11 @@ impl ClientHandshake {
         matches!(self.stage, Stage::Ended { .. })
     }
 
+    /// Returns the number of the session.
+    pub(crate) fn session(&self) -> u64 {
+        self.session
+    }
+
     /// Returns whether this side has ended the session, and not the server.
     pub(crate) fn has_ended_itself(&self) -> bool {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
@@ -445,8 +450,8 @@ impl ClientHandshake {
         ClientOutcome::Ended(reason)
     }
 
-    /// Handles the server's end of the session.
-    fn ended(&mut self, reason: DisconnectReason) -> ClientOutcome<'static> {
+    /// Handles the end of the session by the server or the transport, which needs no answer.
+    pub(crate) fn ended(&mut self, reason: DisconnectReason) -> ClientOutcome<'static> {
         self.stage = Stage::Ended { closing: None };
         ClientOutcome::Ended(reason)
     }

@@ -63,7 +63,8 @@ impl Closing {
         let text = |text: &str| cut(text, max).to_owned();
         Some(match reason {
             DisconnectReason::Layouts(_) | DisconnectReason::Limits(_) => return None,
-            DisconnectReason::Closed => Self::Closed,
+            // The other side does not get this packet.
+            DisconnectReason::Closed | DisconnectReason::Transport(_) => Self::Closed,
             DisconnectReason::ClosedWith(why) => Self::ClosedWith(text(why)),
             DisconnectReason::Refused(why) => Self::Refused(text(why)),
             DisconnectReason::Full => Self::Full,

@@ -36,6 +36,7 @@ use crate::session::mismatch::LayoutMismatch;
 /// | another client has the same session number | nothing, that client stays | `Taken` |
 /// | the client's address changes before the server has welcomed it | `Timeout` or `LoginTimeout` | `Taken` |
 /// | without an endpoint: the connection has another session | nothing, that session stays | `Taken` |
+/// | the transport gives the connection up | `Transport` | `Transport` |
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisconnectReason {
@@ -131,4 +132,8 @@ pub enum DisconnectReason {
     /// serialiser reads other bits than it writes. The text says what was wrong.
     #[error("protocol error: {0}")]
     Protocol(String),
+    /// The transport gave up the connection to the other side, and will not come back by itself: the
+    /// certificate of the server is not trusted, for example. The text says what to do.
+    #[error("the transport gave up: {0}")]
+    Transport(String),
 }

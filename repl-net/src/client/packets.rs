@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use repl_core::BitReader;
-use repl_link::DisconnectReason;
 use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, shortened};
+use repl_link::{DisconnectReason, Guest};
 
 use super::{Client, ReceiveError};
 use crate::body::State;
@@ -169,5 +169,33 @@ impl Client {
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         self.session.poll_transmit()
+    }
+}
+
+impl Guest for Client {
+    fn session_number(&self) -> u64 {
+        self.session.number()
+    }
+
+    fn is_over(&self) -> bool {
+        self.session.is_over()
+    }
+
+    fn receive(&mut self, now: Duration, bytes: &[u8]) {
+        Self::receive(self, now, bytes).ok();
+    }
+
+    fn poll_transmit(&mut self) -> Option<&[u8]> {
+        Self::poll_transmit(self)
+    }
+
+    fn set_packet_bytes(&mut self, bytes: usize) {
+        Self::set_packet_bytes(self, bytes);
+    }
+
+    fn lose_session(&mut self, reason: DisconnectReason) {
+        if let Some(reason) = self.session.lose(reason, &self.config.terms()) {
+            self.session_ended(reason);
+        }
     }
 }

@@ -1,0 +1,211 @@
+//! A client's side: connects, carries the packets of each session over a connection of its own, and tells the
+//! client when a connection is lost.
+//!
+//! *Invariant:* there is at most one connection that carries a session, and it carries the present one.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use quinn_proto::crypto::rustls::QuicClientConfig;
+use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Endpoint, EndpointConfig, Event};
+use repl_link::{DisconnectReason, Guest};
+use ring::rand::SystemRandom;
+
+use crate::engine::Arrival;
+use crate::losses;
+use crate::port::Port;
+use crate::settings::{self, OVER};
+use crate::trust::Trust;
+use crate::wire::{UdpWire, Wire};
+
+/// After so much silence a connection ends. The timeouts of the client and the server end its session before.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// How long a connection stays open after its session, so that the server hears why it has ended.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The connection of a client to a server over QUIC.
+///
+/// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
+/// [`transmit`](Self::transmit). It connects when the client begins a session, and again for each further
+/// one. What goes wrong ends the session, and is told by the client's events: a server that is not trusted by
+/// [`DisconnectReason::Transport`], with a text that says what to do.
+pub struct QuicClient {
+    port: Port,
+    server: SocketAddr,
+    name: String,
+    config: ClientConfig,
+    /// The connection of the present session.
+    current: Option<Current>,
+}
+
+/// The connection of a session.
+struct Current {
+    handle: ConnectionHandle,
+    session: u64,
+    is_established: bool,
+    packet_bytes: usize,
+    /// The last packet that was made before the connection was established.
+    first: Option<Bytes>,
+    /// When the connection is closed, because the session is over.
+    closes_at: Option<Duration>,
+}
+
+impl QuicClient {
+    /// Returns the connection to a server, which begins with the first tick of a client. `name` is what the
+    /// certificate of the server must be made for, if [`Trust::platform`] decides: the name whose address
+    /// `server` is.
+    ///
+    /// # Errors
+    /// Returns an error if no UDP port can be opened.
+    pub fn new(server: SocketAddr, name: &str, trust: &Trust) -> io::Result<Self> {
+        let any: IpAddr =
+            if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0))?), server, name, trust)
+    }
+
+    /// Returns the connection over a wire.
+    pub(crate) fn over(
+        wire: Box<dyn Wire>,
+        server: SocketAddr,
+        name: &str,
+        trust: &Trust,
+    ) -> io::Result<Self> {
+        let tls =
+            QuicClientConfig::try_from(trust.tls().map_err(io::Error::other)?).map_err(io::Error::other)?;
+        let mut config = ClientConfig::new(Arc::new(tls));
+        config.transport_config(Arc::new(settings::transport(SILENCE)));
+        let reset_key = ring::hmac::Key::generate(ring::hmac::HMAC_SHA256, &SystemRandom::new());
+        let reset_key = reset_key.map_err(|_| io::Error::other("the system has no random numbers"))?;
+        let endpoint = Arc::new(EndpointConfig::new(Arc::new(reset_key)));
+        Ok(Self {
+            port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            server,
+            name: name.to_owned(),
+            config,
+            current: None,
+        })
+    }
+
+    /// Returns the address of this side. It changes for the server when the network does, which ends nothing.
+    ///
+    /// # Errors
+    /// Returns an error if the system does not know it.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.port.local_address()
+    }
+
+    /// Receives what has arrived, and passes the packets to the client. `now` is the time since a fixed
+    /// start, as for the client.
+    ///
+    /// # Errors
+    /// Returns an error if the socket does not work any more.
+    pub fn receive(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
+        self.port.receive(now, |_, arrival, _| match arrival {
+            Arrival::Answer(transmit) => Some(transmit),
+            Arrival::Taken | Arrival::Newcomer(_) => None,
+        })?;
+        while let Some(handle) = self.port.engine.next_stirred() {
+            self.look_at(client, now, handle);
+        }
+        Ok(())
+    }
+
+    /// Sends the packets of the client's tick. What the system does not take at once is sent by the next
+    /// call.
+    ///
+    /// # Errors
+    /// Returns an error if the socket does not work any more.
+    pub fn transmit(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
+        let session = client.session_number();
+        if self.current.as_ref().is_none_or(|current| current.session != session) {
+            self.connect(client, now, session);
+        }
+        while let Some(packet) = client.poll_transmit() {
+            let packet = Bytes::copy_from_slice(packet);
+            self.send(now, packet)?;
+        }
+        self.close_if_over(client, now);
+        self.port.flush(now, None)
+    }
+
+    /// Connects for a session, unless its client wants none.
+    fn connect(&mut self, client: &mut impl Guest, now: Duration, session: u64) {
+        if let Some(last) = self.current.take() {
+            self.port.engine.close(now, last.handle, OVER, "the client begins another session");
+        }
+        if client.is_over() {
+            return;
+        }
+        match self.port.engine.connect(now, self.config.clone(), self.server, &self.name) {
+            Ok(handle) => {
+                self.current = Some(Current {
+                    handle,
+                    session,
+                    is_established: false,
+                    packet_bytes: 0,
+                    first: None,
+                    closes_at: None,
+                });
+            }
+            Err(error) => client.lose_session(DisconnectReason::Transport(error.to_string())),
+        }
+    }
+
+    /// Handles what has happened to a connection.
+    fn look_at(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
+        while let Some(event) = self.port.engine.get_mut(handle).and_then(Connection::poll) {
+            let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else {
+                continue;
+            };
+            match event {
+                Event::Connected => {
+                    current.is_established = true;
+                    let (first, connection) = (current.first.take(), self.port.engine.get_mut(handle));
+                    if let Some((packet, connection)) = first.zip(connection) {
+                        connection.datagrams().send(packet, true).ok();
+                    }
+                }
+                Event::ConnectionLost { reason } => {
+                    if client.session_number() == current.session {
+                        client.lose_session(losses::reason_of(&reason));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else { return };
+        let Some(connection) = self.port.engine.get_mut(handle) else { return };
+        if let Some(bytes) = connection.datagrams().max_size().filter(|bytes| *bytes != current.packet_bytes)
+        {
+            current.packet_bytes = bytes;
+            client.set_packet_bytes(bytes);
+        }
+        while let Some(packet) = connection.datagrams().recv() {
+            client.receive(now, &packet);
+        }
+    }
+
+    /// Gives a packet to the connection.
+    fn send(&mut self, now: Duration, packet: Bytes) -> io::Result<()> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let handle = current.handle;
+        if !current.is_established {
+            current.first = Some(packet);
+            return Ok(());
+        }
+        self.port.send(now, handle, packet).map(drop)
+    }
+
+    /// Closes the connection of a session that is over, when the server has had the time to hear why.
+    fn close_if_over(&mut self, client: &impl Guest, now: Duration) {
+        let Some(current) = self.current.as_mut().filter(|_| client.is_over()) else { return };
+        let closes_at = *current.closes_at.get_or_insert(now.saturating_add(FAREWELL));
+        if closes_at <= now {
+            self.port.engine.close(now, current.handle, OVER, "the session has ended");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The certificate of a server, with its key.
+//!
+//! *Invariant:* a key is never printed, and never written where others can read it.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
+use ring::digest::{SHA256, digest};
+use ring::hkdf::{HKDF_SHA256, Prk, Salt};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::trust::{self, CertificateHash};
+
+/// How long a development certificate lives: browsers accept a certificate by its hash for at most 14 days.
+const DEVELOPMENT_LIFE: Duration = Duration::from_secs(13 * 24 * 3_600);
+
+/// How long before its end a development certificate is replaced.
+const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
+
+const CERTIFICATE_FILE: &str = "certificate.pem";
+const KEY_FILE: &str = "key.pem";
+
+/// Who a server is: its certificate and the key that proves that the certificate is its own. `Debug` does not
+/// print the key.
+pub struct Identity {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+/// Why an identity could not be loaded or made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {why}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.
+    #[error("the key and the certificate do not go together: {0}")]
+    Mismatch(String),
+}
+
+impl Identity {
+    /// Loads a certificate and its key from PEM files, as certificate authorities issue them. The file of the
+    /// certificate begins with the one of the server, and then has those that lead to the authority. Clients
+    /// trust it by [`Trust::platform`](crate::Trust::platform), if its names include the name to which they
+    /// connect.
+    ///
+    /// Load it again and call [`QuicServer::set_identity`](crate::QuicServer::set_identity) after a renewal:
+    /// nobody is disconnected.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if one cannot be read, or has no certificate or no key.
+    pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
+        let chain = read_chain(certificate.as_ref())?;
+        let key = key.as_ref();
+        let bytes = read(key)?;
+        let key = PrivateKeyDer::from_pem_slice(&bytes)
+            .map_err(|error| content(key, &format!("no private key in the form PEM: {error}")))?;
+        Ok(Self { chain, key })
+    }
+
+    /// Loads a certificate for development from a folder, or makes one if there is none: of the names
+    /// `localhost`, `127.0.0.1` and `::1`, signed by itself, valid for 13 days. It is kept until two days
+    /// before its end, so that a server that is started again is still known by its [hash](Self::hash).
+    ///
+    /// Clients trust it by [`Trust::development`](crate::Trust::development) if they can read the folder, and
+    /// else by [`Trust::pinned`](crate::Trust::pinned) with its hash.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if the folder cannot be read or written.
+    pub fn development(folder: impl AsRef<Path>) -> Result<Self, IdentityError> {
+        let folder = folder.as_ref();
+        let (certificate, key) = (folder.join(CERTIFICATE_FILE), folder.join(KEY_FILE));
+        if certificate.exists() && key.exists() {
+            let identity = Self::from_pem(&certificate, &key)?;
+            let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
+            if identity.chain.first().zip(later).is_some_and(|(own, later)| trust::is_valid_at(own, later)) {
+                return Ok(identity);
+            }
+        }
+        fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
+        let (made, signing_key) = make(SystemTime::now())?;
+        write_secret(&key, signing_key.serialize_pem().as_bytes())?;
+        fs::write(&certificate, made.pem()).map_err(|source| file(&certificate, source))?;
+        Self::from_pem(&certificate, &key)
+    }
+
+    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it.
+    #[must_use]
+    pub fn hash(&self) -> CertificateHash {
+        CertificateHash::of(self.chain.first().map_or(&[][..], |own| own))
+    }
+
+    /// Returns a secret that only who has the key can know, and that is the same after a restart.
+    pub(crate) fn derive(&self, purpose: &'static [u8]) -> [u8; 32] {
+        let secret: Prk = Salt::new(HKDF_SHA256, purpose).extract(self.key.secret_der());
+        let mut derived = [0; 32];
+        let expanded = secret.expand(&[], HKDF_SHA256).and_then(|okm| okm.fill(&mut derived));
+        if expanded.is_err() {
+            // It has the length of the hash, which is always possible.
+            derived.copy_from_slice(digest(&SHA256, self.key.secret_der()).as_ref());
+        }
+        derived
+    }
+
+    /// Returns the settings of TLS for a server with this identity.
+    pub(crate) fn tls(&self) -> Result<rustls::ServerConfig, IdentityError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut tls = rustls::ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(|error| IdentityError::Mismatch(error.to_string()))?
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), self.key.clone_key())
+            .map_err(|error| IdentityError::Mismatch(error.to_string()))?;
+        tls.alpn_protocols = vec![crate::settings::PROTOCOL.to_vec()];
+        tls.max_early_data_size = 0;
+        tls.send_tls13_tickets = 0;
+        Ok(tls)
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("hash", &self.hash()).finish_non_exhaustive()
+    }
+}
+
+/// Makes a certificate for development with its key.
+fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError> {
+    let failed = |error: rcgen::Error| IdentityError::Mismatch(error.to_string());
+    let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+    let mut params = CertificateParams::new(names).map_err(failed)?;
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, "repl development");
+    params.not_before = now.into();
+    params.not_after = now.checked_add(DEVELOPMENT_LIFE).unwrap_or(now).into();
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
+    Ok((params.self_signed(&key).map_err(failed)?, key))
+}
+
+/// Reads the certificates of a PEM file.
+pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
+    let bytes = read(path)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    match chain {
+        Ok(chain) if !chain.is_empty() => Ok(chain),
+        Ok(_) => Err(content(path, "no certificate in the form PEM")),
+        Err(error) => Err(content(path, &format!("no certificate in the form PEM: {error}"))),
+    }
+}
+
+/// Returns the file of the certificate in a folder of [`Identity::development`].
+pub(crate) fn certificate_of(folder: &Path) -> PathBuf {
+    folder.join(CERTIFICATE_FILE)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, IdentityError> {
+    fs::read(path).map_err(|source| file(path, source))
+}
+
+/// Writes a file that only its owner can read.
+fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
+    fs::remove_file(path)
+        .or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+        .map_err(|source| file(path, source))?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut open| io::Write::write_all(&mut open, bytes));
+    written.map_err(|source| file(path, source))
+}
+
+fn file(path: &Path, source: io::Error) -> IdentityError {
+    IdentityError::File { path: path.to_owned(), source }
+}
+
+fn content(path: &Path, why: &str) -> IdentityError {
+    IdentityError::Content { path: path.to_owned(), why: why.to_owned() }
+}

@@ -1,0 +1,72 @@
+//! Carries the packets of [`repl`](https://docs.rs/repl) encrypted: over QUIC (RFC 9000) as datagrams (RFC
+//! 9221), on one UDP port, polled from the game's loop. There is no thread, no executor and nothing `async`.
+//!
+//! A server has a [`QuicServer`], and a client a [`QuicClient`]:
+//!
+//! ```no_run
+//! use repl_link::plain::{MessageClient, MessageServer};
+//! use repl_link::{ClientTerms, ServerSettings, Session};
+//! use repl_quic::{Identity, QuicClient, QuicServer, ServerConfig, Trust};
+//! use std::time::{Duration, Instant};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // In the process of the server:
+//! let identity = Identity::development("target/certificate")?; // or `Identity::from_pem` with a real one
+//! let mut quic = QuicServer::bind("0.0.0.0:7777".parse()?, &identity, ServerConfig::default())?;
+//! let mut server = MessageServer::new(ServerSettings::default());
+//! let start = Instant::now();
+//! # let is_running = || false;
+//! while is_running() {
+//!     let now = start.elapsed();
+//!     quic.receive(&mut server, now)?;
+//!     server.tick(now);
+//!     quic.transmit(&mut server, now)?;
+//! }
+//!
+//! // In the process of a client:
+//! let trust = Trust::development("target/certificate")?; // or `Trust::platform()`
+//! let mut quic = QuicClient::new("127.0.0.1:7777".parse()?, "localhost", &trust)?;
+//! let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
+//! # let start = Instant::now();
+//! # let is_running = || false;
+//! while is_running() {
+//!     let now = start.elapsed();
+//!     quic.receive(&mut client, now)?;
+//!     client.tick(now);
+//!     quic.transmit(&mut client, now)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Guarantees
+//!
+//! - Who can read or change the packets on the way learns at most how many there are, when, and how long.
+//! - A client talks to no server whose certificate it does not [trust](Trust).
+//! - Each QUIC connection carries one session. A client that begins another session makes another connection.
+//! - Only the rate control of `repl` decides how fast a side sends.
+//! - A stranger makes a server keep a bounded number of unfinished handshakes, each for a bounded time, and
+//!   send at most three times the bytes that it got from him.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]
+
+mod client;
+mod engine;
+mod identity;
+mod losses;
+mod port;
+mod server;
+mod settings;
+mod trust;
+mod wire;
+
+pub use client::QuicClient;
+pub use identity::{Identity, IdentityError};
+pub use server::QuicServer;
+pub use server::config::ServerConfig;
+pub use server::counters::ServerCounters;
+pub use trust::{CertificateHash, Trust, TrustError};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Why connections of QUIC end, as reasons of sessions.
+//!
+//! *Invariant:* a client tries again if and only if that may help.
+
+use quinn_proto::{ConnectionError, TransportErrorCode};
+use repl_link::DisconnectReason;
+
+/// Codes of QUIC from here on are alerts of TLS (RFC 9001, section 4.8).
+const FIRST_ALERT: u64 = 0x100;
+
+/// Returns why a session ends whose connection was lost.
+pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
+    match error {
+        ConnectionError::Reset => DisconnectReason::Forgotten,
+        ConnectionError::TimedOut => DisconnectReason::Timeout,
+        ConnectionError::LocallyClosed | ConnectionError::ApplicationClosed(_) => DisconnectReason::Closed,
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
+        {
+            DisconnectReason::Full
+        }
+        ConnectionError::ConnectionClosed(close) => refused(close.error_code, &error.to_string()),
+        ConnectionError::TransportError(own) => refused(own.code, &own.to_string()),
+        ConnectionError::VersionMismatch => {
+            given_up("the other side knows no version of QUIC that this one does")
+        }
+        ConnectionError::CidsExhausted => given_up(&error.to_string()),
+    }
+}
+
+/// Returns the reason for an error of QUIC or TLS.
+fn refused(code: TransportErrorCode, text: &str) -> DisconnectReason {
+    let why = match u64::from(code).checked_sub(FIRST_ALERT) {
+        Some(42) => "the certificate of the server does not have the name to which the client connects",
+        Some(45) => {
+            "the certificate of the server is not valid now: renew it, or set the clocks of both machines right"
+        }
+        Some(48) => {
+            "the certificate of the server is signed by no authority that this client trusts: pin its hash, or get one from a \
+             certificate authority"
+        }
+        Some(49) => {
+            "the certificate of the server has none of the pinned hashes: pin what `Identity::hash` of the server returns"
+        }
+        Some(120) => "the other side speaks another protocol: connect to the port of a server of this game",
+        _ => return given_up(text),
+    };
+    given_up(why)
+}
+
+fn given_up(why: &str) -> DisconnectReason {
+    DisconnectReason::Transport(why.to_owned())
+}

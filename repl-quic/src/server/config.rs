@@ -1,0 +1,60 @@
+//! The limits of a server.
+//!
+//! *Invariant:* what a server keeps for strangers is at most what these limits say.
+
+use std::time::Duration;
+
+/// The limits of a [`QuicServer`](crate::QuicServer).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// The greatest number of clients. One beyond it learns
+    /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
+    /// 1,024.
+    pub max_clients: usize,
+    /// The greatest number of clients of one [origin](repl_link::Address::origin), for example of one IPv4
+    /// address with all its ports. Raise it if many players share an address, or for a test with many clients
+    /// on one machine. At least 1. Default 256.
+    pub max_per_origin: usize,
+    /// The greatest number of clients that have not finished the handshake of TLS. At least 1. Default 256.
+    /// One origin may have a 32nd of it, and always four.
+    ///
+    /// From 32 on, a client must prove its address before it is one of them, which takes another round trip.
+    pub max_handshakes: usize,
+    /// Whether each client must prove its address first, so that no bytes are sent to forged addresses but
+    /// short answers. Default `false`: a server sends at most three times the bytes that it has received.
+    pub always_retry: bool,
+    /// How long the handshake of TLS may take. At least 1 ms. Default 5 s, enough for a round trip of 2 s
+    /// with losses.
+    pub handshake_timeout: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            max_clients: 1_024,
+            max_per_origin: 256,
+            max_handshakes: 256,
+            always_retry: false,
+            handshake_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+impl ServerConfig {
+    /// # Panics
+    /// Panics if a limit is zero. The message contains the name of the field.
+    #[track_caller]
+    pub(crate) fn assert_valid(&self) {
+        for (name, limit) in [
+            ("max_clients", self.max_clients),
+            ("max_per_origin", self.max_per_origin),
+            ("max_handshakes", self.max_handshakes),
+        ] {
+            assert!(limit > 0, "`{name}` is at least 1, but 0 was asked for: no client could connect");
+        }
+        assert!(
+            self.handshake_timeout >= Duration::from_millis(1),
+            "`handshake_timeout` is at least 1 ms: no client could connect"
+        );
+    }
+}

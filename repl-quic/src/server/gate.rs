@@ -1,0 +1,74 @@
+//! Decides which newcomers a server takes.
+//!
+//! *Invariant:* who has not proved his address is sent at most three times the bytes that came from it.
+
+use std::time::Duration;
+
+use quinn_proto::{Incoming, Transmit};
+use repl_link::Address;
+
+use super::clients::Clients;
+use super::config::ServerConfig;
+use super::counters::ServerCounters;
+use super::strangers::{Admission, Strangers};
+use crate::engine::{Arrival, Engine};
+
+/// What decides about newcomers.
+pub(super) struct Gate<'a> {
+    pub(super) config: &'a ServerConfig,
+    pub(super) clients: &'a Clients,
+    pub(super) strangers: &'a mut Strangers,
+    pub(super) counters: &'a mut ServerCounters,
+    /// Whether nobody is taken any more.
+    pub(super) is_closed: bool,
+}
+
+impl Gate<'_> {
+    /// Decides about what is for no connection. Returns the answer, whose bytes are in `answer`.
+    pub(super) fn decide(
+        &mut self,
+        engine: &mut Engine,
+        now: Duration,
+        arrival: Arrival,
+        answer: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        match arrival {
+            Arrival::Taken => None,
+            Arrival::Answer(transmit) => Some(transmit),
+            Arrival::Newcomer(incoming) => self.admit(engine, now, incoming, answer),
+        }
+    }
+
+    fn admit(
+        &mut self,
+        engine: &mut Engine,
+        now: Duration,
+        incoming: Incoming,
+        answer: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let Self { config, clients, strangers, counters, is_closed } = self;
+        let origin = incoming.remote_address().origin();
+        let is_full =
+            *is_closed || clients.len() >= config.max_clients || clients.of(origin) >= config.max_per_origin;
+        match strangers.admission(config, origin, incoming.remote_address_validated()) {
+            Admission::Retry => {
+                counters.retries = counters.retries.saturating_add(1);
+                engine.endpoint().retry(incoming, answer).ok()
+            }
+            Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
+                Ok(handle) => {
+                    strangers.add(handle, origin, now.saturating_add(config.handshake_timeout));
+                    None
+                }
+                Err(response) => {
+                    counters.failed_handshakes = counters.failed_handshakes.saturating_add(1);
+                    response
+                }
+            },
+            Admission::Accept | Admission::Refuse => {
+                counters.refused = counters.refused.saturating_add(1);
+                Some(engine.endpoint().refuse(incoming, answer))
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! A server's side: takes clients in, carries their packets, and lets them go.
+//!
+//! *Invariant:* a client of the server is known to its host as one connection, from the end of the handshake
+//! of TLS until one of both has ended it.
+
+mod clients;
+pub(crate) mod config;
+pub(crate) mod counters;
+mod gate;
+mod strangers;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use quinn_proto::crypto::rustls::QuicServerConfig;
+use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, HashedConnectionIdGenerator};
+use repl_link::parts::{Maker, Roster, Secret};
+use repl_link::{ConnectionId, DisconnectReason, Host};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::identity::{Identity, IdentityError};
+use crate::losses;
+use crate::port::Port;
+use crate::settings::{self, OVER};
+use crate::wire::{UdpWire, Wire};
+use clients::{Client, Clients};
+use config::ServerConfig;
+use counters::ServerCounters;
+use gate::Gate;
+use strangers::Strangers;
+
+/// How long a client can hear that its session has ended, and why.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The clients of a server over QUIC, on one UDP port. The server is a [`Host`].
+///
+/// In each tick, call [`receive`](Self::receive), then the tick of the server, and then
+/// [`transmit`](Self::transmit). Use each `QuicServer` with one server. The clients must have been told whom
+/// to [trust](crate::Trust).
+///
+/// All packets are datagrams of QUIC, so what `repl` sends is encrypted and authenticated, and no byte is
+/// sent twice by both. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides: 1,200 bytes
+/// by default, of which 1,162 fit at the beginning; up to 1,414 fit on most paths after about a second, and
+/// the size of each connection follows.
+pub struct QuicServer {
+    port: Port,
+    tls: Arc<QuicServerConfig>,
+    /// After how much silence connections end, as they were configured last.
+    silence: Duration,
+    config: ServerConfig,
+    /// Protects the tokens of the sessions.
+    secret: Secret,
+    clients: Clients,
+    strangers: Strangers,
+    counters: ServerCounters,
+    /// When the clients that are still here must go, if no others are taken.
+    drains_until: Option<Duration>,
+}
+
+impl QuicServer {
+    /// Opens a UDP port for clients. Take `[::]` as the address to listen on IPv6 and on most systems also on
+    /// IPv4, or `0.0.0.0` for IPv4 alone.
+    ///
+    /// # Errors
+    /// Returns an error if the port cannot be opened, or if the key of the identity is none for TLS 1.3.
+    ///
+    /// # Panics
+    /// Panics if a limit of `config` is zero.
+    #[track_caller]
+    pub fn bind(address: SocketAddr, identity: &Identity, config: ServerConfig) -> io::Result<Self> {
+        Self::over(Box::new(UdpWire::bind(address)?), identity, config)
+    }
+
+    /// Returns a server over a wire.
+    #[track_caller]
+    pub(crate) fn over(wire: Box<dyn Wire>, identity: &Identity, config: ServerConfig) -> io::Result<Self> {
+        config.assert_valid();
+        let tls = tls(identity).map_err(io::Error::other)?;
+        let mut secret = [0; 16];
+        SystemRandom::new().fill(&mut secret).map_err(|_| io::Error::other("no random numbers"))?;
+        let endpoint = Arc::new(lasting(identity));
+        Ok(Self {
+            port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            tls,
+            silence: Duration::ZERO,
+            config,
+            secret: Secret::from(u128::from_le_bytes(secret)),
+            clients: Clients::default(),
+            strangers: Strangers::default(),
+            counters: ServerCounters::default(),
+            drains_until: None,
+        })
+    }
+
+    /// Replaces the certificate for clients that connect from now on, for example after a renewal. Those that
+    /// are here stay.
+    ///
+    /// # Errors
+    /// Returns an error if the key does not belong to the certificate.
+    pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
+        self.tls = tls(identity)?;
+        self.silence = Duration::ZERO;
+        Ok(())
+    }
+
+    /// Returns the address on which the server listens.
+    ///
+    /// # Errors
+    /// Returns an error if the system does not know it.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.port.local_address()
+    }
+
+    /// Returns the address of a client, which changes when its network does. `None` if the connection was
+    /// removed, or is not of this port.
+    #[must_use]
+    pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
+        self.clients.get(connection).map(|client| client.address)
+    }
+
+    /// Returns what was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> ServerCounters {
+        self.counters
+    }
+
+    /// Takes no more clients. Those that are here stay until they leave, at most until the time `until`: then
+    /// their sessions end with [`DisconnectReason::Closed`]. To say why, end them before with a text.
+    pub fn drain(&mut self, until: Duration) {
+        self.drains_until = Some(until);
+    }
+
+    /// Returns whether the server takes no more clients, and all have gone.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        self.drains_until.is_some() && self.clients.len() == 0
+    }
+
+    /// Receives what has arrived, and passes the packets to the server. `now` is the time since a fixed
+    /// start, as for the server.
+    ///
+    /// # Errors
+    /// Returns an error if the socket does not work any more.
+    ///
+    /// # Panics
+    /// As the server, if packets were received for half of its timeout without a tick.
+    #[track_caller]
+    pub fn receive(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
+        self.configure(server.roster().timeout());
+        self.end_overdue(server, now);
+        let Self { port, config, clients, strangers, counters, drains_until, .. } = self;
+        let mut gate = Gate { config, clients, strangers, counters, is_closed: drains_until.is_some() };
+        port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer))?;
+        while let Some(handle) = self.port.engine.next_stirred() {
+            self.look_at(server, now, handle);
+        }
+        Ok(())
+    }
+
+    /// Sends the packets of the server's tick. What the system does not take at once is sent by the next
+    /// call.
+    ///
+    /// # Errors
+    /// Returns an error if the socket does not work any more.
+    pub fn transmit(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
+        self.note_ends(server, now);
+        while let Some(id) = server.roster_mut().next_transmitting(|id| self.clients.contains(id)) {
+            let handle = self.clients.get(id).map(|client| client.handle);
+            if let Some((packet, handle)) = server.roster_mut().poll_transmit(id).zip(handle)
+                && !self.port.send(now, handle, Bytes::copy_from_slice(packet))?
+            {
+                self.counters.dropped = self.counters.dropped.saturating_add(1);
+            }
+        }
+        self.let_go(server, now);
+        self.port.flush(now, None)
+    }
+
+    /// Adapts the settings of new connections to the timeout of the server, which notices silence first.
+    fn configure(&mut self, timeout: Duration) {
+        let silence = timeout.saturating_add(FAREWELL);
+        if self.silence != silence {
+            let mut config =
+                quinn_proto::ServerConfig::with_crypto(Arc::<QuicServerConfig>::clone(&self.tls));
+            config.transport_config(Arc::new(settings::transport(silence)));
+            self.port.engine.endpoint().set_server_config(Some(Arc::new(config)));
+            self.silence = silence;
+        }
+    }
+
+    /// Handles what has happened to a connection.
+    fn look_at(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
+        while let Some(event) = self.port.engine.get_mut(handle).and_then(|connection| connection.poll()) {
+            match event {
+                Event::Connected => self.welcome(server, now, handle),
+                Event::ConnectionLost { reason } => self.lost(server, handle, &losses::reason_of(&reason)),
+                Event::HandshakeDataReady
+                | Event::Stream(_)
+                | Event::DatagramReceived
+                | Event::DatagramsUnblocked => {}
+            }
+        }
+        let Some(id) = self.clients.id_of(handle) else { return };
+        let Some(connection) = self.port.engine.get_mut(handle) else {
+            return self.lost(server, handle, &DisconnectReason::Timeout);
+        };
+        while let Some(packet) = connection.datagrams().recv() {
+            server.receive(id, now, &packet);
+        }
+        let (address, packet_bytes) = (connection.remote_address(), connection.datagrams().max_size());
+        let Some(client) = self.clients.get_mut(id) else { return };
+        if let Some(bytes) = packet_bytes.filter(|bytes| *bytes != client.packet_bytes) {
+            client.packet_bytes = bytes;
+            server.roster_mut().set_packet_bytes(id, bytes);
+        }
+        if address != client.address {
+            self.clients.moved(id, address);
+            server.roster_mut().moved(id);
+        }
+    }
+
+    /// Makes a stranger that has finished the handshake of TLS a client.
+    fn welcome(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
+        self.strangers.remove(handle);
+        let Some(connection) = self.port.engine.get_mut(handle) else { return };
+        let address = connection.remote_address();
+        if connection.datagrams().max_size().is_none() {
+            self.counters.strangers = self.counters.strangers.saturating_add(1);
+            return self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
+        }
+        self.counters.accepted = self.counters.accepted.saturating_add(1);
+        let maker = Maker::Endpoint { secret: self.secret, waits: false, keep: FAREWELL };
+        let id = server.connect(now, maker);
+        self.clients.add(id, Client { handle, address, packet_bytes: 0 });
+    }
+
+    /// Handles the end of a connection, which cannot tell its client anything any more.
+    fn lost(&mut self, server: &mut impl Host, handle: ConnectionHandle, reason: &DisconnectReason) {
+        if self.strangers.remove(handle) {
+            self.counters.failed_handshakes = self.counters.failed_handshakes.saturating_add(1);
+        }
+        if let Some(id) = self.clients.id_of(handle) {
+            server.close(id, reason.clone());
+            self.forget(server, id);
+        }
+    }
+
+    /// Forgets a client whose session has ended. Returns its connection.
+    fn forget(&mut self, server: &mut impl Host, id: ConnectionId) -> Option<ConnectionHandle> {
+        server.roster_mut().take_ended(|ended| ended == id);
+        server.roster_mut().forget(id);
+        self.clients.remove(id)
+    }
+
+    /// Ends handshakes that take too long.
+    fn end_overdue(&mut self, server: &mut impl Host, now: Duration) {
+        while let Some(handle) = self.strangers.next_overdue(now) {
+            self.port.engine.close(now, handle, OVER, "the handshake takes too long");
+            self.lost(server, handle, &DisconnectReason::Timeout);
+        }
+    }
+
+    /// Notes which sessions have ended.
+    fn note_ends(&mut self, server: &mut impl Host, now: Duration) {
+        if self.drains_until.is_some_and(|until| until <= now) {
+            self.clients.ids().into_iter().for_each(|id| server.close(id, DisconnectReason::Closed));
+        }
+        for id in server.roster_mut().take_ended(|id| self.clients.contains(id)) {
+            self.clients.ended(id, now.saturating_add(FAREWELL));
+        }
+    }
+
+    /// Closes the connections of clients that have heard that their sessions have ended.
+    fn let_go(&mut self, server: &mut impl Host, now: Duration) {
+        while let Some(id) = self.clients.pop_ended(now) {
+            if let Some(handle) = self.forget(server, id) {
+                self.port.engine.close(now, handle, OVER, "the session has ended");
+            }
+        }
+        for id in server.roster_mut().take_removed(|id| self.clients.contains(id)) {
+            if let Some(handle) = self.clients.remove(id) {
+                self.port.engine.close(now, handle, OVER, "the session has ended");
+            }
+        }
+    }
+}
+
+/// Returns the settings of TLS for an identity.
+fn tls(identity: &Identity) -> Result<Arc<QuicServerConfig>, IdentityError> {
+    let tls = QuicServerConfig::try_from(identity.tls()?);
+    tls.map(Arc::new).map_err(|error| IdentityError::Mismatch(error.to_string()))
+}
+
+/// Returns what stays the same when a server with this identity is started again, so that clients of the
+/// earlier process can be told that it is gone.
+fn lasting(identity: &Identity) -> EndpointConfig {
+    let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset"));
+    let mut config = EndpointConfig::new(Arc::new(reset_key));
+    let names = identity.derive(b"repl connection ids");
+    let key = names.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(key)));
+    config
+}

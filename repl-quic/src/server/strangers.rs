@@ -1,0 +1,124 @@
+//! The newcomers whose handshakes are not finished.
+//!
+//! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
+//! than a handshake may take.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use quinn_proto::ConnectionHandle;
+use repl_link::Origin;
+
+use super::config::ServerConfig;
+
+/// From so many unfinished handshakes on, newcomers must prove their addresses.
+const RETRY_FROM: usize = 32;
+
+/// One origin may have this part of the unfinished handshakes, but at least [`LEAST_SHARE`].
+const SHARE: usize = 32;
+const LEAST_SHARE: usize = 4;
+
+/// The newcomers whose handshakes are not finished.
+#[derive(Default)]
+pub(super) struct Strangers {
+    origins: BTreeMap<ConnectionHandle, Origin>,
+    by_origin: BTreeMap<Origin, usize>,
+    /// All in the order in which they came, with the time at which each must have finished. Some have.
+    deadlines: VecDeque<(Duration, ConnectionHandle)>,
+}
+
+/// What is done with a newcomer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Accept,
+    /// It must prove its address first.
+    Retry,
+    Refuse,
+}
+
+impl Strangers {
+    pub(super) fn len(&self) -> usize {
+        self.origins.len()
+    }
+
+    /// Decides about a newcomer.
+    pub(super) fn admission(&self, config: &ServerConfig, origin: Origin, is_proved: bool) -> Admission {
+        let share = config.max_handshakes.div_euclid(SHARE).max(LEAST_SHARE);
+        if !is_proved && (config.always_retry || self.len() >= RETRY_FROM) {
+            Admission::Retry
+        } else if self.len() >= config.max_handshakes || self.of(origin) >= share {
+            Admission::Refuse
+        } else {
+            Admission::Accept
+        }
+    }
+
+    fn of(&self, origin: Origin) -> usize {
+        self.by_origin.get(&origin).copied().unwrap_or(0)
+    }
+
+    /// Adds a newcomer that must have finished by `deadline`.
+    pub(super) fn add(&mut self, handle: ConnectionHandle, origin: Origin, deadline: Duration) {
+        self.remove(handle);
+        self.origins.insert(handle, origin);
+        let count = self.by_origin.entry(origin).or_default();
+        *count = count.saturating_add(1);
+        self.deadlines.push_back((deadline, handle));
+    }
+
+    /// Removes a newcomer whose handshake has finished or failed. Returns whether it was one.
+    pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
+        let Some(origin) = self.origins.remove(&handle) else { return false };
+        if let Some(count) = self.by_origin.get_mut(&origin) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.by_origin.remove(&origin);
+            }
+        }
+        self.deadlines.retain(|(_, other)| *other != handle);
+        true
+    }
+
+    /// Returns a newcomer that has not finished in time.
+    pub(super) fn next_overdue(&self, now: Duration) -> Option<ConnectionHandle> {
+        self.deadlines.front().filter(|(deadline, _)| *deadline <= now).map(|(_, handle)| *handle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repl_link::Address;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use super::*;
+
+    fn origin(host: u8) -> Origin {
+        SocketAddr::from((Ipv4Addr::new(10, 0, 0, host), 1)).origin()
+    }
+
+    #[test]
+    fn strangers_are_bounded_for_all_and_for_each_origin() {
+        let (config, mut strangers) = (ServerConfig::default(), Strangers::default());
+        for number in 0..8 {
+            assert_eq!(strangers.admission(&config, origin(1), false), Admission::Accept);
+            strangers.add(ConnectionHandle(number), origin(1), Duration::from_secs(5));
+        }
+        assert_eq!(strangers.admission(&config, origin(1), true), Admission::Refuse);
+        for number in 8..32 {
+            strangers.add(ConnectionHandle(number), origin(number as u8), Duration::from_secs(5));
+        }
+        assert_eq!(strangers.admission(&config, origin(100), false), Admission::Retry);
+        assert_eq!(strangers.admission(&config, origin(100), true), Admission::Accept);
+        for number in 32..256 {
+            strangers.add(ConnectionHandle(number), origin(number as u8), Duration::from_secs(6));
+        }
+        assert_eq!(strangers.admission(&config, origin(100), true), Admission::Refuse);
+        assert!(strangers.remove(ConnectionHandle(3)) && !strangers.remove(ConnectionHandle(3)));
+        assert_eq!(strangers.admission(&config, origin(1), true), Admission::Accept);
+        assert_eq!(strangers.next_overdue(Duration::from_secs(4)), None);
+        while let Some(handle) = strangers.next_overdue(Duration::from_secs(6)) {
+            assert!(strangers.remove(handle));
+        }
+        assert_eq!((strangers.len(), strangers.by_origin.len(), strangers.deadlines.len()), (0, 0, 0));
+    }
+}

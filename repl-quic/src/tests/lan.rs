@@ -1,0 +1,261 @@
+//! A simulated network with a server and clients over QUIC.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use quinn_proto::Transmit;
+use repl_link::plain::{MessageClient, MessageServer, SessionEvent};
+use repl_link::{Channel, ClientTerms, ConnectionId, DisconnectReason, ServerSettings, Session};
+use repl_sim::{LinkConditions, Network, PeerId};
+
+use crate::wire::{Received, Wire};
+use crate::{CertificateHash, Identity, QuicClient, QuicServer, ServerConfig, Trust};
+
+/// The time between two frames of each side.
+pub(super) const FRAME: Duration = Duration::from_millis(10);
+
+pub(super) const SERVER: PeerId = PeerId(0);
+
+/// A network whose time all share. What arrives waits in the box of its peer.
+pub(super) struct Air {
+    pub(super) network: Network,
+    pub(super) now: Duration,
+    arrived: Vec<(PeerId, PeerId, Vec<u8>)>,
+    /// All datagrams that were sent, with their senders, if somebody listens.
+    pub(super) heard: Option<Vec<(PeerId, PeerId, Vec<u8>)>>,
+}
+
+pub(super) type Shared = Arc<Mutex<Air>>;
+
+/// Returns the network, which no test leaves in a bad state.
+pub(super) fn lock(air: &Shared) -> MutexGuard<'_, Air> {
+    air.lock().expect("no test panics while it has the network")
+}
+
+/// Returns the address of a peer. Each is a host of its own.
+pub(super) fn address(peer: PeerId) -> SocketAddr {
+    let [_, high, middle, low] = peer.0.to_be_bytes();
+    SocketAddr::from((Ipv4Addr::new(10, high, middle, low), 7_777))
+}
+
+fn peer(address: SocketAddr) -> PeerId {
+    let SocketAddr::V4(address) = address else { panic!("all peers have IPv4") };
+    let [_, high, middle, low] = address.ip().octets();
+    PeerId(u32::from_be_bytes([0, high, middle, low]))
+}
+
+/// The end of a peer, which can move.
+pub(super) struct AirWire {
+    air: Shared,
+    me: Arc<Mutex<PeerId>>,
+}
+
+impl AirWire {
+    fn me(&self) -> PeerId {
+        *self.me.lock().expect("nobody panics with it")
+    }
+}
+
+impl Wire for AirWire {
+    fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool> {
+        let me = self.me();
+        let arrived: Vec<_> = lock(&self.air).arrived.extract_if(.., |(_, to, _)| *to == me).collect();
+        for (from, _, bytes) in arrived {
+            take(&Received { from: address(from), to: None, ecn: None, bytes: &bytes });
+        }
+        Ok(false)
+    }
+
+    fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool> {
+        let (me, to) = (self.me(), peer(transmit.destination));
+        lock(&self.air).send(me, to, bytes);
+        Ok(true)
+    }
+
+    fn most_segments(&self) -> usize {
+        1
+    }
+
+    fn keeps_whole(&self) -> bool {
+        true
+    }
+
+    fn local_address(&self) -> io::Result<SocketAddr> {
+        Ok(address(self.me()))
+    }
+}
+
+impl Air {
+    /// Sends a datagram, whoever the sender is.
+    pub(super) fn send(&mut self, from: PeerId, to: PeerId, bytes: &[u8]) {
+        self.heard.iter_mut().for_each(|heard| heard.push((from, to, bytes.to_vec())));
+        self.network.send(self.now, from, to, bytes);
+    }
+
+    /// Moves the time on.
+    pub(super) fn advance(&mut self, by: Duration) {
+        self.now += by;
+        while let Some(delivery) = self.network.deliver(self.now) {
+            let arrived = (delivery.from, delivery.to, delivery.bytes.to_vec());
+            self.arrived.push(arrived);
+        }
+    }
+}
+
+/// A client with its connection.
+pub(super) struct Guest {
+    pub(super) quic: QuicClient,
+    pub(super) client: MessageClient,
+    pub(super) ends: Vec<DisconnectReason>,
+    pub(super) heard: Vec<String>,
+    pub(super) peer: Arc<Mutex<PeerId>>,
+}
+
+/// A server with its clients, on a simulated network.
+pub(super) struct Lan {
+    pub(super) air: Shared,
+    pub(super) identity: Identity,
+    pub(super) quic: QuicServer,
+    pub(super) server: MessageServer,
+    pub(super) guests: Vec<Guest>,
+    pub(super) events: Vec<SessionEvent>,
+    pub(super) heard: Vec<(ConnectionId, String)>,
+    conditions: LinkConditions,
+}
+
+/// Returns an identity that no other test has.
+pub(super) fn identity() -> Identity {
+    let folder = std::env::temp_dir().join(format!("repl-quic-{}-{}", std::process::id(), unique()));
+    let identity = Identity::development(&folder).expect("the folder can be written");
+    std::fs::remove_dir_all(folder).expect("it was made");
+    identity
+}
+
+/// Returns a number that this process has not returned before.
+pub(super) fn unique() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn server() -> MessageServer {
+    let mut server = MessageServer::new(ServerSettings::default());
+    server.register::<String>(Channel::Ordered);
+    server
+}
+
+impl Lan {
+    pub(super) fn new(conditions: LinkConditions) -> Self {
+        Self::with(conditions, ServerConfig::default())
+    }
+
+    pub(super) fn with(conditions: LinkConditions, config: ServerConfig) -> Self {
+        let network = Network::new(1);
+        let air = Air { network, now: Duration::ZERO, arrived: Vec::new(), heard: None };
+        let (air, identity) = (Arc::new(Mutex::new(air)), identity());
+        let quic = quic(&air, &identity, config);
+        Self {
+            air,
+            identity,
+            quic,
+            server: server(),
+            guests: Vec::new(),
+            events: Vec::new(),
+            heard: Vec::new(),
+            conditions,
+        }
+    }
+
+    /// Starts the process of the server again, with the same certificate.
+    pub(super) fn restart(&mut self) {
+        self.quic = quic(&self.air, &self.identity, ServerConfig::default());
+        self.server = server();
+    }
+
+    /// Returns a peer that has a link to the server.
+    pub(super) fn link(&self) -> PeerId {
+        let peer = PeerId(unique() as u32 % 60_000 + 1);
+        lock(&self.air).network.connect(SERVER, peer, self.conditions);
+        peer
+    }
+
+    /// Adds a client that trusts the server.
+    pub(super) fn enter(&mut self) -> usize {
+        let trust = Trust::pinned([self.identity.hash()]);
+        self.enter_with(&trust, "localhost")
+    }
+
+    pub(super) fn enter_with(&mut self, trust: &Trust, name: &str) -> usize {
+        let peer = Arc::new(Mutex::new(self.link()));
+        let wire = AirWire { air: Arc::clone(&self.air), me: Arc::clone(&peer) };
+        let quic = QuicClient::over(Box::new(wire), address(SERVER), name, trust).expect("it can be made");
+        let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(unique() + 1));
+        client.register::<String>(Channel::Ordered);
+        self.guests.push(Guest { quic, client, ends: Vec::new(), heard: Vec::new(), peer });
+        self.guests.len() - 1
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        lock(&self.air).now
+    }
+
+    /// Runs a frame of all.
+    pub(super) fn step(&mut self) {
+        lock(&self.air).advance(FRAME);
+        self.step_server();
+        (0..self.guests.len()).for_each(|guest| self.step_guest(guest));
+    }
+
+    pub(super) fn step_server(&mut self) {
+        let now = self.now();
+        self.quic.receive(&mut self.server, now).expect("the wire works");
+        self.events.extend(std::iter::from_fn(|| self.server.poll_event()));
+        self.heard.extend(std::iter::from_fn(|| self.server.poll::<String>()));
+        self.server.tick(now);
+        self.quic.transmit(&mut self.server, now).expect("the wire works");
+    }
+
+    pub(super) fn step_guest(&mut self, guest: usize) {
+        let now = self.now();
+        let Guest { quic, client, ends, heard, .. } = &mut self.guests[guest];
+        quic.receive(client, now).expect("the wire works");
+        heard.extend(std::iter::from_fn(|| client.poll::<String>()));
+        client.tick(now);
+        ends.extend(client.take_end());
+        quic.transmit(client, now).expect("the wire works");
+    }
+
+    /// Runs until something is true. Returns how long that took, or `None` if it took longer than `most`.
+    pub(super) fn until(&mut self, most: Duration, is_reached: impl Fn(&Self) -> bool) -> Option<Duration> {
+        let start = self.now();
+        while !is_reached(self) {
+            if self.now() - start >= most {
+                return None;
+            }
+            self.step();
+        }
+        Some(self.now() - start)
+    }
+
+    /// Runs until all clients are connected.
+    pub(super) fn settle(&mut self) {
+        let all = |lan: &Self| lan.guests.iter().all(|guest| guest.client.is_connected());
+        assert!(self.until(Duration::from_secs(10), all).is_some(), "{:?}", self.guests[0].ends);
+    }
+
+    pub(super) fn run(&mut self, time: Duration) {
+        self.until(time, |_| false);
+    }
+}
+
+fn quic(air: &Shared, identity: &Identity, config: ServerConfig) -> QuicServer {
+    let wire = AirWire { air: Arc::clone(air), me: Arc::new(Mutex::new(SERVER)) };
+    QuicServer::over(Box::new(wire), identity, config).expect("the identity is good")
+}
+
+/// Returns a hash that no certificate has.
+pub(super) fn other_hash() -> CertificateHash {
+    CertificateHash([7; 32])
+}

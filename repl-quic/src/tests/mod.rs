@@ -1,0 +1,4 @@
+//! A server and clients over QUIC on a simulated network, and over real sockets.
+
+mod lan;
+mod sessions;

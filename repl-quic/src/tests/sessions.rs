@@ -1,0 +1,114 @@
+//! Sessions begin, go on and end.
+
+use std::time::Duration;
+
+use repl_link::DisconnectReason;
+use repl_link::plain::SessionEvent;
+use repl_sim::LinkConditions;
+
+use super::lan::{Lan, address, lock};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A link with this latency in each direction.
+fn link(latency_ms: u64) -> LinkConditions {
+    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
+}
+
+#[test]
+fn messages_go_both_ways_and_nothing_of_them_can_be_read_on_the_way() {
+    const CANARY: &str = "a canary that nobody but the other side may see";
+    let mut lan = Lan::new(link(20));
+    lock(&lan.air).heard = Some(Vec::new());
+    let guest = lan.enter();
+    lan.settle();
+    lan.guests[guest].client.send(&CANARY.to_owned()).expect("there is room");
+    lan.server.send_to_all(&CANARY.to_owned()).expect("there is room");
+    let both = |lan: &Lan| lan.heard.len() == 1 && lan.guests[guest].heard.len() == 1;
+    assert!(lan.until(SECOND, both).is_some());
+    assert_eq!((&*lan.heard[0].1, &*lan.guests[guest].heard[0]), (CANARY, CANARY));
+    let heard = lock(&lan.air).heard.take().expect("somebody listened");
+    let part = &CANARY.as_bytes()[..8];
+    assert!(
+        heard.len() > 10 && !heard.iter().any(|(_, _, bytes)| bytes.windows(8).any(|bytes| bytes == part))
+    );
+}
+
+#[test]
+fn the_first_message_arrives_after_three_round_trips() {
+    let mut lan = Lan::new(link(200));
+    let guest = lan.enter();
+    lan.step();
+    let connected = lan.until(5 * SECOND, |lan| !lan.events.is_empty());
+    lan.server.send_to_all(&"welcome".to_owned()).expect("there is room");
+    let heard = lan.until(5 * SECOND, |lan| !lan.guests[guest].heard.is_empty());
+    let took = connected.zip(heard).map(|(connected, heard)| connected + heard).expect("it arrives");
+    assert!(took <= Duration::from_millis(3 * 400), "{took:?}");
+}
+
+#[test]
+fn a_client_that_leaves_is_gone_at_once_and_one_that_is_told_to_hears_why() {
+    let mut lan = Lan::new(link(20));
+    let (leaving, staying) = (lan.enter(), lan.enter());
+    lan.settle();
+    let ids: Vec<_> = lan.events.drain(..).collect();
+    lan.guests[leaving].client.disconnect();
+    lan.run(SECOND / 5);
+    let [SessionEvent::Connected(first), SessionEvent::Connected(second)] = ids[..] else {
+        panic!("{ids:?}")
+    };
+    let gone = if lan.events == [SessionEvent::Disconnected(first, DisconnectReason::Closed)] {
+        first
+    } else {
+        second
+    };
+    assert_eq!(lan.events, [SessionEvent::Disconnected(gone, DisconnectReason::Closed)]);
+    let other = if gone == first { second } else { first };
+    lan.server.disconnect(other);
+    lan.run(SECOND / 5);
+    assert_eq!(lan.guests[staying].ends, [DisconnectReason::Closed]);
+    lan.run(3 * SECOND);
+    assert_eq!((lan.quic.address(first), lan.quic.address(second)), (None, None));
+}
+
+#[test]
+fn a_server_that_is_started_again_has_its_clients_back_within_two_seconds() {
+    let mut lan = Lan::new(link(20));
+    let guest = lan.enter();
+    lan.settle();
+    lan.run(SECOND);
+    lan.restart();
+    lan.events.clear();
+    let back = lan.until(5 * SECOND, |lan| lan.events.len() == 1);
+    assert!(back.is_some_and(|back| back <= 2 * SECOND), "{back:?}");
+    assert_eq!(lan.guests[guest].ends, [DisconnectReason::Forgotten]);
+    lan.settle();
+}
+
+#[test]
+fn a_client_whose_address_changes_plays_on() {
+    let mut lan = Lan::new(link(20));
+    let guest = lan.enter();
+    lan.settle();
+    let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
+    let moved = lan.link();
+    *lan.guests[guest].peer.lock().expect("nobody panics with it") = moved;
+    lan.run(3 * SECOND);
+    lan.server.send_to_all(&"still here".to_owned()).expect("there is room");
+    assert!(lan.until(SECOND, |lan| !lan.guests[guest].heard.is_empty()).is_some());
+    assert_eq!((lan.quic.address(id), lan.events.len()), (Some(address(moved)), 1));
+}
+
+#[test]
+fn a_client_that_is_frozen_for_long_is_dropped_and_comes_back() {
+    let mut lan = Lan::new(link(20));
+    let guest = lan.enter();
+    lan.settle();
+    for _ in 0..3_000 {
+        lock(&lan.air).advance(super::lan::FRAME);
+        lan.step_server();
+    }
+    assert!(matches!(lan.events[..], [_, SessionEvent::Disconnected(_, DisconnectReason::Timeout)]));
+    let back = lan.until(5 * SECOND, |lan| lan.events.len() == 3);
+    assert!(back.is_some(), "{:?}, {:?}", lan.events, lan.guests[guest].ends);
+}

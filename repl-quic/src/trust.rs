@@ -1,0 +1,198 @@
+//! Which servers a client trusts.
+//!
+//! *Invariant:* a certificate that is not valid now is never trusted.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ring::digest::{SHA256, digest};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+
+use crate::identity::{IdentityError, certificate_of, read_chain};
+
+/// The SHA-256 hash of a certificate, by which a client can trust it. It is written as 64 hexadecimal digits,
+/// and colons between them are ignored when it is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CertificateHash(pub [u8; 32]);
+
+/// Which servers a client trusts.
+#[derive(Clone, Debug)]
+pub struct Trust {
+    verifier: Arc<dyn ServerCertVerifier>,
+}
+
+/// Why a client cannot know whom to trust.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file of a certificate could not be read.
+    #[error(transparent)]
+    File(#[from] IdentityError),
+    /// The certificates of the operating system could not be loaded.
+    #[error("the trusted certificates of this system could not be loaded: {0}")]
+    Platform(String),
+    /// A text is no hash of a certificate.
+    #[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
+    Hash(String),
+}
+
+impl Trust {
+    /// Trusts what the operating system trusts: certificates of the usual authorities, for the name to which
+    /// the client connects. Use it for servers with a name of their own.
+    ///
+    /// # Errors
+    /// Returns an error if the certificates of the system cannot be loaded.
+    pub fn platform() -> Result<Self, TrustError> {
+        let verifier = Verifier::new(provider()).map_err(|error| TrustError::Platform(error.to_string()))?;
+        Ok(Self { verifier: Arc::new(verifier) })
+    }
+
+    /// Trusts only certificates with one of these hashes, whatever their names and whoever signed them, as
+    /// long as they are valid. List the hash of the next certificate beside that of the present one before
+    /// you replace it. How a client gets the hashes decides how safe this is: with the program, or from a
+    /// matchmaker over HTTPS.
+    pub fn pinned(hashes: impl IntoIterator<Item = CertificateHash>) -> Self {
+        Self { verifier: Arc::new(Pinned { hashes: hashes.into_iter().collect(), provider: provider() }) }
+    }
+
+    /// Trusts the certificate that [`Identity::development`](crate::Identity::development) has put into a
+    /// folder: for a server on the same machine.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if there is none. Start the server first.
+    pub fn development(folder: impl AsRef<Path>) -> Result<Self, TrustError> {
+        let chain = read_chain(&certificate_of(folder.as_ref()))?;
+        Ok(Self::pinned(chain.first().map(|own| CertificateHash::of(own))))
+    }
+
+    /// Returns the settings of TLS for a client that trusts these servers.
+    pub(crate) fn tls(&self) -> Result<rustls::ClientConfig, Error> {
+        let mut tls = rustls::ClientConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::clone(&self.verifier))
+            .with_no_client_auth();
+        tls.alpn_protocols = vec![crate::settings::PROTOCOL.to_vec()];
+        tls.enable_early_data = false;
+        Ok(tls)
+    }
+}
+
+impl CertificateHash {
+    /// Returns the hash of a certificate in the form DER.
+    pub(crate) fn of(certificate: &[u8]) -> Self {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest(&SHA256, certificate).as_ref());
+        Self(hash)
+    }
+}
+
+impl fmt::Display for CertificateHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for CertificateHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for CertificateHash {
+    type Err = TrustError;
+
+    fn from_str(text: &str) -> Result<Self, TrustError> {
+        let wrong = || TrustError::Hash(text.to_owned());
+        let digits: Option<Vec<u8>> = text
+            .chars()
+            .filter(|char| *char != ':')
+            .map(|char| char.to_digit(16).map(|digit| digit as u8))
+            .collect();
+        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(wrong)?;
+        let mut hash = [0; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+        }
+        Ok(Self(hash))
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// Trusts certificates with certain hashes.
+#[derive(Debug)]
+struct Pinned {
+    hashes: Vec<CertificateHash>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if !self.hashes.contains(&CertificateHash::of(own)) {
+            return Err(CertificateError::ApplicationVerificationFailure.into());
+        }
+        check_time(own, now)?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(Error::General("TLS 1.2 is not used".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, own, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Checks that a certificate is valid at a time.
+fn check_time(own: &CertificateDer<'_>, time: UnixTime) -> Result<(), CertificateError> {
+    let (_, parsed) = X509Certificate::from_der(own).map_err(|_| CertificateError::BadEncoding)?;
+    let secs = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    let time = ASN1Time::from_timestamp(secs).map_err(|_| CertificateError::Expired)?;
+    if time < parsed.validity().not_before {
+        Err(CertificateError::NotValidYet)
+    } else if time > parsed.validity().not_after {
+        Err(CertificateError::Expired)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns whether a certificate is valid at a time.
+pub(crate) fn is_valid_at(own: &CertificateDer<'_>, time: SystemTime) -> bool {
+    let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    check_time(own, UnixTime::since_unix_epoch(since_epoch)).is_ok()
+}

@@ -1,0 +1,126 @@
+//! What carries the datagrams: a UDP socket, or a simulated network.
+//!
+//! *Invariant:* a datagram is lost only on the way: what the socket cannot take yet is sent later.
+
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use quinn_proto::{EcnCodepoint, Transmit};
+use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
+
+/// A datagram that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received<'a> {
+    pub(crate) from: SocketAddr,
+    /// The address of this side to which it was sent, if the system says it.
+    pub(crate) to: Option<IpAddr>,
+    pub(crate) ecn: Option<EcnCodepoint>,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// What carries the datagrams of QUIC.
+pub(crate) trait Wire: Send {
+    /// Calls `take` with datagrams that have arrived. Returns whether there may be more.
+    fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool>;
+
+    /// Sends datagrams. Returns whether they were sent; otherwise, send them again later.
+    fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool>;
+
+    /// Returns how many datagrams of equal length can be sent at once.
+    fn most_segments(&self) -> usize;
+
+    /// Returns whether the network never divides datagrams, so that their greatest size can be searched.
+    fn keeps_whole(&self) -> bool;
+
+    /// Returns the address of this side.
+    fn local_address(&self) -> io::Result<SocketAddr>;
+}
+
+/// A UDP socket that does not block, with what the system offers for QUIC: many datagrams at once, and marks
+/// of congestion.
+pub(crate) struct UdpWire {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    buffers: Vec<Vec<u8>>,
+}
+
+/// The greatest datagram, and the most datagrams of equal length that are received as one.
+const BUFFER_BYTES: usize = 65_536;
+
+/// How much the system stores of what arrives between two ticks, and of what is sent in a tick, if it may.
+const SOCKET_BYTES: usize = 4 << 20;
+
+impl UdpWire {
+    pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = UdpSocket::bind(address)?;
+        let state = UdpSocketState::new((&socket).into())?;
+        // The system may allow less.
+        state.set_recv_buffer_size((&socket).into(), SOCKET_BYTES).ok();
+        state.set_send_buffer_size((&socket).into(), SOCKET_BYTES).ok();
+        let buffers = vec![vec![0; BUFFER_BYTES]; BATCH_SIZE];
+        Ok(Self { socket, state, buffers })
+    }
+}
+
+impl Wire for UdpWire {
+    fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool> {
+        let mut meta = [RecvMeta::default(); BATCH_SIZE];
+        let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+        let count = match self.state.recv((&self.socket).into(), &mut slices, &mut meta) {
+            Ok(count) => count,
+            Err(error) if is_passing(&error) => return Ok(error.kind() != ErrorKind::WouldBlock),
+            Err(error) => return Err(error),
+        };
+        for (meta, buffer) in meta.iter().zip(&self.buffers).take(count) {
+            let bytes = buffer.get(..meta.len).unwrap_or_default();
+            for bytes in bytes.chunks(meta.stride.max(1)) {
+                let ecn = meta.ecn.and_then(|ecn| EcnCodepoint::from_bits(ecn as u8));
+                take(&Received { from: meta.addr, to: meta.dst_ip, ecn, bytes });
+            }
+        }
+        Ok(true)
+    }
+
+    fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool> {
+        let sent = self.state.try_send(
+            (&self.socket).into(),
+            &quinn_udp::Transmit {
+                destination: transmit.destination,
+                ecn: transmit.ecn.and_then(|ecn| quinn_udp::EcnCodepoint::from_bits(ecn as u8)),
+                contents: bytes,
+                segment_size: transmit.segment_size,
+                src_ip: transmit.src_ip,
+            },
+        );
+        match sent {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            // What cannot be sent, to an address that is gone or at a size that the path does not carry,
+            // counts as lost.
+            _ => Ok(true),
+        }
+    }
+
+    fn most_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    fn keeps_whole(&self) -> bool {
+        !self.state.may_fragment()
+    }
+
+    fn local_address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+}
+
+/// Returns whether an error of receiving says nothing about the socket: there is nothing to receive, or
+/// somebody to whom a datagram was sent is not there.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock
+            | ErrorKind::Interrupted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionRefused
+    )
+}
