@@ -530,6 +530,9 @@ pub use repl_net::{
     ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate,
     Viewer,
 };
+/// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
+#[cfg(feature = "quic")]
+pub use repl_quic as quic;
 pub use repl_sim as sim;
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their

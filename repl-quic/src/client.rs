@@ -169,10 +169,8 @@ impl QuicClient {
                         connection.datagrams().send(packet, true).ok();
                     }
                 }
-                Event::ConnectionLost { reason } => {
-                    if client.session_number() == current.session {
-                        client.lose_session(losses::reason_of(&reason));
-                    }
+                Event::ConnectionLost { reason } if client.session_number() == current.session => {
+                    client.lose_session(losses::reason_of(&reason));
                 }
                 _ => {}
             }

@@ -37,7 +37,7 @@ pub(crate) enum Arrival {
     /// Something for a connection, or nothing that has a meaning.
     Taken,
     /// The first datagram of a connection that is not accepted yet.
-    Newcomer(Incoming),
+    Newcomer(Box<Incoming>),
     /// It needs an answer, which belongs to no connection.
     Answer(Transmit),
 }
@@ -70,7 +70,7 @@ impl Engine {
         match self.endpoint.handle(now, from, to, ecn, BytesMut::from(bytes), answer) {
             None => Arrival::Taken,
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
-            Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(incoming),
+            Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some(driven) = self.connections.get_mut(&handle) {
                     driven.connection.handle_event(event);

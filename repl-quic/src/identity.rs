@@ -5,7 +5,7 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,9 @@ use ring::hkdf::{HKDF_SHA256, Prk, Salt};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::trust::{self, CertificateHash};
+use crate::certificate::{
+    CertificateHash, IdentityError, certificate_of, content, file, is_valid_at, read, read_chain,
+};
 
 /// How long a development certificate lives: browsers accept a certificate by its hash for at most 14 days.
 const DEVELOPMENT_LIFE: Duration = Duration::from_secs(13 * 24 * 3_600);
@@ -23,7 +25,6 @@ const DEVELOPMENT_LIFE: Duration = Duration::from_secs(13 * 24 * 3_600);
 /// How long before its end a development certificate is replaced.
 const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 
-const CERTIFICATE_FILE: &str = "certificate.pem";
 const KEY_FILE: &str = "key.pem";
 
 /// Who a server is: its certificate and the key that proves that the certificate is its own. `Debug` does not
@@ -31,31 +32,6 @@ const KEY_FILE: &str = "key.pem";
 pub struct Identity {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
-}
-
-/// Why an identity could not be loaded or made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum IdentityError {
-    /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A file is not what it should be.
-    #[error("{}: {why}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.
-    #[error("the key and the certificate do not go together: {0}")]
-    Mismatch(String),
 }
 
 impl Identity {
@@ -89,11 +65,11 @@ impl Identity {
     /// Returns an error that names the file if the folder cannot be read or written.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let folder = folder.as_ref();
-        let (certificate, key) = (folder.join(CERTIFICATE_FILE), folder.join(KEY_FILE));
+        let (certificate, key) = (certificate_of(folder), folder.join(KEY_FILE));
         if certificate.exists() && key.exists() {
             let identity = Self::from_pem(&certificate, &key)?;
             let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
-            if identity.chain.first().zip(later).is_some_and(|(own, later)| trust::is_valid_at(own, later)) {
+            if identity.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later)) {
                 return Ok(identity);
             }
         }
@@ -157,26 +133,6 @@ fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError>
     Ok((params.self_signed(&key).map_err(failed)?, key))
 }
 
-/// Reads the certificates of a PEM file.
-pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
-    let bytes = read(path)?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    match chain {
-        Ok(chain) if !chain.is_empty() => Ok(chain),
-        Ok(_) => Err(content(path, "no certificate in the form PEM")),
-        Err(error) => Err(content(path, &format!("no certificate in the form PEM: {error}"))),
-    }
-}
-
-/// Returns the file of the certificate in a folder of [`Identity::development`].
-pub(crate) fn certificate_of(folder: &Path) -> PathBuf {
-    folder.join(CERTIFICATE_FILE)
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, IdentityError> {
-    fs::read(path).map_err(|source| file(path, source))
-}
-
 /// Writes a file that only its owner can read.
 fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
     fs::remove_file(path)
@@ -191,12 +147,4 @@ fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(path).and_then(|mut open| io::Write::write_all(&mut open, bytes));
     written.map_err(|source| file(path, source))
-}
-
-fn file(path: &Path, source: io::Error) -> IdentityError {
-    IdentityError::File { path: path.to_owned(), source }
-}
-
-fn content(path: &Path, why: &str) -> IdentityError {
-    IdentityError::Content { path: path.to_owned(), why: why.to_owned() }
 }

@@ -51,6 +51,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]
 
+mod certificate;
 mod client;
 mod engine;
 mod identity;
@@ -61,12 +62,13 @@ mod settings;
 mod trust;
 mod wire;
 
+pub use certificate::{CertificateHash, HashError, IdentityError};
 pub use client::QuicClient;
-pub use identity::{Identity, IdentityError};
+pub use identity::Identity;
 pub use server::QuicServer;
 pub use server::config::ServerConfig;
 pub use server::counters::ServerCounters;
-pub use trust::{CertificateHash, Trust, TrustError};
+pub use trust::{Trust, TrustError};
 
 #[cfg(test)]
 mod tests;

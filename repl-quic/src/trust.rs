@@ -2,26 +2,16 @@
 //!
 //! *Invariant:* a certificate that is not valid now is never trusted.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use ring::digest::{SHA256, digest};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
-use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
-use crate::identity::{IdentityError, certificate_of, read_chain};
-
-/// The SHA-256 hash of a certificate, by which a client can trust it. It is written as 64 hexadecimal digits,
-/// and colons between them are ignored when it is read.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CertificateHash(pub [u8; 32]);
+use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_time, read_chain};
 
 /// Which servers a client trusts.
 #[derive(Clone, Debug)]
@@ -39,9 +29,6 @@ pub enum TrustError {
     /// The certificates of the operating system could not be loaded.
     #[error("the trusted certificates of this system could not be loaded: {0}")]
     Platform(String),
-    /// A text is no hash of a certificate.
-    #[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
-    Hash(String),
 }
 
 impl Trust {
@@ -83,46 +70,6 @@ impl Trust {
         tls.alpn_protocols = vec![crate::settings::PROTOCOL.to_vec()];
         tls.enable_early_data = false;
         Ok(tls)
-    }
-}
-
-impl CertificateHash {
-    /// Returns the hash of a certificate in the form DER.
-    pub(crate) fn of(certificate: &[u8]) -> Self {
-        let mut hash = [0; 32];
-        hash.copy_from_slice(digest(&SHA256, certificate).as_ref());
-        Self(hash)
-    }
-}
-
-impl fmt::Display for CertificateHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for CertificateHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for CertificateHash {
-    type Err = TrustError;
-
-    fn from_str(text: &str) -> Result<Self, TrustError> {
-        let wrong = || TrustError::Hash(text.to_owned());
-        let digits: Option<Vec<u8>> = text
-            .chars()
-            .filter(|char| *char != ':')
-            .map(|char| char.to_digit(16).map(|digit| digit as u8))
-            .collect();
-        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(wrong)?;
-        let mut hash = [0; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
-        }
-        Ok(Self(hash))
     }
 }
 
@@ -175,24 +122,4 @@ impl ServerCertVerifier for Pinned {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
     }
-}
-
-/// Checks that a certificate is valid at a time.
-fn check_time(own: &CertificateDer<'_>, time: UnixTime) -> Result<(), CertificateError> {
-    let (_, parsed) = X509Certificate::from_der(own).map_err(|_| CertificateError::BadEncoding)?;
-    let secs = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
-    let time = ASN1Time::from_timestamp(secs).map_err(|_| CertificateError::Expired)?;
-    if time < parsed.validity().not_before {
-        Err(CertificateError::NotValidYet)
-    } else if time > parsed.validity().not_after {
-        Err(CertificateError::Expired)
-    } else {
-        Ok(())
-    }
-}
-
-/// Returns whether a certificate is valid at a time.
-pub(crate) fn is_valid_at(own: &CertificateDer<'_>, time: SystemTime) -> bool {
-    let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    check_time(own, UnixTime::since_unix_epoch(since_epoch)).is_ok()
 }

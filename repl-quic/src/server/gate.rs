@@ -35,7 +35,7 @@ impl Gate<'_> {
         match arrival {
             Arrival::Taken => None,
             Arrival::Answer(transmit) => Some(transmit),
-            Arrival::Newcomer(incoming) => self.admit(engine, now, incoming, answer),
+            Arrival::Newcomer(incoming) => self.admit(engine, now, *incoming, answer),
         }
     }
 

@@ -21,7 +21,8 @@ use repl_link::parts::{Maker, Roster, Secret};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::identity::{Identity, IdentityError};
+use crate::certificate::IdentityError;
+use crate::identity::Identity;
 use crate::losses;
 use crate::port::Port;
 use crate::settings::{self, OVER};

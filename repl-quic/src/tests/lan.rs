@@ -11,7 +11,7 @@ use repl_link::{Channel, ClientTerms, ConnectionId, DisconnectReason, ServerSett
 use repl_sim::{LinkConditions, Network, PeerId};
 
 use crate::wire::{Received, Wire};
-use crate::{CertificateHash, Identity, QuicClient, QuicServer, ServerConfig, Trust};
+use crate::{Identity, QuicClient, QuicServer, ServerConfig, Trust};
 
 /// The time between two frames of each side.
 pub(super) const FRAME: Duration = Duration::from_millis(10);
@@ -253,9 +253,4 @@ impl Lan {
 fn quic(air: &Shared, identity: &Identity, config: ServerConfig) -> QuicServer {
     let wire = AirWire { air: Arc::clone(air), me: Arc::new(Mutex::new(SERVER)) };
     QuicServer::over(Box::new(wire), identity, config).expect("the identity is good")
-}
-
-/// Returns a hash that no certificate has.
-pub(super) fn other_hash() -> CertificateHash {
-    CertificateHash([7; 32])
 }

@@ -1,0 +1,142 @@
+//! Certificates: their hashes, their dates and their files.
+//!
+//! *Invariant:* what is wrong with a file is told with its path.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use ring::digest::{SHA256, digest};
+use rustls::CertificateError;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
+
+/// The file of the certificate in a folder for development.
+const CERTIFICATE_FILE: &str = "certificate.pem";
+
+/// The SHA-256 hash of a certificate, by which a client can trust it. It is written as 64 hexadecimal digits,
+/// and colons between them are ignored when it is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CertificateHash(pub [u8; 32]);
+
+/// A text is no hash of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
+pub struct HashError(String);
+
+/// Why an identity could not be loaded or made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {why}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.
+    #[error("the key and the certificate do not go together: {0}")]
+    Mismatch(String),
+}
+
+impl CertificateHash {
+    /// Returns the hash of a certificate in the form DER.
+    pub(crate) fn of(certificate: &[u8]) -> Self {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest(&SHA256, certificate).as_ref());
+        Self(hash)
+    }
+}
+
+impl fmt::Display for CertificateHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for CertificateHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for CertificateHash {
+    type Err = HashError;
+
+    fn from_str(text: &str) -> Result<Self, HashError> {
+        let wrong = || HashError(text.to_owned());
+        let digits: Option<Vec<u8>> = text
+            .chars()
+            .filter(|char| *char != ':')
+            .map(|char| char.to_digit(16).map(|digit| digit as u8))
+            .collect();
+        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(wrong)?;
+        let mut hash = [0; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+        }
+        Ok(Self(hash))
+    }
+}
+
+/// Reads the certificates of a PEM file.
+pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
+    let bytes = read(path)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    match chain {
+        Ok(chain) if !chain.is_empty() => Ok(chain),
+        Ok(_) => Err(content(path, "no certificate in the form PEM")),
+        Err(error) => Err(content(path, &format!("no certificate in the form PEM: {error}"))),
+    }
+}
+
+/// Returns the file of the certificate in a folder of [`Identity::development`].
+pub(crate) fn certificate_of(folder: &Path) -> PathBuf {
+    folder.join(CERTIFICATE_FILE)
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, IdentityError> {
+    fs::read(path).map_err(|source| file(path, source))
+}
+
+pub(crate) fn file(path: &Path, source: io::Error) -> IdentityError {
+    IdentityError::File { path: path.to_owned(), source }
+}
+
+pub(crate) fn content(path: &Path, why: &str) -> IdentityError {
+    IdentityError::Content { path: path.to_owned(), why: why.to_owned() }
+}
+
+/// Checks that a certificate is valid at a time.
+pub(crate) fn check_time(own: &CertificateDer<'_>, time: UnixTime) -> Result<(), CertificateError> {
+    let (_, parsed) = X509Certificate::from_der(own).map_err(|_| CertificateError::BadEncoding)?;
+    let secs = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    let time = ASN1Time::from_timestamp(secs).map_err(|_| CertificateError::Expired)?;
+    if time < parsed.validity().not_before {
+        Err(CertificateError::NotValidYet)
+    } else if time > parsed.validity().not_after {
+        Err(CertificateError::Expired)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns whether a certificate is valid at a time.
+pub(crate) fn is_valid_at(own: &CertificateDer<'_>, time: SystemTime) -> bool {
+    let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    check_time(own, UnixTime::since_unix_epoch(since_epoch)).is_ok()
+}
