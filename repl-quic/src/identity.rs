@@ -120,8 +120,8 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Makes a certificate for development with its key.
-fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError> {
+/// Makes a certificate for development with its key, valid from `now` on.
+pub(crate) fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError> {
     let failed = |error: rcgen::Error| IdentityError::Mismatch(error.to_string());
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let mut params = CertificateParams::new(names).map_err(failed)?;

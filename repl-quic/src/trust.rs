@@ -16,7 +16,7 @@ use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_t
 /// Which servers a client trusts.
 #[derive(Clone, Debug)]
 pub struct Trust {
-    verifier: Arc<dyn ServerCertVerifier>,
+    pub(crate) verifier: Arc<dyn ServerCertVerifier>,
 }
 
 /// Why a client cannot know whom to trust.

@@ -122,6 +122,18 @@ impl QuicServer {
         self.clients.get(connection).map(|client| client.address)
     }
 
+    /// Returns the number of clients, with those that are about to leave.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Returns the number of newcomers that have not finished the handshake of TLS.
+    #[must_use]
+    pub fn unfinished_handshakes(&self) -> usize {
+        self.strangers.len()
+    }
+
     /// Returns what was counted so far.
     #[must_use]
     pub fn counters(&self) -> ServerCounters {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -125,9 +126,14 @@ pub(super) struct Lan {
     conditions: LinkConditions,
 }
 
+/// Returns a folder that is not there.
+pub(super) fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("repl-quic-{}-{}", std::process::id(), unique()))
+}
+
 /// Returns an identity that no other test has.
 pub(super) fn identity() -> Identity {
-    let folder = std::env::temp_dir().join(format!("repl-quic-{}-{}", std::process::id(), unique()));
+    let folder = folder();
     let identity = Identity::development(&folder).expect("the folder can be written");
     std::fs::remove_dir_all(folder).expect("it was made");
     identity
@@ -140,11 +146,16 @@ pub(super) fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-fn server() -> MessageServer {
-    let mut server = MessageServer::new(ServerSettings::default());
+fn server(mtu_bytes: usize) -> MessageServer {
+    let mut settings = ServerSettings::default();
+    settings.terms.capacity.mtu_bytes = mtu_bytes;
+    let mut server = MessageServer::new(settings);
     server.register::<String>(Channel::Ordered);
     server
 }
+
+/// The largest packets that QUIC carries in datagrams of 1,452 bytes.
+const LARGEST: usize = 1_414;
 
 impl Lan {
     pub(super) fn new(conditions: LinkConditions) -> Self {
@@ -160,7 +171,7 @@ impl Lan {
             air,
             identity,
             quic,
-            server: server(),
+            server: server(LARGEST),
             guests: Vec::new(),
             events: Vec::new(),
             heard: Vec::new(),
@@ -171,7 +182,7 @@ impl Lan {
     /// Starts the process of the server again, with the same certificate.
     pub(super) fn restart(&mut self) {
         self.quic = quic(&self.air, &self.identity, ServerConfig::default());
-        self.server = server();
+        self.server = server(LARGEST);
     }
 
     /// Returns a peer that has a link to the server.
@@ -179,6 +190,13 @@ impl Lan {
         let peer = PeerId(unique() as u32 % 60_000 + 1);
         lock(&self.air).network.connect(SERVER, peer, self.conditions);
         peer
+    }
+
+    /// Changes all links.
+    pub(super) fn set_conditions(&mut self, conditions: LinkConditions) {
+        let mut air = lock(&self.air);
+        let links: Vec<_> = air.network.links().map(|(link, ..)| link).collect();
+        links.into_iter().for_each(|link| air.network.set_conditions(link, conditions));
     }
 
     /// Adds a client that trusts the server.
@@ -191,7 +209,9 @@ impl Lan {
         let peer = Arc::new(Mutex::new(self.link()));
         let wire = AirWire { air: Arc::clone(&self.air), me: Arc::clone(&peer) };
         let quic = QuicClient::over(Box::new(wire), address(SERVER), name, trust).expect("it can be made");
-        let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(unique() + 1));
+        let mut terms = ClientTerms::default();
+        terms.capacity.mtu_bytes = LARGEST;
+        let mut client = MessageClient::new(terms, Session::for_tests(unique() + 1));
         client.register::<String>(Channel::Ordered);
         self.guests.push(Guest { quic, client, ends: Vec::new(), heard: Vec::new(), peer });
         self.guests.len() - 1

@@ -2,3 +2,5 @@
 
 mod lan;
 mod sessions;
+mod strangers;
+mod trust;

@@ -6,7 +6,7 @@ use repl_link::DisconnectReason;
 use repl_link::plain::SessionEvent;
 use repl_sim::LinkConditions;
 
-use super::lan::{Lan, address, lock};
+use super::lan::{Lan, SERVER, address, lock};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -111,4 +111,44 @@ fn a_client_that_is_frozen_for_long_is_dropped_and_comes_back() {
     assert!(matches!(lan.events[..], [_, SessionEvent::Disconnected(_, DisconnectReason::Timeout)]));
     let back = lan.until(5 * SECOND, |lan| lan.events.len() == 3);
     assert!(back.is_some(), "{:?}, {:?}", lan.events, lan.guests[guest].ends);
+}
+
+#[test]
+fn packets_grow_to_what_the_path_carries_and_shrink_with_it() {
+    let wide = LinkConditions { mtu_bytes: 1_500, ..link(20) };
+    let mut lan = Lan::new(wide);
+    let guest = lan.enter();
+    lan.settle();
+    lan.run(3 * SECOND);
+    let largest = |lan: &mut Lan| {
+        lock(&lan.air).heard = Some(Vec::new());
+        let wanted = lan.guests[guest].heard.len() + 100;
+        (0..100).for_each(|_| _ = lan.server.send_to_all(&"x".repeat(90)).expect("there is room"));
+        assert!(lan.until(3 * SECOND, |lan| lan.guests[guest].heard.len() == wanted).is_some());
+        let heard = lock(&lan.air).heard.take().expect("somebody listened");
+        heard.iter().filter(|(from, ..)| *from == SERVER).map(|(.., bytes)| bytes.len()).max()
+    };
+    assert!(largest(&mut lan) > Some(1_300), "{:?}", largest(&mut lan));
+    lan.set_conditions(LinkConditions { mtu_bytes: 1_250, ..link(20) });
+    assert!(largest(&mut lan) > Some(1_250), "nothing has shown that the path is narrow");
+    lan.run(10 * SECOND);
+    assert!(largest(&mut lan) <= Some(1_250), "{:?}", largest(&mut lan));
+    assert!(lan.guests[guest].ends.is_empty());
+}
+
+#[test]
+fn messages_of_any_size_arrive_over_a_bad_link() {
+    let bad = LinkConditions { jitter: Duration::from_millis(20), ..link(60) }.with_loss(0.1);
+    let mut lan = Lan::new(bad);
+    let guest = lan.enter();
+    lan.settle();
+    let texts: Vec<_> = (0..60).map(|number| "y".repeat(number * 60)).collect();
+    for text in &texts {
+        lan.guests[guest].client.send(text).expect("there is room");
+        lan.server.send_to_all(text).expect("there is room");
+        lan.run(SECOND / 5);
+    }
+    lan.run(20 * SECOND);
+    let arrived: Vec<_> = lan.heard.iter().map(|(_, text)| text.clone()).collect();
+    assert!(arrived == texts && lan.guests[guest].heard == texts);
 }

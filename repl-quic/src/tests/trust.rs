@@ -1,0 +1,155 @@
+//! Whom a client trusts, and what it says of others.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rcgen::{CertificateParams, KeyPair};
+use repl_link::DisconnectReason;
+use repl_sim::LinkConditions;
+use rustls::RootCertStore;
+use rustls::client::WebPkiServerVerifier;
+use rustls::pki_types::PrivateKeyDer;
+
+use super::lan::{Lan, folder};
+use crate::{CertificateHash, Identity, IdentityError, Trust, TrustError, identity};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Returns what a client hears that does not trust the server.
+fn refusal(identity: Identity, trust: &Trust, name: &str) -> String {
+    let mut lan = Lan::new(LinkConditions::perfect());
+    lan.quic.set_identity(&identity).expect("the identity is good");
+    let guest = lan.enter_with(trust, name);
+    lan.until(Duration::from_secs(2), |lan| !lan.guests[guest].ends.is_empty());
+    let [DisconnectReason::Transport(why)] = &lan.guests[guest].ends[..] else {
+        panic!("{:?}", lan.guests[guest].ends)
+    };
+    let why = why.clone();
+    lan.run(Duration::from_secs(5));
+    assert_eq!((lan.guests[guest].ends.len(), lan.quic.clients()), (1, 0), "it does not try again");
+    why
+}
+
+/// Returns an identity that is valid for 13 days from a time on.
+fn identity_from(time: SystemTime) -> Identity {
+    let (certificate, key) = identity::make(time).expect("it can be made");
+    let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key").clone_key();
+    Identity { chain: vec![certificate.der().clone()], key }
+}
+
+/// Trusts the authority that signed nothing but this certificate.
+fn authority(identity: &Identity) -> Trust {
+    let mut roots = RootCertStore::empty();
+    roots.add(identity.chain[0].clone()).expect("a certificate");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    Trust { verifier: verifier.expect("there is a root") }
+}
+
+#[test]
+fn a_pinned_certificate_is_trusted_whatever_its_name_and_no_other_is() {
+    let (own, other) = (super::lan::identity(), super::lan::identity());
+    let mut lan = Lan::new(LinkConditions::perfect());
+    lan.quic.set_identity(&own).expect("the identity is good");
+    let guest = lan.enter_with(&Trust::pinned([other.hash(), own.hash()]), "another.name.example");
+    lan.settle();
+    assert!(lan.guests[guest].client.is_connected());
+    let why = refusal(own, &Trust::pinned([other.hash()]), "localhost");
+    assert!(why.contains("none of the pinned hashes"), "{why}");
+}
+
+#[test]
+fn a_certificate_that_is_not_valid_now_is_refused() {
+    let now = SystemTime::now();
+    for from in [now - 14 * DAY, now + DAY] {
+        let identity = identity_from(from);
+        let (pinned, authority) = (Trust::pinned([identity.hash()]), authority(&identity));
+        for trust in [pinned, authority] {
+            let why = refusal(identity_from(from), &Trust::pinned([identity.hash()]), "localhost");
+            assert!(why.contains("none of the pinned"), "it is another certificate: {why}");
+            let same = Identity { chain: identity.chain.clone(), key: identity.key.clone_key() };
+            let why = refusal(same, &trust, "localhost");
+            assert!(why.contains("is not valid now"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn an_authority_counts_only_for_the_names_in_the_certificate() {
+    let own = super::lan::identity();
+    let mut lan = Lan::new(LinkConditions::perfect());
+    let same = || Identity { chain: own.chain.clone(), key: own.key.clone_key() };
+    lan.quic.set_identity(&same()).expect("the identity is good");
+    lan.enter_with(&authority(&own), "localhost");
+    lan.settle();
+    let why = refusal(same(), &authority(&own), "game.example");
+    assert!(why.contains("does not have the name"), "{why}");
+    let key = KeyPair::generate().expect("a key");
+    let other = CertificateParams::new(["game.example".to_owned()]).expect("a name").self_signed(&key);
+    let chain = vec![other.expect("it can be signed").der().clone()];
+    let other = Identity { chain, key: own.key.clone_key() };
+    let why = refusal(same(), &authority(&other), "localhost");
+    assert!(why.contains("signed by no authority"), "{why}");
+}
+
+#[test]
+fn a_development_certificate_is_kept_until_two_days_before_its_end() {
+    let folder = folder();
+    let first = Identity::development(&folder).expect("the folder can be written").hash();
+    assert_eq!(Identity::development(&folder).expect("it is there").hash(), first);
+    for (from, is_kept) in [(SystemTime::now() - 10 * DAY, true), (SystemTime::now() - 12 * DAY, false)] {
+        let (certificate, key) = identity::make(from).expect("it can be made");
+        fs::write(folder.join("certificate.pem"), certificate.pem()).expect("the folder is there");
+        fs::write(folder.join("key.pem"), key.serialize_pem()).expect("the folder is there");
+        let old = CertificateHash::of(certificate.der());
+        assert_eq!(Identity::development(&folder).expect("it is there").hash() == old, is_kept);
+    }
+    #[cfg(unix)]
+    {
+        let rights = fs::metadata(folder.join("key.pem")).expect("it is there").permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&rights) & 0o077, 0, "only its owner can read it");
+    }
+    let trust = Trust::development(&folder).expect("the certificate is there");
+    let identity = Identity::development(&folder).expect("it is there");
+    let mut lan = Lan::new(LinkConditions::perfect());
+    lan.quic.set_identity(&identity).expect("the identity is good");
+    lan.enter_with(&trust, "localhost");
+    lan.settle();
+    fs::remove_dir_all(folder).expect("it was made");
+}
+
+#[test]
+fn a_file_that_is_missing_or_wrong_is_named() {
+    let folder = folder();
+    let error = Trust::development(&folder).expect_err("there is no server");
+    let TrustError::File(IdentityError::File { path, .. }) = error else { panic!("{error}") };
+    assert_eq!(path, folder.join("certificate.pem"));
+    Identity::development(&folder).expect("the folder can be written");
+    fs::write(folder.join("key.pem"), "no key").expect("the folder is there");
+    let error = Identity::development(&folder).expect_err("it has no key").to_string();
+    assert!(error.contains("key.pem") && error.contains("no private key"), "{error}");
+    let wrong = Identity { key: identity_from(SystemTime::now()).key, ..identity_from(SystemTime::now()) };
+    let mut lan = Lan::new(LinkConditions::perfect());
+    let error = lan.quic.set_identity(&wrong).expect_err("the key is of another").to_string();
+    assert!(error.contains("do not go together"), "{error}");
+    fs::remove_dir_all(folder).expect("it was made");
+}
+
+#[test]
+fn the_hash_of_a_certificate_is_read_as_it_is_written() {
+    let hash = super::lan::identity().hash();
+    assert_eq!(hash.to_string().parse(), Ok(hash));
+    let spread: Vec<_> = hash.0.iter().map(|byte| format!("{byte:02X}")).collect();
+    assert_eq!(spread.join(":").parse(), Ok(hash));
+    for wrong in ["", "12", "zz", &"0".repeat(65), &"é".repeat(32)] {
+        let error = wrong.parse::<CertificateHash>().expect_err("no hash").to_string();
+        assert!(error.contains("64 hexadecimal digits"), "{error}");
+    }
+}
+
+#[test]
+fn the_key_is_never_printed() {
+    let identity = super::lan::identity();
+    assert_eq!(format!("{identity:?}"), format!("Identity {{ hash: {}, .. }}", identity.hash()));
+}
