@@ -323,8 +323,8 @@
 //!
 //! # What this crate does not do
 //!
-//! - The crate opens no socket. It uses threads only with the feature `rayon`. It does not encrypt or
-//!   authenticate: the checksum of a packet detects damage, not forgery.
+//! - Without the feature `quic`, the crate opens no socket, and does not encrypt or authenticate: the checksum
+//!   of a packet detects damage, not forgery. It uses threads only with the feature `rayon`.
 //! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
 //!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
 //! - Clients send no state, only calls and messages. A call has at most 64 KiB, and so has a message, unless
@@ -396,6 +396,7 @@
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
+//! - `quic`: encrypted connections over the internet, in the module `quic`.
 //! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the same
 //!   time. The packets are the same.
 //! - `tracing`: logs sessions, mistakes, and, if that is wanted, what is in each packet. Ticks and packets that

@@ -18,6 +18,7 @@ use crate::engine::Arrival;
 use crate::losses;
 use crate::port::Port;
 use crate::settings::{self, OVER};
+use crate::telemetry::event;
 use crate::trust::Trust;
 use crate::wire::{UdpWire, Wire};
 
@@ -164,13 +165,16 @@ impl QuicClient {
             match event {
                 Event::Connected => {
                     current.is_established = true;
+                    event!(INFO, server = %self.server, "the connection to the server is encrypted");
                     let (first, connection) = (current.first.take(), self.port.engine.get_mut(handle));
                     if let Some((packet, connection)) = first.zip(connection) {
                         connection.datagrams().send(packet, true).ok();
                     }
                 }
                 Event::ConnectionLost { reason } if client.session_number() == current.session => {
-                    client.lose_session(losses::reason_of(&reason));
+                    let reason = losses::reason_of(&reason);
+                    event!(INFO, %reason, "the connection to the server was lost");
+                    client.lose_session(reason);
                 }
                 _ => {}
             }

@@ -6,13 +6,13 @@
 //! ```no_run
 //! use repl_link::plain::{MessageClient, MessageServer};
 //! use repl_link::{ClientTerms, ServerSettings, Session};
-//! use repl_quic::{Identity, QuicClient, QuicServer, ServerConfig, Trust};
+//! use repl_quic::{Identity, QuicClient, QuicServer, QuicConfig, Trust};
 //! use std::time::{Duration, Instant};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // In the process of the server:
 //! let identity = Identity::development("target/certificate")?; // or `Identity::from_pem` with a real one
-//! let mut quic = QuicServer::bind("0.0.0.0:7777".parse()?, &identity, ServerConfig::default())?;
+//! let mut quic = QuicServer::bind("0.0.0.0:7777".parse()?, &identity, QuicConfig::default())?;
 //! let mut server = MessageServer::new(ServerSettings::default());
 //! let start = Instant::now();
 //! # let is_running = || false;
@@ -59,6 +59,7 @@ mod losses;
 mod port;
 mod server;
 mod settings;
+mod telemetry;
 mod trust;
 mod wire;
 
@@ -66,8 +67,8 @@ pub use certificate::{CertificateHash, HashError, IdentityError};
 pub use client::QuicClient;
 pub use identity::Identity;
 pub use server::QuicServer;
-pub use server::config::ServerConfig;
-pub use server::counters::ServerCounters;
+pub use server::config::QuicConfig;
+pub use server::counters::QuicCounters;
 pub use trust::{Trust, TrustError};
 
 #[cfg(test)]

@@ -231,3 +231,8 @@ fn the_public_names_of_the_link_are_the_reviewed_ones() {
 fn the_public_names_of_the_simulated_network_are_the_reviewed_ones() {
     insta::assert_snapshot!("repl_sim", api("repl-sim"));
 }
+
+#[test]
+fn the_public_names_of_encrypted_connections_are_the_reviewed_ones() {
+    insta::assert_snapshot!("repl_quic", api("repl-quic"));
+}

@@ -42,7 +42,8 @@ const MAX_NEWCOMERS: usize = 4;
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The clients of a server by their addresses. The server is a [`Host`].
+/// The clients of a server by their addresses. What it receives and sends is neither encrypted nor
+/// authenticated: whoever can read it can forge it. The server is a [`Host`].
 ///
 /// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
 /// finds the connection of each packet, follows clients when their addresses change, and limits the number of

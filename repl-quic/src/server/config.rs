@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The limits of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerConfig {
+pub struct QuicConfig {
     /// The greatest number of clients. One beyond it learns
     /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
     /// 1,024.
@@ -28,7 +28,7 @@ pub struct ServerConfig {
     pub handshake_timeout: Duration,
 }
 
-impl Default for ServerConfig {
+impl Default for QuicConfig {
     fn default() -> Self {
         Self {
             max_clients: 1_024,
@@ -40,7 +40,7 @@ impl Default for ServerConfig {
     }
 }
 
-impl ServerConfig {
+impl QuicConfig {
     /// # Panics
     /// Panics if a limit is zero. The message contains the name of the field.
     #[track_caller]

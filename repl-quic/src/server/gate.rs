@@ -8,17 +8,18 @@ use quinn_proto::{Incoming, Transmit};
 use repl_link::Address;
 
 use super::clients::Clients;
-use super::config::ServerConfig;
-use super::counters::ServerCounters;
+use super::config::QuicConfig;
+use super::counters::{Count, QuicCounters};
 use super::strangers::{Admission, Strangers};
 use crate::engine::{Arrival, Engine};
+use crate::telemetry::event;
 
 /// What decides about newcomers.
 pub(super) struct Gate<'a> {
-    pub(super) config: &'a ServerConfig,
+    pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
-    pub(super) counters: &'a mut ServerCounters,
+    pub(super) counters: &'a mut QuicCounters,
     /// Whether nobody is taken any more.
     pub(super) is_closed: bool,
 }
@@ -52,7 +53,7 @@ impl Gate<'_> {
             *is_closed || clients.len() >= config.max_clients || clients.of(origin) >= config.max_per_origin;
         match strangers.admission(config, origin, incoming.remote_address_validated()) {
             Admission::Retry => {
-                counters.retries = counters.retries.saturating_add(1);
+                counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
             }
             Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
@@ -61,12 +62,13 @@ impl Gate<'_> {
                     None
                 }
                 Err(response) => {
-                    counters.failed_handshakes = counters.failed_handshakes.saturating_add(1);
+                    counters.count(Count::FailedHandshake);
                     response
                 }
             },
             Admission::Accept | Admission::Refuse => {
-                counters.refused = counters.refused.saturating_add(1);
+                event!(DEBUG, address = %incoming.remote_address(), "a newcomer was refused");
+                counters.count(Count::Refused);
                 Some(engine.endpoint().refuse(incoming, answer))
             }
         }

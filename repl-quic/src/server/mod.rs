@@ -26,10 +26,11 @@ use crate::identity::Identity;
 use crate::losses;
 use crate::port::Port;
 use crate::settings::{self, OVER};
+use crate::telemetry::event;
 use crate::wire::{UdpWire, Wire};
 use clients::{Client, Clients};
-use config::ServerConfig;
-use counters::ServerCounters;
+use config::QuicConfig;
+use counters::{Count, QuicCounters};
 use gate::Gate;
 use strangers::Strangers;
 
@@ -51,12 +52,12 @@ pub struct QuicServer {
     tls: Arc<QuicServerConfig>,
     /// After how much silence connections end, as they were configured last.
     silence: Duration,
-    config: ServerConfig,
+    config: QuicConfig,
     /// Protects the tokens of the sessions.
     secret: Secret,
     clients: Clients,
     strangers: Strangers,
-    counters: ServerCounters,
+    counters: QuicCounters,
     /// When the clients that are still here must go, if no others are taken.
     drains_until: Option<Duration>,
 }
@@ -71,13 +72,13 @@ impl QuicServer {
     /// # Panics
     /// Panics if a limit of `config` is zero.
     #[track_caller]
-    pub fn bind(address: SocketAddr, identity: &Identity, config: ServerConfig) -> io::Result<Self> {
+    pub fn bind(address: SocketAddr, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
         Self::over(Box::new(UdpWire::bind(address)?), identity, config)
     }
 
     /// Returns a server over a wire.
     #[track_caller]
-    pub(crate) fn over(wire: Box<dyn Wire>, identity: &Identity, config: ServerConfig) -> io::Result<Self> {
+    pub(crate) fn over(wire: Box<dyn Wire>, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
         config.assert_valid();
         let tls = tls(identity).map_err(io::Error::other)?;
         let mut secret = [0; 16];
@@ -91,7 +92,7 @@ impl QuicServer {
             secret: Secret::from(u128::from_le_bytes(secret)),
             clients: Clients::default(),
             strangers: Strangers::default(),
-            counters: ServerCounters::default(),
+            counters: QuicCounters::default(),
             drains_until: None,
         })
     }
@@ -136,7 +137,7 @@ impl QuicServer {
 
     /// Returns what was counted so far.
     #[must_use]
-    pub fn counters(&self) -> ServerCounters {
+    pub fn counters(&self) -> QuicCounters {
         self.counters
     }
 
@@ -185,7 +186,7 @@ impl QuicServer {
             if let Some((packet, handle)) = server.roster_mut().poll_transmit(id).zip(handle)
                 && !self.port.send(now, handle, Bytes::copy_from_slice(packet))?
             {
-                self.counters.dropped = self.counters.dropped.saturating_add(1);
+                self.counters.count(Count::Dropped);
             }
         }
         self.let_go(server, now);
@@ -241,21 +242,25 @@ impl QuicServer {
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let address = connection.remote_address();
         if connection.datagrams().max_size().is_none() {
-            self.counters.strangers = self.counters.strangers.saturating_add(1);
+            event!(DEBUG, %address, "a client takes no datagrams");
+            self.counters.count(Count::Stranger);
             return self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
         }
-        self.counters.accepted = self.counters.accepted.saturating_add(1);
+        self.counters.count(Count::Accepted);
         let maker = Maker::Endpoint { secret: self.secret, waits: false, keep: FAREWELL };
         let id = server.connect(now, maker);
+        event!(INFO, connection = ?id, %address, "a client has connected");
         self.clients.add(id, Client { handle, address, packet_bytes: 0 });
     }
 
     /// Handles the end of a connection, which cannot tell its client anything any more.
     fn lost(&mut self, server: &mut impl Host, handle: ConnectionHandle, reason: &DisconnectReason) {
         if self.strangers.remove(handle) {
-            self.counters.failed_handshakes = self.counters.failed_handshakes.saturating_add(1);
+            event!(DEBUG, %reason, "a handshake has failed");
+            self.counters.count(Count::FailedHandshake);
         }
         if let Some(id) = self.clients.id_of(handle) {
+            event!(INFO, connection = ?id, %reason, "the connection of a client was lost");
             server.close(id, reason.clone());
             self.forget(server, id);
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use quinn_proto::ConnectionHandle;
 use repl_link::Origin;
 
-use super::config::ServerConfig;
+use super::config::QuicConfig;
 
 /// From so many unfinished handshakes on, newcomers must prove their addresses.
 const RETRY_FROM: usize = 32;
@@ -42,7 +42,7 @@ impl Strangers {
     }
 
     /// Decides about a newcomer.
-    pub(super) fn admission(&self, config: &ServerConfig, origin: Origin, is_proved: bool) -> Admission {
+    pub(super) fn admission(&self, config: &QuicConfig, origin: Origin, is_proved: bool) -> Admission {
         let share = config.max_handshakes.div_euclid(SHARE).max(LEAST_SHARE);
         if !is_proved && (config.always_retry || self.len() >= RETRY_FROM) {
             Admission::Retry
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn strangers_are_bounded_for_all_and_for_each_origin() {
-        let (config, mut strangers) = (ServerConfig::default(), Strangers::default());
+        let (config, mut strangers) = (QuicConfig::default(), Strangers::default());
         for number in 0..8 {
             assert_eq!(strangers.admission(&config, origin(1), false), Admission::Accept);
             strangers.add(ConnectionHandle(number), origin(1), Duration::from_secs(5));

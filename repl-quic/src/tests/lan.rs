@@ -12,7 +12,7 @@ use repl_link::{Channel, ClientTerms, ConnectionId, DisconnectReason, ServerSett
 use repl_sim::{LinkConditions, Network, PeerId};
 
 use crate::wire::{Received, Wire};
-use crate::{Identity, QuicClient, QuicServer, ServerConfig, Trust};
+use crate::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
 /// The time between two frames of each side.
 pub(super) const FRAME: Duration = Duration::from_millis(10);
@@ -159,10 +159,10 @@ const LARGEST: usize = 1_414;
 
 impl Lan {
     pub(super) fn new(conditions: LinkConditions) -> Self {
-        Self::with(conditions, ServerConfig::default())
+        Self::with(conditions, QuicConfig::default())
     }
 
-    pub(super) fn with(conditions: LinkConditions, config: ServerConfig) -> Self {
+    pub(super) fn with(conditions: LinkConditions, config: QuicConfig) -> Self {
         let network = Network::new(1);
         let air = Air { network, now: Duration::ZERO, arrived: Vec::new(), heard: None };
         let (air, identity) = (Arc::new(Mutex::new(air)), identity());
@@ -181,7 +181,7 @@ impl Lan {
 
     /// Starts the process of the server again, with the same certificate.
     pub(super) fn restart(&mut self) {
-        self.quic = quic(&self.air, &self.identity, ServerConfig::default());
+        self.quic = quic(&self.air, &self.identity, QuicConfig::default());
         self.server = server(LARGEST);
     }
 
@@ -270,7 +270,7 @@ impl Lan {
     }
 }
 
-fn quic(air: &Shared, identity: &Identity, config: ServerConfig) -> QuicServer {
+fn quic(air: &Shared, identity: &Identity, config: QuicConfig) -> QuicServer {
     let wire = AirWire { air: Arc::clone(air), me: Arc::new(Mutex::new(SERVER)) };
     QuicServer::over(Box::new(wire), identity, config).expect("the identity is good")
 }

@@ -6,7 +6,7 @@ use repl_link::plain::SessionEvent;
 use repl_sim::{LinkConditions, PeerId, Rng};
 
 use super::lan::{FRAME, Lan, SERVER, lock};
-use crate::ServerConfig;
+use crate::QuicConfig;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -121,7 +121,7 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
 
 #[test]
 fn a_client_proves_its_address_first_if_the_server_wants_it() {
-    let config = ServerConfig { always_retry: true, ..ServerConfig::default() };
+    let config = QuicConfig { always_retry: true, ..QuicConfig::default() };
     let mut lan = Lan::with(LinkConditions::perfect(), config);
     lan.enter();
     lan.settle();
@@ -131,7 +131,7 @@ fn a_client_proves_its_address_first_if_the_server_wants_it() {
 
 #[test]
 fn clients_beyond_the_limit_wait_until_there_is_room() {
-    let config = ServerConfig { max_clients: 2, ..ServerConfig::default() };
+    let config = QuicConfig { max_clients: 2, ..QuicConfig::default() };
     let mut lan = Lan::with(LinkConditions::perfect(), config);
     lan.enter();
     lan.enter();
