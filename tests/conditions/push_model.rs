@@ -1,14 +1,15 @@
 //! Tests which values are compared: conditions (S39), marks, and comparisons that are skipped while no
-//! connection needs them (S123 to S133).
+//! connection needs them (S123 to S133, W17).
 //!
 //! *Invariant:* the values themselves count how often they are compared, so even a comparison without effect
 //! is noticed.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use crate::support::{Room, SIGN_OF_LIFE_BYTES, property, size};
 use repl::prelude::*;
-use repl::{BitReader, BitWriter, Condition, PropertyIndex, ReadError, ReferenceMap, WriteError};
+use repl::{BitReader, BitWriter, Condition, NotSent, PropertyIndex, ReadError, ReferenceMap, WriteError};
 
 /// Defines a number that counts how often it is compared.
 macro_rules! counted {
@@ -477,4 +478,96 @@ fn s133_each_connection_tracks_changes_separately() {
         [0, 1].map(|guest| room.server.connection_info(room.guests[guest].id).stats().unwrap().packets_lost),
         [1, 1]
     );
+}
+
+/// An object that can be called.
+#[derive(Replicated, Default)]
+struct Bell {
+    #[replicated]
+    polled: Polled,
+    #[replicated]
+    text: String,
+    rung: u32,
+}
+
+#[rpcs]
+impl Bell {
+    #[rpc(multicast, reliable)]
+    fn ring(call: &mut MulticastCall<'_, Self>) {
+        call.rung += 1;
+    }
+}
+
+fn belfry() -> (Room, ObjectRef<Bell>) {
+    let register = |client: &mut Client| _ = client.register::<Bell>().register_calls::<Bell>();
+    Room::furnished(ServerConfig::default(), register, 2, |server| {
+        server.register::<Bell>().register_calls::<Bell>();
+        server.spawn(Bell::default())
+    })
+}
+
+/// Runs some ticks, and returns whether anything is compared in them. If `is_lost`, the first client receives
+/// nothing.
+fn compared_in(room: &mut Room, ticks: usize, is_lost: bool) -> bool {
+    let ticks = || {
+        for _ in 0..ticks {
+            room.acknowledge();
+            let packets = room.tick();
+            (usize::from(is_lost)..2).for_each(|guest| room.deliver(guest, &packets[guest]));
+        }
+    };
+    compared(ticks).0
+}
+
+#[test]
+fn w17_objects_of_which_something_waits_for_one_connection_are_compared_only_when_they_are_written_to() {
+    for reason in [NotSent::Paused, NotSent::Budget, NotSent::Unacknowledged] {
+        let (mut room, bell) = belfry();
+        let (id, is_lost) = (room.guests[0].id, reason == NotSent::Unacknowledged);
+        match reason {
+            NotSent::Paused => _ = room.server.connection(id).pause(),
+            NotSent::Budget => {
+                room.server.connection(id).set_budget(1);
+                // This opening is sent although it takes more than the budget, which then pays for it.
+                room.server.spawn(Bell { text: "t".repeat(500), ..Bell::default() });
+                room.step();
+            }
+            _ => room.server[bell].text = "t".repeat(4_000),
+        }
+        // Its opening waits, and the call waits for the opening.
+        let newborn = room.server.spawn(Bell::default());
+        room.server.call(newborn).ring().expect("there is room");
+        for value in 1..=3 {
+            for bell in [bell, newborn] {
+                room.server[bell].polled = Polled(value);
+                assert!(compared_in(&mut room, 1, is_lost), "{reason:?}: it was written to");
+                assert!(!compared_in(&mut room, 30, is_lost), "{reason:?}: only because something waits");
+            }
+            assert_eq!(room.server.object_info(bell).why_not_sent_to(id), Some(reason));
+            let shown = [bell, newborn].map(|bell| room.guests[1].client[bell].polled.0);
+            assert_eq!(shown, [value; 2], "{reason:?}: the other client has everything");
+        }
+        assert!(!room.guests[0].client.contains(newborn) && room.guests[0].client[bell].polled.0 == 0);
+        room.server.connection(id).resume().set_budget(1 << 20);
+        assert!(!compared(|| room.settle()).0, "{reason:?}: what has waited is sent");
+        let client = &room.guests[0].client;
+        let shown = [bell, newborn].map(|bell| (client[bell].polled.0, client[bell].rung));
+        assert_eq!(shown, [(3, 0), (3, 1)], "{reason:?}");
+    }
+}
+
+#[test]
+fn s187_w17_a_change_that_waits_for_the_rate_of_its_object_is_compared_once_when_it_is_due() {
+    let (mut room, bell) = belfry();
+    room.server.object(bell).set_update_rate(Some(UpdateRate::every(Duration::from_secs(60))));
+    room.server.call(bell).ring().expect("there is room");
+    for value in 1..=3 {
+        room.server[bell].polled = Polled(value);
+        assert!(!compared_in(&mut room, 30, false), "it is not due");
+        let id = room.guests[0].id;
+        assert_eq!(room.server.object_info(bell).why_not_sent_to(id), Some(NotSent::Rate));
+    }
+    room.server.object(bell).force_update();
+    assert!(compared_in(&mut room, 1, false) && !compared_in(&mut room, 30, false));
+    assert_eq!((room.client()[bell].polled.0, room.client()[bell].rung), (3, 1));
 }

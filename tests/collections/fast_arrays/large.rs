@@ -6,7 +6,7 @@
 use repl::prelude::*;
 
 use super::classes::{by_id, list};
-use crate::support::Room;
+use crate::support::{Guest, Room};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]
@@ -188,4 +188,32 @@ fn r12_a_client_far_behind_receives_the_existing_ids_instead_of_all_removals() {
     assert_same(&room, 1, grid);
     let bytes = (room.received::<Grid>(1, "cells").1 - before) / 8;
     assert!(bytes < 3_600, "{bytes} bytes for a list of 3,600 items");
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Shelf {
+    texts: FastArray<String>,
+}
+
+#[test]
+fn r15_large_items_share_fragments_up_to_32_kib_however_large_objects_may_be() {
+    // With this limit, an eighth of what an object may take is far more than 32 KiB.
+    let max_object_bytes = 2 << 20;
+    let mut room = Room::new(ServerConfig { max_object_bytes, ..ServerConfig::default() }, |_| {});
+    let shelf = room.server.spawn(Shelf::default());
+    let id = room.server.connect(room.now);
+    let mut client =
+        Client::new(ClientConfig { max_object_bytes, ..ClientConfig::default() }, Session::for_tests(1));
+    client.register::<Shelf>();
+    room.guests.push(Guest { client, id });
+    room.settle();
+    room.server[shelf].texts.extend((0..100).map(|number| format!("{number:02000}")));
+    let (mut before, mut most) = (0, 0);
+    while before < 100 {
+        room.step();
+        let texts = room.client()[shelf].texts.len();
+        (before, most) = (texts, most.max(texts - before));
+    }
+    assert!((14..=16).contains(&most), "{most} texts of 2,000 bytes arrived together");
 }

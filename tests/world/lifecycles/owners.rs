@@ -119,6 +119,60 @@ fn s204_what_a_removed_object_owned_has_no_owner() {
     );
 }
 
+/// Returns a room with two clients, and a chain of five pawns that the first client owns. All are autonomous
+/// proxies.
+fn long_chain() -> (Room, Vec<ObjectRef<Pawn>>) {
+    let (mut room, top) = chain(2);
+    let mut chain = top.to_vec();
+    for health in [4, 5] {
+        let (last, next) = (chain[chain.len() - 1], room.server.spawn(pawn(health)));
+        room.server.object(next).set_owner_object(last);
+        chain.push(next);
+    }
+    chain.iter().for_each(|&pawn| _ = room.server.object(pawn).set_remote_role(Role::AutonomousProxy));
+    room.server.object(chain[0]).set_owner(Some(room.guests[0].id));
+    room.settle();
+    (room, chain)
+}
+
+/// Writes other secrets to pawns, and asserts that no client owns the pawns or gets these secrets. `secrets`
+/// are those that the first client keeps from before.
+fn assert_without_owner(room: &mut Room, pawns: &[ObjectRef<Pawn>], secrets: &[u32]) {
+    pawns.iter().for_each(|&pawn| room.server[pawn].secret = 7);
+    room.settle();
+    let owners = pawns.iter().map(|&pawn| room.server.object_info(pawn).owner());
+    assert!(owners.clone().all(|owner| owner.is_none()), "{owners:?}");
+    let of_stranger = |secret: &u32| (false, Some(Role::SimulatedProxy), *secret);
+    assert_eq!(seen(room, 0, pawns), secrets.iter().map(of_stranger).collect::<Vec<_>>());
+    assert_eq!(seen(room, 1, pawns), vec![of_stranger(&0); pawns.len()]);
+}
+
+#[test]
+fn s204_the_connection_at_the_top_owns_what_is_three_and_four_objects_below() {
+    let (mut room, chain) = long_chain();
+    let owner: Vec<_> = (1..=5).map(|health| (true, Some(Role::AutonomousProxy), health + 1_000)).collect();
+    assert_eq!(seen(&room, 0, &chain), owner);
+    assert_eq!(seen(&room, 1, &chain), vec![(false, Some(Role::SimulatedProxy), 0); 5]);
+    room.server.object(chain[0]).set_owner(None);
+    assert_without_owner(&mut room, &chain, &[1_001, 1_002, 1_003, 1_004, 1_005]);
+}
+
+#[test]
+fn s204_nothing_below_a_removed_top_has_an_owner_though_the_rest_of_the_chain_stays() {
+    let (mut room, chain) = long_chain();
+    room.server.despawn(chain[0]);
+    room.settle();
+    assert_without_owner(&mut room, &chain[1..], &[1_002, 1_003, 1_004, 1_005]);
+    let owners: Vec<_> =
+        chain[1..].iter().map(|&pawn| room.server.object_info(pawn).owner_object()).collect();
+    assert_eq!(owners, [None, Some(chain[1].erase()), Some(chain[2].erase()), Some(chain[3].erase())]);
+    // Who gets the new top of the chain gets all that is below it.
+    let other = room.guests[1].id;
+    room.server.object(chain[1]).set_owner(Some(other));
+    room.settle();
+    assert_eq!(seen(&room, 1, &chain[1..]), vec![(true, Some(Role::AutonomousProxy), 7); 4]);
+}
+
 #[test]
 fn s204_an_owner_of_its_own_takes_an_object_out_of_the_chain() {
     let (mut room, chain) = chain(2);
