@@ -23,6 +23,7 @@ mod large_worlds;
 mod long_lists;
 mod objects;
 mod prediction;
+mod quic;
 mod refusals;
 mod steady;
 
