@@ -15,7 +15,8 @@ pub struct QuicConfig {
     /// address with all its ports. Raise it if many players share an address, or for a test with many clients
     /// on one machine. At least 1. Default 256.
     pub max_per_origin: usize,
-    /// The greatest number of clients that have not finished the handshake of TLS. At least 1. Default 256.
+    /// The greatest number of newcomers that have not finished the handshake of TLS, or of which no packet has
+    /// come since. At least 1. Default 256.
     /// One origin may have a 32nd of it, and always four.
     ///
     /// From 32 on, a client must prove its address before it is one of them, which takes another round trip.
@@ -23,7 +24,7 @@ pub struct QuicConfig {
     /// Whether each client must prove its address first, so that no bytes are sent to forged addresses but
     /// short answers. Default `false`: a server sends at most three times the bytes that it has received.
     pub always_retry: bool,
-    /// How long the handshake of TLS may take. At least 1 ms. Default 5 s, enough for a round trip of 2 s
+    /// How long the handshake of TLS may take, until the first packet of the client. At least 1 ms. Default 5 s, enough for a round trip of 2 s
     /// with losses.
     pub handshake_timeout: Duration,
 }

@@ -7,14 +7,14 @@ use crate::telemetry::count;
 /// What a [`QuicServer`](crate::QuicServer) has counted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuicCounters {
-    /// The clients that have finished the handshake of TLS.
+    /// The clients whose first packet has come, after the handshake of TLS.
     pub accepted: u64,
     /// The newcomers that were asked to prove their addresses first.
     pub retries: u64,
     /// The newcomers that were refused, because there were too many clients or unfinished handshakes, of all
     /// or of their origin, or because the server takes no more clients.
     pub refused: u64,
-    /// The handshakes that were not finished in time, or failed.
+    /// The handshakes that failed or were not finished in time, with the first packet of the client.
     pub failed_handshakes: u64,
     /// The clients that speak another protocol, or that take no datagrams.
     pub strangers: u64,

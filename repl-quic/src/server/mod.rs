@@ -195,7 +195,7 @@ impl QuicServer {
 
     /// Adapts the settings of new connections to the timeout of the server, which notices silence first.
     fn configure(&mut self, timeout: Duration) {
-        let silence = timeout.saturating_add(FAREWELL);
+        let silence = timeout.saturating_add(FAREWELL.saturating_mul(2));
         if self.silence != silence {
             let mut config =
                 quinn_proto::ServerConfig::with_crypto(Arc::<QuicServerConfig>::clone(&self.tls));
@@ -209,7 +209,7 @@ impl QuicServer {
     fn look_at(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
         while let Some(event) = self.port.engine.get_mut(handle).and_then(|connection| connection.poll()) {
             match event {
-                Event::Connected => self.welcome(server, now, handle),
+                Event::Connected => self.check(now, handle),
                 Event::ConnectionLost { reason } => self.lost(server, handle, &losses::reason_of(&reason)),
                 Event::HandshakeDataReady
                 | Event::Stream(_)
@@ -217,13 +217,22 @@ impl QuicServer {
                 | Event::DatagramsUnblocked => {}
             }
         }
-        let Some(id) = self.clients.id_of(handle) else { return };
         let Some(connection) = self.port.engine.get_mut(handle) else {
             return self.lost(server, handle, &DisconnectReason::Timeout);
         };
-        while let Some(packet) = connection.datagrams().recv() {
-            server.receive(id, now, &packet);
-        }
+        let packets: Vec<_> = std::iter::from_fn(|| connection.datagrams().recv()).collect();
+        let known = self.clients.id_of(handle);
+        let Some(id) = known.or_else(|| (!packets.is_empty()).then(|| self.welcome(server, now, handle)))
+        else {
+            return;
+        };
+        packets.iter().for_each(|packet| server.receive(id, now, packet));
+        self.follow(server, id, handle);
+    }
+
+    /// Adapts a client's session to its path.
+    fn follow(&mut self, server: &mut impl Host, id: ConnectionId, handle: ConnectionHandle) {
+        let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let (address, packet_bytes) = (connection.remote_address(), connection.datagrams().max_size());
         let Some(client) = self.clients.get_mut(id) else { return };
         if let Some(bytes) = packet_bytes.filter(|bytes| *bytes != client.packet_bytes) {
@@ -236,21 +245,29 @@ impl QuicServer {
         }
     }
 
-    /// Makes a stranger that has finished the handshake of TLS a client.
-    fn welcome(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
-        self.strangers.remove(handle);
+    /// Checks that a stranger that has finished the handshake of TLS takes datagrams.
+    fn check(&mut self, now: Duration, handle: ConnectionHandle) {
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
-        let address = connection.remote_address();
         if connection.datagrams().max_size().is_none() {
-            event!(DEBUG, %address, "a client takes no datagrams");
+            event!(DEBUG, address = %connection.remote_address(), "a client takes no datagrams");
+            self.strangers.remove(handle);
             self.counters.count(Count::Stranger);
-            return self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
+            self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
         }
+    }
+
+    /// Makes a stranger whose first packet has come a client.
+    fn welcome(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) -> ConnectionId {
+        self.strangers.remove(handle);
         self.counters.count(Count::Accepted);
         let maker = Maker::Endpoint { secret: self.secret, waits: false, keep: FAREWELL };
         let id = server.connect(now, maker);
-        event!(INFO, connection = ?id, %address, "a client has connected");
-        self.clients.add(id, Client { handle, address, packet_bytes: 0 });
+        let address = self.port.engine.get_mut(handle).map(|connection| connection.remote_address());
+        if let Some(address) = address {
+            event!(INFO, connection = ?id, %address, "a client has connected");
+            self.clients.add(id, Client { handle, address, packet_bytes: 0 });
+        }
+        id
     }
 
     /// Handles the end of a connection, which cannot tell its client anything any more.

@@ -1,4 +1,4 @@
-//! The newcomers whose handshakes are not finished.
+//! The newcomers whose handshakes are not finished, or of which no packet has come since.
 //!
 //! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
 //! than a handshake may take.
