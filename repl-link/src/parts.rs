@@ -10,6 +10,7 @@ pub use crate::frame::cut::{Cut, LEAST_PART_BITS, Partial};
 pub use crate::frame::header::{Extension, Header};
 pub use crate::frame::message::{ReceivedMessage, SentMessage};
 pub use crate::frame::packet::{MTU_BYTES, read_end};
+pub use crate::frame::sealed::{from_sealed, to_sealed};
 pub use crate::frame::sequence::Sequence;
 pub use crate::link::{Acked, Acks, Link, Losses, NewPacket};
 pub use crate::messages::channel::{ChannelConfig, held_bytes};

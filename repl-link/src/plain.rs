@@ -423,6 +423,10 @@ impl Guest for MessageClient {
         self.session.is_over()
     }
 
+    fn seal(&mut self) {
+        self.session.seal(true);
+    }
+
     fn receive(&mut self, now: Duration, bytes: &[u8]) {
         Self::receive(self, now, bytes).ok();
     }
@@ -505,6 +509,37 @@ mod tests {
             assert!(matches!(received, Err(ReceiveError::Malformed(_))), "{bits:?}: {received:?}");
             assert!(matches!(pair.client.take_end(), Some(DisconnectReason::Protocol(_))));
             assert_eq!(pair.client.receive(pair.now, &forged), Err(ReceiveError::Closed));
+        }
+    }
+
+    #[test]
+    fn r25_a_side_whose_transport_does_not_seal_takes_no_state_without_a_checksum() {
+        for server_seals in [false, true] {
+            let mut pair = Pair::new();
+            if server_seals {
+                let peer = pair.server.sessions.peers.get_mut(pair.id).expect("a connection");
+                peer.connection.outbox.is_sealed = true;
+            } else {
+                pair.client.seal();
+            }
+            pair.client.send(&"up".to_owned()).expect("there is room");
+            pair.server.send(pair.id, &"down".to_owned()).expect("there is room");
+            for _ in 0..20 {
+                pair.now += TICK;
+                pair.client.tick(pair.now);
+                while let Some(packet) = pair.client.poll_transmit() {
+                    pair.server.receive(pair.id, pair.now, packet);
+                }
+                pair.server.tick(pair.now);
+                while let Some(packet) = pair.server.poll_transmit(pair.id) {
+                    pair.client.receive(pair.now, packet).ok();
+                }
+            }
+            let up = pair.server.poll::<String>().map(|(_, text)| text);
+            let down = pair.client.poll::<String>();
+            let (from_sealed, from_other) = if server_seals { (down, up) } else { (up, down) };
+            assert_eq!(from_sealed, None, "it has no checksum");
+            assert!(from_other.is_some(), "its checksum is right");
         }
     }
 

@@ -11,12 +11,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Endpoint, EndpointConfig, Event};
+use repl_link::parts::from_sealed;
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
 
 use crate::engine::Arrival;
 use crate::losses;
-use crate::port::Port;
+use crate::port::{Port, sealed};
 use crate::settings::{self, OVER};
 use crate::telemetry::event;
 use crate::trust::Trust;
@@ -41,6 +42,8 @@ pub struct QuicClient {
     config: ClientConfig,
     /// The connection of the present session.
     current: Option<Current>,
+    /// The packet that is received now.
+    opened: Vec<u8>,
 }
 
 /// The connection of a session.
@@ -88,6 +91,7 @@ impl QuicClient {
             name: name.to_owned(),
             config,
             current: None,
+            opened: Vec::new(),
         })
     }
 
@@ -126,7 +130,7 @@ impl QuicClient {
             self.connect(client, now, session);
         }
         while let Some(packet) = client.poll_transmit() {
-            let packet = Bytes::copy_from_slice(packet);
+            let packet = sealed(packet);
             self.send(now, packet)?;
         }
         self.close_if_over(client, now);
@@ -141,6 +145,7 @@ impl QuicClient {
         if client.is_over() {
             return;
         }
+        client.seal();
         match self.port.engine.connect(now, self.config.clone(), self.server, &self.name) {
             Ok(handle) => {
                 self.current = Some(Current {
@@ -187,7 +192,8 @@ impl QuicClient {
             client.set_packet_bytes(bytes);
         }
         while let Some(packet) = connection.datagrams().recv() {
-            client.receive(now, &packet);
+            from_sealed(&packet, &mut self.opened);
+            client.receive(now, &self.opened);
         }
     }
 

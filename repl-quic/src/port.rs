@@ -8,12 +8,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn_proto::{ConnectionHandle, Endpoint, SendDatagramError, Transmit};
+use repl_link::parts::to_sealed;
 
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
 /// At most so many batches of datagrams are received at once, so that a flood does not keep the loop busy.
 const MOST_BATCHES: usize = 64;
+
+/// Returns a packet in the form in which QUIC carries it.
+pub(crate) fn sealed(packet: &[u8]) -> Bytes {
+    let mut sealed = Vec::with_capacity(packet.len());
+    to_sealed(packet, &mut sealed);
+    sealed.into()
+}
 
 /// The wire of one side, and the connections that use it.
 pub(crate) struct Port {

@@ -16,6 +16,11 @@ pub trait Guest {
     /// Returns whether the session has ended, and no other will begin.
     fn is_over(&self) -> bool;
 
+    /// Tells the client that its packets are sealed by this transport, which encrypts and authenticates them
+    /// and has a connection for each session. From now on they have the
+    /// [form](crate::parts::to_sealed) for it.
+    fn seal(&mut self);
+
     /// Handles a packet of the server. What it changes or ends is told by the client's own events.
     fn receive(&mut self, now: Duration, bytes: &[u8]);
 

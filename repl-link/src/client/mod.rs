@@ -104,6 +104,8 @@ pub struct ClientSession<P: Payload> {
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
     tick_watch: TickWatch,
+    /// Whether the transport seals the packets, and has a connection for each session.
+    is_sealed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,6 +137,7 @@ impl<P: Payload> ClientSession<P> {
             changed_packet_bytes: None,
             earlier: Earlier::default(),
             tick_watch: TickWatch::default(),
+            is_sealed: false,
         }
     }
 
@@ -321,6 +324,13 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
+    /// Sets whether the transport seals the packets, and has a connection for each session. Then packets have
+    /// the [form](crate::parts::to_sealed) for it, in this session and in later ones.
+    pub fn seal(&mut self, is_sealed: bool) {
+        self.is_sealed = is_sealed;
+        (self.handshake.is_sealed, self.link.outbox.is_sealed) = (is_sealed, is_sealed);
+    }
+
     /// Returns the number of the session that this client has, or wants to begin. Each has another number.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -370,6 +380,7 @@ impl<P: Payload> ClientSession<P> {
         (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
         self.link.set_packet_bytes(wanted);
         self.handshake = ClientHandshake::new(number, self.link.outbox.packet_bytes());
+        self.seal(self.is_sealed);
         true
     }
 

@@ -7,4 +7,5 @@ pub(crate) mod cut;
 pub(crate) mod header;
 pub(crate) mod message;
 pub(crate) mod packet;
+pub(crate) mod sealed;
 pub(crate) mod sequence;

@@ -89,6 +89,8 @@ pub(crate) struct Keys {
     pub token: u64,
     /// What packets of state add to the session.
     pub of_state: u64,
+    /// Whether the transport has sealed the packets, so that those of state have no checksum.
+    pub is_sealed: bool,
 }
 
 impl Keys {
@@ -131,11 +133,11 @@ pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
 }
 
 /// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
-/// salt.
-pub(crate) fn seal_into(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
+/// salt. Without a seed, there are zeros in place of the checksum.
+pub(crate) fn seal_into(writer: &mut BitWriter, seed: Option<u32>, into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(writer.finish());
-    if let Some(packet) = into.get_mut(start..) {
+    if let Some((packet, seed)) = into.get_mut(start..).zip(seed) {
         store_checksum(packet, seed);
     }
 }
@@ -175,8 +177,8 @@ pub(crate) fn open<'a>(
     let has_salt = |session| sum == checksum(content, Salt::control(session).seed());
     if !reader.read_flag().ok()? {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        let seed = seed.of(Salt::state(keys.state(), sequence));
-        return (sum == checksum(content, seed)).then_some(Opened::State(sequence, reader));
+        let mut is_whole = || sum == checksum(content, seed.of(Salt::state(keys.state(), sequence)));
+        return (keys.is_sealed || is_whole()).then_some(Opened::State(sequence, reader));
     }
     if has_salt(keys.session) {
         return Some(Opened::Control(reader));
@@ -232,7 +234,10 @@ mod tests {
         let bytes = seal(writer, Salt::state(session ^ token, number));
         let mut seed = LastSeed::default();
         let mut opens = |session, token, newest| {
-            let opened = open(&bytes, Keys { session, token, of_state: token }, newest, &mut seed);
+            let opened = {
+                let keys = Keys { session, token, of_state: token, is_sealed: false };
+                open(&bytes, keys, newest, &mut seed)
+            };
             opened.is_some_and(|opened| matches!(opened, Opened::State(found, _) if found == number))
         };
         for _ in 0..2 {
@@ -246,7 +251,7 @@ mod tests {
             assert!(!opens(session ^ 1 << bit, token, number), "bit {bit} of the session");
             assert!(!opens(session, token ^ 1 << bit, number), "bit {bit} of the token");
         }
-        let keys = Keys { session, token, of_state: token };
+        let keys = Keys { session, token, of_state: token, is_sealed: false };
         for bit in 17..64 {
             let later = number.plus(1 << bit);
             assert!(open(&bytes, keys, later, &mut seed).is_none(), "bit {bit} of the number");

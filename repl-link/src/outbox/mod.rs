@@ -86,6 +86,8 @@ pub struct Outbox<P: Payload> {
     pub binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
+    /// Whether the transport seals the packets, so that those of state need no checksum.
+    pub(crate) is_sealed: bool,
     /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
     given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
     /// Whether the limits have refused something.
@@ -148,6 +150,7 @@ impl<P: Payload> Outbox<P> {
             extension: None,
             binding: 0,
             seed: LastSeed::default(),
+            is_sealed: false,
             given_up: LateLog::default(),
             has_refused: false,
             rest: None,
@@ -424,7 +427,7 @@ impl<P: Payload> Outbox<P> {
         if self.queue.takes_state(bytes) {
             self.pass_bytes += bytes;
             self.budget.iter_mut().for_each(|budget| budget.spend(bytes));
-            let seed = self.seed.of(Salt::state(self.binding, self.next));
+            let seed = (!self.is_sealed).then(|| self.seed.of(Salt::state(self.binding, self.next)));
             let writer = &mut self.draft.writer;
             self.queue.push_with(bytes, |into| packet::seal_into(writer, seed, into));
         }

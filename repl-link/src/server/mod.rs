@@ -118,6 +118,12 @@ pub enum Maker {
         /// Ended connections are kept for at least this time.
         keep: Duration,
     },
+    /// A transport that encrypts and authenticates packets, has proved the address of the client, and carries
+    /// this session alone. Packets have the [form](crate::parts::to_sealed) for it.
+    Transport {
+        /// The secret of the transport, which protects the token of the connection.
+        secret: Secret,
+    },
 }
 
 /// The clients of a server and their sessions. `C` is what the server stores about one connection.
@@ -246,12 +252,14 @@ impl<C: HasLink> ServerSessions<C> {
                 self.keep_ended = self.keep_ended.max(keep);
                 (secret, Trust::Cookie { waits })
             }
+            Maker::Transport { secret } => (secret, Trust::Sealed),
         };
         let id = self.take_number();
         let ServerSettings { limits, bytes_per_second, first_sequence, .. } = self.settings;
         let mut link =
             Link::new(Sequence::new(first_sequence), self.settings.terms.capacity.mtu_bytes, limits, now);
         link.limit_packets(Duration::ZERO);
+        link.outbox.is_sealed = trust == Trust::Sealed;
         link.outbox.set_budget(bytes_per_second, now);
         if trust == Trust::Unproved {
             link.outbox.queue.allowance = Allowance::nothing();

@@ -110,6 +110,8 @@ pub(crate) struct ClientHandshake {
     pub packet_bytes: usize,
     /// The largest packet that the server receives. `MAX` before the server has told it.
     server_packet_bytes: usize,
+    /// Whether the transport seals the packets, and carries this session alone.
+    pub is_sealed: bool,
     /// How many hellos the client has sent.
     hellos: u32,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
@@ -143,6 +145,7 @@ impl ClientHandshake {
             login_answer: Vec::new(),
             packet_bytes,
             server_packet_bytes: usize::MAX,
+            is_sealed: false,
             hellos: 0,
             token_packets_left: 0,
             next: Duration::ZERO,
@@ -197,7 +200,7 @@ impl ClientHandshake {
     /// Returns what binds the client's packets.
     fn keys(&self) -> Keys {
         let of_state = if self.seals_state { self.token } else { 0 };
-        Keys { session: self.session, token: self.token, of_state }
+        Keys { session: self.session, token: self.token, of_state, is_sealed: self.is_sealed }
     }
 
     /// Returns what binds the server's packets: the same, but state also includes the number of the server.

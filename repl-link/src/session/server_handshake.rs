@@ -37,6 +37,8 @@ pub(crate) enum Trust {
     /// The client has proved its address to an endpoint with a cookie. If `waits` is set, the connection
     /// begins only when the client has also shown the token, because another connection has this address.
     Cookie { waits: bool },
+    /// The transport encrypts and authenticates packets, and carries this session alone.
+    Sealed,
 }
 
 /// The server's terms and agreement, which are the same for all clients.
@@ -159,9 +161,9 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Returns whether an endpoint has made the connection.
+    /// Returns whether an endpoint or a transport has made the connection, and wants to know when it ends.
     pub fn is_of_endpoint(&self) -> bool {
-        matches!(self.trust, Trust::Cookie { .. })
+        matches!(self.trust, Trust::Cookie { .. } | Trust::Sealed)
     }
 
     /// Returns whether the connection begins only when the client has shown the token to an endpoint.
@@ -238,13 +240,13 @@ impl ServerHandshake {
     fn keys(&self, client: ClientHello) -> Keys {
         let ClientHello { session, token, .. } = client;
         let of_state = if self.seals_state() { token } else { 0 };
-        Keys { session, token, of_state }
+        Keys { session, token, of_state, is_sealed: self.trust == Trust::Sealed }
     }
 
     /// Returns whether packets of state are sealed with the token. A transport that has validated an address
     /// also knows who sends from there.
     fn seals_state(&self) -> bool {
-        self.trust != Trust::Validated
+        !matches!(self.trust, Trust::Validated | Trust::Sealed)
     }
 
     /// Returns what binds the server's packets of state: the same as those of the client, and the number of

@@ -181,6 +181,10 @@ impl Guest for Client {
         self.session.is_over()
     }
 
+    fn seal(&mut self) {
+        self.session.seal(true);
+    }
+
     fn receive(&mut self, now: Duration, bytes: &[u8]) {
         Self::receive(self, now, bytes).ok();
     }

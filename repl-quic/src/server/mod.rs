@@ -14,17 +14,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, HashedConnectionIdGenerator};
-use repl_link::parts::{Maker, Roster, Secret};
+use repl_link::parts::{Maker, Roster, Secret, from_sealed};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::certificate::IdentityError;
 use crate::identity::Identity;
 use crate::losses;
-use crate::port::Port;
+use crate::port::{Port, sealed};
 use crate::settings::{self, OVER};
 use crate::telemetry::event;
 use crate::wire::{UdpWire, Wire};
@@ -60,6 +59,8 @@ pub struct QuicServer {
     counters: QuicCounters,
     /// When the clients that are still here must go, if no others are taken.
     drains_until: Option<Duration>,
+    /// The packet that is received now.
+    opened: Vec<u8>,
 }
 
 impl QuicServer {
@@ -94,6 +95,7 @@ impl QuicServer {
             strangers: Strangers::default(),
             counters: QuicCounters::default(),
             drains_until: None,
+            opened: Vec::new(),
         })
     }
 
@@ -184,7 +186,7 @@ impl QuicServer {
         while let Some(id) = server.roster_mut().next_transmitting(|id| self.clients.contains(id)) {
             let handle = self.clients.get(id).map(|client| client.handle);
             if let Some((packet, handle)) = server.roster_mut().poll_transmit(id).zip(handle)
-                && !self.port.send(now, handle, Bytes::copy_from_slice(packet))?
+                && !self.port.send(now, handle, sealed(packet))?
             {
                 self.counters.count(Count::Dropped);
             }
@@ -226,7 +228,10 @@ impl QuicServer {
         else {
             return;
         };
-        packets.iter().for_each(|packet| server.receive(id, now, packet));
+        for packet in packets {
+            from_sealed(&packet, &mut self.opened);
+            server.receive(id, now, &self.opened);
+        }
         self.follow(server, id, handle);
     }
 
@@ -260,8 +265,7 @@ impl QuicServer {
     fn welcome(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) -> ConnectionId {
         self.strangers.remove(handle);
         self.counters.count(Count::Accepted);
-        let maker = Maker::Endpoint { secret: self.secret, waits: false, keep: FAREWELL };
-        let id = server.connect(now, maker);
+        let id = server.connect(now, Maker::Transport { secret: self.secret });
         let address = self.port.engine.get_mut(handle).map(|connection| connection.remote_address());
         if let Some(address) = address {
             event!(INFO, connection = ?id, %address, "a client has connected");
