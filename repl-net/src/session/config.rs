@@ -23,8 +23,8 @@ pub enum CongestionControl {
     /// that does not answer, the server sends two packets from time to time, until the link answers (R26).
     #[default]
     Paced,
-    /// The server does not limit its send rate. Choose this for transports that have their own congestion
-    /// control, for example QUIC, and for links that carry everything, for example in tests and within one
+    /// The server does not limit its send rate. Choose this for transports of yours that have a congestion
+    /// control of their own, and for links that carry everything, for example in tests and within one
     /// machine. On the open internet, a server without a limit floods links that are slower than the changes.
     Off,
     /// A rate control of yours decides. The function makes one for each connection. Its argument is the
@@ -169,9 +169,9 @@ pub struct ServerConfig {
     /// Whether the server sends a client at most three times the bytes that it received from the client's
     /// address, until the client has shown that it receives the packets sent to this address (R26). The
     /// client proves this within one round trip. Without this limit an attacker can make the server flood any
-    /// address. Switch it off only if the transport has already validated the address, as QUIC does. For the
-    /// connections of an [`Endpoint`](crate::Endpoint) this field makes no difference: their clients have
-    /// proved their addresses with cookies. Default `true`.
+    /// address. Switch it off only if the transport has already validated the address. For the
+    /// connections of an [`Endpoint`](crate::Endpoint) and of QUIC this field makes no difference: their
+    /// clients have proved their addresses. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
     /// address, and only who knows the token can end the connection. On the open internet use 64 random bits

@@ -19,6 +19,13 @@ pub(super) const FRAME: Duration = Duration::from_millis(10);
 
 pub(super) const SERVER: PeerId = PeerId(0);
 
+impl AirWire {
+    /// Returns the end of a peer that stays where it is.
+    pub(super) fn of(air: &Shared, peer: PeerId) -> Box<Self> {
+        Box::new(Self { air: Arc::clone(air), me: Arc::new(Mutex::new(peer)) })
+    }
+}
+
 /// A network whose time all share. What arrives waits in the box of its peer.
 pub(super) struct Air {
     pub(super) network: Network,
@@ -49,8 +56,8 @@ fn peer(address: SocketAddr) -> PeerId {
 
 /// The end of a peer, which can move.
 pub(super) struct AirWire {
-    air: Shared,
-    me: Arc<Mutex<PeerId>>,
+    pub(super) air: Shared,
+    pub(super) me: Arc<Mutex<PeerId>>,
 }
 
 impl AirWire {
@@ -89,6 +96,12 @@ impl Wire for AirWire {
 }
 
 impl Air {
+    /// Returns a network without links.
+    pub(super) fn shared() -> Shared {
+        let network = Network::new(1);
+        Arc::new(Mutex::new(Self { network, now: Duration::ZERO, arrived: Vec::new(), heard: None }))
+    }
+
     /// Sends a datagram, whoever the sender is.
     pub(super) fn send(&mut self, from: PeerId, to: PeerId, bytes: &[u8]) {
         self.heard.iter_mut().for_each(|heard| heard.push((from, to, bytes.to_vec())));
@@ -163,9 +176,7 @@ impl Lan {
     }
 
     pub(super) fn with(conditions: LinkConditions, config: QuicConfig) -> Self {
-        let network = Network::new(1);
-        let air = Air { network, now: Duration::ZERO, arrived: Vec::new(), heard: None };
-        let (air, identity) = (Arc::new(Mutex::new(air)), identity());
+        let (air, identity) = (Air::shared(), identity());
         let quic = quic(&air, &identity, config);
         Self {
             air,
@@ -271,6 +282,5 @@ impl Lan {
 }
 
 fn quic(air: &Shared, identity: &Identity, config: QuicConfig) -> QuicServer {
-    let wire = AirWire { air: Arc::clone(air), me: Arc::new(Mutex::new(SERVER)) };
-    QuicServer::over(Box::new(wire), identity, config).expect("the identity is good")
+    QuicServer::over(AirWire::of(air, SERVER), identity, config).expect("the identity is good")
 }

@@ -1,6 +1,7 @@
 //! A server and clients over QUIC on a simulated network, and over real sockets.
 
 mod lan;
+mod links;
 mod sessions;
 mod strangers;
 mod trust;
