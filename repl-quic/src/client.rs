@@ -68,7 +68,7 @@ impl QuicClient {
     pub fn new(server: SocketAddr, name: &str, trust: &Trust) -> io::Result<Self> {
         let any: IpAddr =
             if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0))?), server, name, trust)
+        Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0), false)?), server, name, trust)
     }
 
     /// Returns the connection over a wire.

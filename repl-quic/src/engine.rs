@@ -164,7 +164,10 @@ impl Engine {
             let handle = only.or_else(|| self.sending.first().copied())?;
             let Some(driven) = self.connections.get_mut(&handle) else {
                 self.sending.remove(&handle);
-                return only.and(None);
+                if only.is_some() {
+                    return None;
+                }
+                continue;
             };
             buffer.clear();
             if let Some(transmit) = driven.connection.poll_transmit(instant, most, buffer) {

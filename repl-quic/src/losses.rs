@@ -5,6 +5,8 @@
 use quinn_proto::{ConnectionError, TransportErrorCode};
 use repl_link::DisconnectReason;
 
+use crate::settings::{FULL, LATE};
+
 /// Codes of QUIC from here on are alerts of TLS (RFC 9001, section 4.8).
 const FIRST_ALERT: u64 = 0x100;
 
@@ -13,6 +15,12 @@ pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
     match error {
         ConnectionError::Reset => DisconnectReason::Forgotten,
         ConnectionError::TimedOut => DisconnectReason::Timeout,
+        ConnectionError::ApplicationClosed(close) if close.error_code == FULL.into() => {
+            DisconnectReason::Full
+        }
+        ConnectionError::ApplicationClosed(close) if close.error_code == LATE.into() => {
+            DisconnectReason::Timeout
+        }
         ConnectionError::LocallyClosed | ConnectionError::ApplicationClosed(_) => DisconnectReason::Closed,
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>

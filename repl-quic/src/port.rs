@@ -14,7 +14,7 @@ use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
 /// At most so many batches of datagrams are received at once, so that a flood does not keep the loop busy.
-const MOST_BATCHES: usize = 64;
+const MOST_BATCHES: usize = 16;
 
 /// Returns a packet in the form in which QUIC carries it.
 pub(crate) fn sealed(packet: &[u8]) -> Bytes {

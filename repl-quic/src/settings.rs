@@ -16,8 +16,12 @@ pub(crate) const PROTOCOL: &[u8] = b"repl/1";
 /// How many bytes of datagrams wait in a connection to be sent or read: a few ticks.
 pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
 
-/// What a connection is closed with when its session is over.
+/// What a connection is closed with when its session is over, or cannot begin.
 pub(crate) const OVER: u32 = 0;
+/// The same when there is no room for one more client.
+pub(crate) const FULL: u32 = 1;
+/// The same when the client took too long to begin.
+pub(crate) const LATE: u32 = 2;
 
 /// Returns the settings of a connection that ends after so much silence.
 pub(crate) fn transport(silence: Duration) -> TransportConfig {

@@ -51,13 +51,14 @@ const BUFFER_BYTES: usize = 65_536;
 const SOCKET_BYTES: usize = 4 << 20;
 
 impl UdpWire {
-    pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+    /// Opens a port, for the datagrams of many connections or of one.
+    pub(crate) fn bind(address: SocketAddr, many: bool) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         let state = UdpSocketState::new((&socket).into())?;
         // The system may allow less.
         state.set_recv_buffer_size((&socket).into(), SOCKET_BYTES).ok();
         state.set_send_buffer_size((&socket).into(), SOCKET_BYTES).ok();
-        let buffers = vec![vec![0; BUFFER_BYTES]; BATCH_SIZE];
+        let buffers = vec![vec![0; BUFFER_BYTES]; if many { BATCH_SIZE } else { 1 }];
         Ok(Self { socket, state, buffers })
     }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use quinn_proto::ConnectionHandle;
 use repl_link::{Address, ConnectionId, Origin};
 
+use super::config::QuicConfig;
+
 /// A client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
@@ -33,8 +35,10 @@ impl Clients {
         self.by_id.len()
     }
 
-    pub(super) fn of(&self, origin: Origin) -> usize {
-        self.by_origin.get(&origin).copied().unwrap_or(0)
+    /// Returns whether there may be one more client of an origin.
+    pub(super) fn has_room(&self, config: &QuicConfig, origin: Origin) -> bool {
+        let of_origin = self.by_origin.get(&origin).copied().unwrap_or(0);
+        self.len() < config.max_clients && of_origin < config.max_per_origin
     }
 
     pub(super) fn ids(&self) -> Vec<ConnectionId> {

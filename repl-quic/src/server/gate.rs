@@ -49,8 +49,7 @@ impl Gate<'_> {
     ) -> Option<Transmit> {
         let Self { config, clients, strangers, counters, is_closed } = self;
         let origin = incoming.remote_address().origin();
-        let is_full =
-            *is_closed || clients.len() >= config.max_clients || clients.of(origin) >= config.max_per_origin;
+        let is_full = *is_closed || !clients.has_room(config, origin);
         match strangers.admission(config, origin, incoming.remote_address_validated()) {
             Admission::Retry => {
                 counters.count(Count::Retry);

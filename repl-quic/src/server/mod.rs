@@ -17,14 +17,14 @@ use std::time::Duration;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, HashedConnectionIdGenerator};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
-use repl_link::{ConnectionId, DisconnectReason, Host};
+use repl_link::{Address, ConnectionId, DisconnectReason, Host};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::certificate::IdentityError;
 use crate::identity::Identity;
 use crate::losses;
 use crate::port::{Port, sealed};
-use crate::settings::{self, OVER};
+use crate::settings::{self, FULL, LATE, OVER};
 use crate::telemetry::event;
 use crate::wire::{UdpWire, Wire};
 use clients::{Client, Clients};
@@ -44,7 +44,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 ///
 /// All packets are datagrams of QUIC, so what `repl` sends is encrypted and authenticated, and no byte is
 /// sent twice by both. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides: 1,200 bytes
-/// by default, of which 1,162 fit at the beginning; up to 1,414 fit on most paths after about a second, and
+/// by default, of which 1,162 fit at the beginning; up to 1,414 fit on most paths after some round trips, and
 /// the size of each connection follows.
 pub struct QuicServer {
     port: Port,
@@ -74,7 +74,7 @@ impl QuicServer {
     /// Panics if a limit of `config` is zero.
     #[track_caller]
     pub fn bind(address: SocketAddr, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
-        Self::over(Box::new(UdpWire::bind(address)?), identity, config)
+        Self::over(Box::new(UdpWire::bind(address, true)?), identity, config)
     }
 
     /// Returns a server over a wire.
@@ -209,23 +209,32 @@ impl QuicServer {
 
     /// Handles what has happened to a connection.
     fn look_at(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
+        let mut end = None;
         while let Some(event) = self.port.engine.get_mut(handle).and_then(|connection| connection.poll()) {
             match event {
                 Event::Connected => self.check(now, handle),
-                Event::ConnectionLost { reason } => self.lost(server, handle, &losses::reason_of(&reason)),
+                Event::ConnectionLost { reason } => end = Some(losses::reason_of(&reason)),
                 Event::HandshakeDataReady
                 | Event::Stream(_)
                 | Event::DatagramReceived
                 | Event::DatagramsUnblocked => {}
             }
         }
-        let Some(connection) = self.port.engine.get_mut(handle) else {
-            return self.lost(server, handle, &DisconnectReason::Timeout);
-        };
+        self.pass_on(server, now, handle);
+        let is_drained = self.port.engine.get_mut(handle).is_none();
+        if let Some(reason) = end.or_else(|| is_drained.then_some(DisconnectReason::Timeout)) {
+            self.lost(server, handle, &reason);
+        }
+    }
+
+    /// Passes the packets of a connection to the server. With the first, a stranger becomes a client.
+    fn pass_on(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
+        let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let packets: Vec<_> = std::iter::from_fn(|| connection.datagrams().recv()).collect();
-        let known = self.clients.id_of(handle);
-        let Some(id) = known.or_else(|| (!packets.is_empty()).then(|| self.welcome(server, now, handle)))
-        else {
+        if packets.is_empty() && self.clients.id_of(handle).is_none() {
+            return;
+        }
+        let Some(id) = self.clients.id_of(handle).or_else(|| self.welcome(server, now, handle)) else {
             return;
         };
         for packet in packets {
@@ -261,17 +270,26 @@ impl QuicServer {
         }
     }
 
-    /// Makes a stranger whose first packet has come a client.
-    fn welcome(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) -> ConnectionId {
+    /// Makes a stranger whose first packet has come a client, if there is room and it is still there.
+    fn welcome(
+        &mut self,
+        server: &mut impl Host,
+        now: Duration,
+        handle: ConnectionHandle,
+    ) -> Option<ConnectionId> {
+        let connection = self.port.engine.get_mut(handle).filter(|connection| !connection.is_closed())?;
+        let address = connection.remote_address();
         self.strangers.remove(handle);
+        if !self.clients.has_room(&self.config, address.origin()) {
+            self.counters.count(Count::Refused);
+            self.port.engine.close(now, handle, FULL, "the server is full");
+            return None;
+        }
         self.counters.count(Count::Accepted);
         let id = server.connect(now, Maker::Transport { secret: self.secret });
-        let address = self.port.engine.get_mut(handle).map(|connection| connection.remote_address());
-        if let Some(address) = address {
-            event!(INFO, connection = ?id, %address, "a client has connected");
-            self.clients.add(id, Client { handle, address, packet_bytes: 0 });
-        }
-        id
+        event!(INFO, connection = ?id, %address, "a client has connected");
+        self.clients.add(id, Client { handle, address, packet_bytes: 0 });
+        Some(id)
     }
 
     /// Handles the end of a connection, which cannot tell its client anything any more.
@@ -297,7 +315,7 @@ impl QuicServer {
     /// Ends handshakes that take too long.
     fn end_overdue(&mut self, server: &mut impl Host, now: Duration) {
         while let Some(handle) = self.strangers.next_overdue(now) {
-            self.port.engine.close(now, handle, OVER, "the handshake takes too long");
+            self.port.engine.close(now, handle, LATE, "the handshake takes too long");
             self.lost(server, handle, &DisconnectReason::Timeout);
         }
     }

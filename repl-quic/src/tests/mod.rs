@@ -3,5 +3,6 @@
 mod lan;
 mod links;
 mod sessions;
+mod sockets;
 mod strangers;
 mod trust;

@@ -145,6 +145,21 @@ fn clients_beyond_the_limit_wait_until_there_is_room() {
 }
 
 #[test]
+fn clients_that_come_at_once_are_not_more_than_the_limit() {
+    let config = QuicConfig { max_clients: 2, ..QuicConfig::default() };
+    let mut lan = Lan::with(LinkConditions::perfect(), config);
+    (0..6).for_each(|_| _ = lan.enter());
+    for _ in 0..20 {
+        lan.step();
+        assert!(lan.quic.clients() <= 2);
+    }
+    let full = |lan: &Lan| {
+        lan.guests.iter().filter(|guest| guest.ends == [repl_link::DisconnectReason::Full]).count()
+    };
+    assert_eq!((full(&lan), lan.quic.clients(), lan.quic.counters().refused), (4, 2, 4));
+}
+
+#[test]
 fn a_server_that_drains_takes_nobody_and_ends_the_rest_in_time() {
     let mut lan = Lan::new(LinkConditions::perfect());
     let first = lan.enter();

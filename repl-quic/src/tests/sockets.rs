@@ -1,0 +1,61 @@
+//! Real sockets of this machine.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use repl_link::plain::{MessageClient, MessageServer};
+use repl_link::{Channel, ClientTerms, ServerSettings, Session};
+
+use super::lan::identity;
+use crate::{QuicClient, QuicConfig, QuicServer, Trust};
+
+/// Returns how long it took a client to connect to the server that listens on an address, and to send it
+/// something. `None` if the machine has no such address.
+fn visit(listens: &str, host: &str) -> Option<Duration> {
+    let identity = identity();
+    let listens = listens.parse().expect("an address");
+    let mut server_quic = QuicServer::bind(listens, &identity, QuicConfig::default()).ok()?;
+    let port = server_quic.local_address().expect("it is bound").port();
+    let address = SocketAddr::new(host.parse().expect("a host"), port);
+    let mut client_quic = QuicClient::new(address, "localhost", &Trust::pinned([identity.hash()])).ok()?;
+    let mut server = MessageServer::new(ServerSettings::default());
+    server.register::<Vec<u8>>(Channel::Ordered);
+    let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
+    client.register::<Vec<u8>>(Channel::Ordered);
+    let (start, mut sent) = (Instant::now(), 0_u8);
+    loop {
+        let now = start.elapsed();
+        server_quic.receive(&mut server, now).expect("the socket works");
+        while let Some((id, message)) = server.poll::<Vec<u8>>() {
+            assert_eq!(message.len(), 3_000);
+            assert_eq!(
+                server_quic.address(id).map(|from| from.port()),
+                client_quic.local_address().ok().map(|own| own.port())
+            );
+            if message[0] == 19 {
+                return Some(now);
+            }
+        }
+        server.tick(now);
+        server_quic.transmit(&mut server, now).expect("the socket works");
+        client_quic.receive(&mut client, now).expect("the socket works");
+        if client.is_connected() && sent < 20 {
+            client.send(&vec![sent; 3_000]).expect("there is room");
+            sent += 1;
+        }
+        client.tick(now);
+        client_quic.transmit(&mut client, now).expect("the socket works");
+        assert!(now < Duration::from_secs(10), "{:?}", client.take_end());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn clients_connect_over_both_families_of_addresses() {
+    let took = visit("127.0.0.1:0", "127.0.0.1").expect("each machine has it");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    if std::net::UdpSocket::bind("[::1]:0").is_ok() {
+        assert!(visit("[::1]:0", "::1").is_some());
+        assert!(visit("[::]:0", "127.0.0.1").is_some(), "a socket for both families");
+    }
+}
