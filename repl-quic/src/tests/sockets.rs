@@ -27,7 +27,7 @@ fn visit(listens: &str, host: &str) -> Option<Duration> {
         let now = start.elapsed();
         server_quic.receive(&mut server, now).expect("the socket works");
         while let Some((id, message)) = server.poll::<Vec<u8>>() {
-            assert_eq!(message.len(), 3_000);
+            assert_eq!(message.len(), 2_000);
             assert_eq!(
                 server_quic.address(id).map(|from| from.port()),
                 client_quic.local_address().ok().map(|own| own.port())
@@ -40,7 +40,7 @@ fn visit(listens: &str, host: &str) -> Option<Duration> {
         server_quic.transmit(&mut server, now).expect("the socket works");
         client_quic.receive(&mut client, now).expect("the socket works");
         if client.is_connected() && sent < 20 {
-            client.send(&vec![sent; 3_000]).expect("there is room");
+            client.send(&vec![sent; 2_000]).expect("there is room");
             sent += 1;
         }
         client.tick(now);
