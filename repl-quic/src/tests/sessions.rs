@@ -115,10 +115,11 @@ fn a_client_that_is_frozen_for_long_is_dropped_and_comes_back() {
 
 #[test]
 fn packets_grow_to_what_the_path_carries_and_shrink_with_it() {
-    let wide = LinkConditions { mtu_bytes: 1_500, ..link(20) };
+    let wide = LinkConditions { mtu_bytes: 1_500, ..link(100) };
     let mut lan = Lan::new(wide);
     let guest = lan.enter();
     lan.settle();
+    (0..100).for_each(|_| _ = lan.server.send_to_all(&"x".repeat(90)).expect("there is room"));
     lan.run(3 * SECOND);
     let largest = |lan: &mut Lan| {
         lock(&lan.air).heard = Some(Vec::new());
@@ -129,7 +130,8 @@ fn packets_grow_to_what_the_path_carries_and_shrink_with_it() {
         heard.iter().filter(|(from, ..)| *from == SERVER).map(|(.., bytes)| bytes.len()).max()
     };
     assert!(largest(&mut lan) > Some(1_300), "{:?}", largest(&mut lan));
-    lan.set_conditions(LinkConditions { mtu_bytes: 1_250, ..link(20) });
+    assert_eq!(lan.quic.counters().dropped, 0, "no packet was ever too large");
+    lan.set_conditions(LinkConditions { mtu_bytes: 1_250, ..link(100) });
     assert!(largest(&mut lan) > Some(1_250), "nothing has shown that the path is narrow");
     lan.run(10 * SECOND);
     assert!(largest(&mut lan) <= Some(1_250), "{:?}", largest(&mut lan));
