@@ -4,11 +4,15 @@
 //! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
 //! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
 //! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
-//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets. `host.rs` plays in the
-//! process of the server. The other files check and report.
+//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets, over the network of
+//! `simulated.rs`. `host.rs` plays in the process of the server. The other files check and report.
 //!
-//! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
-//! seed.
+//! With the feature `quic` the match also goes over UDP, encrypted: `serve` and `join` are a server and its
+//! clients in processes of their own, and `--transport quic` has all in one process. Their code is in the
+//! folder `online`.
+//!
+//! *Invariant:* on the simulated network the arguments decide the whole run: it reads no clock, and all
+//! random numbers come from the seed.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -20,7 +24,16 @@ mod chat;
 mod game;
 mod guest;
 mod host;
+#[cfg(feature = "quic")]
+#[path = "../support/metronome.rs"]
+mod metronome;
 mod model;
+#[cfg(not(feature = "quic"))]
+#[path = "offline.rs"]
+mod online;
+#[cfg(feature = "quic")]
+mod online;
+mod pace;
 mod pack;
 mod pilot;
 mod plan;
@@ -29,24 +42,40 @@ mod report;
 mod secrets;
 mod session;
 mod sight;
+mod simulated;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod view;
 
+use std::error::Error;
 use std::process::ExitCode;
 
-use args::Args;
+use args::{Args, Carrier, Command};
 use clap::Parser;
+use pace::Pace;
 use report::Outcome;
 use session::Session;
+use simulated::Simulated;
 use support::Progress;
+use transport::Transport;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    let result = match &args.command {
+        Some(Command::Serve(serve)) => online::serve(serve),
+        Some(Command::Join(join)) => online::join(join),
+        None => run(&args),
+    };
+    support::exit_code("arena", result)
+}
+
+/// Plays a match in this process. Returns whether all checks passed.
+fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let mut progress = Progress::new(args.ticks.into());
-    let (session, outcome) = play(&args, |session, tick| {
+    let (session, outcome) = play(args, |session, tick| {
         progress.show(tick.into(), || report::progress(session, tick));
-    });
+    })?;
     if args.json {
         outcome.print_json();
     } else {
@@ -54,27 +83,34 @@ fn main() -> ExitCode {
         report::print_clients(&session);
         outcome.print(&session);
     }
-    support::exit_code("arena", Ok(outcome.is_good()))
+    Ok(outcome.is_good())
 }
 
 /// Plays a match. Calls `after_tick` after each tick.
-fn play(args: &Args, mut after_tick: impl FnMut(&Session, u32)) -> (Session, Outcome) {
-    let mut session = Session::new(args);
+fn play(
+    args: &Args,
+    mut after_tick: impl FnMut(&Session, u32),
+) -> Result<(Session, Outcome), Box<dyn Error>> {
+    let transport: Box<dyn Transport> = match args.transport {
+        Carrier::Sim => Box::new(Simulated::new(args)),
+        Carrier::Quic => online::loopback()?,
+    };
+    let mut session = Session::new(args.into(), transport, Pace::fast());
     for tick in 0..args.ticks {
         // Clients join one after another during the first quarter.
         while session.guests.len() < args.clients as usize
             && tick >= session.guests.len() as u32 * (args.ticks / 4) / args.clients
         {
-            session.connect();
+            session.connect()?;
         }
-        session.play();
+        session.play()?;
         after_tick(&session, tick + 1);
     }
     let mut outcome = Outcome::of_match(&session, args);
-    outcome.converged = session.converge();
-    session.fall_silent();
+    outcome.converged = session.converge()?;
+    session.fall_silent()?;
     session.encore();
-    outcome.converged &= session.converge();
+    outcome.converged &= session.converge()?;
     outcome.finish(&session);
-    (session, outcome)
+    Ok((session, outcome))
 }

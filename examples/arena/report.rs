@@ -41,7 +41,7 @@ impl Outcome {
     /// Adds the part that is known at the end.
     pub(crate) fn finish(&mut self, session: &Session) {
         self.leaks = session.leaks;
-        self.packets_lost = session.network.total().lost;
+        self.packets_lost = session.transport.lost(&session.server);
         let cheater = session.guests.iter().find(|guest| guest.pilot.is_cheater);
         self.cheater_stopped = cheater.map(|cheater| cheater.is_rejected);
     }
@@ -119,7 +119,7 @@ pub(crate) fn progress(session: &Session, tick: u32) -> String {
         scores[1],
         session.objects(),
         bytes / 1_000,
-        session.network.total().lost,
+        session.transport.lost(&session.server),
     )
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn print_traffic(session: &Session) {
     println!("\n{:<26} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
     let mut classes = classes(session);
     classes.sort_by_key(|(class, _)| std::cmp::Reverse(class.bits));
-    let in_all: u64 = session.guests.iter().map(|w| session.network.stats(w.down).bytes_delivered).sum();
+    let in_all: u64 = session.guests.iter().map(|w| session.transport.carried(w).bytes).sum();
     let of_classes: u64 = classes.iter().map(|(class, _)| class.bits).sum();
     let longest = classes.first().map_or(1, |(class, _)| class.bits);
     for (class, mut properties) in classes {
@@ -146,7 +146,7 @@ pub(crate) fn print_traffic(session: &Session) {
     }
     let frames = Row {
         name: "frames, acks, messages".to_owned(),
-        times: session.guests.iter().map(|w| session.network.stats(w.down).delivered).sum(),
+        times: session.guests.iter().map(|w| session.transport.carried(w).packets).sum(),
         bits: (in_all * 8).saturating_sub(of_classes),
     };
     frames.print("", longest, '█');
@@ -213,9 +213,10 @@ pub(crate) fn print_clients(session: &Session) {
         "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage"
     );
     for (number, guest) in session.guests.iter().enumerate() {
-        let stats = session.server.connection_info(guest.connection).stats().unwrap_or_default();
-        let link = session.network.stats(guest.down);
-        let player = session.sight.seats.get(&guest.connection);
+        let stats = guest.connection.and_then(|id| session.server.connection_info(id).stats());
+        let stats = stats.unwrap_or_default();
+        let carried = session.transport.carried(guest);
+        let player = guest.connection.and_then(|id| session.sight.seats.get(&id));
         let damage: u32 = guest.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();
         println!(
             "{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  {}",
@@ -223,8 +224,8 @@ pub(crate) fn print_clients(session: &Session) {
             player.map_or("-", |&player| session.server[player].name.as_str()),
             stats.bytes_sent,
             stats.packets_sent,
-            link.lost,
-            link.reordered,
+            carried.lost,
+            carried.late,
             stats.round_trip.as_millis(),
             guest.spawned,
             damage,

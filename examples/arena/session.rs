@@ -1,27 +1,53 @@
-//! A server, its clients, and the simulated network between them.
+//! A server, its clients, and what carries the packets between them.
 //!
-//! *Invariant:* a client learns everything over the network, and every packet to it was searched for secrets.
+//! *Invariant:* a client learns everything by packets, and every packet to it was searched for secrets.
 
+use std::io;
 use std::time::Duration;
 
 use repl::DisconnectReason;
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, Network, PeerId};
 
 use crate::args::Args;
 use crate::calls::{self, Chat, Input, MatchCall};
 use crate::chat::Log;
-use crate::game::{Arena, TICKS_PER_SECOND};
-use crate::guest::{Guest, SERVER};
+use crate::game::Arena;
+use crate::guest::Guest;
 use crate::host::HostPlayer;
 use crate::model;
+use crate::pace::Pace;
 use crate::pilot::Pilot;
 use crate::secrets::Drawn;
 use crate::sight::Sight;
+use crate::transport::Transport;
 use crate::view::View;
 
 /// How long clients may take to converge after the match.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the session of a match needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) players: u32,
+    pub(crate) ticks: u32,
+    pub(crate) seed: u64,
+    /// Whether the process of the server plays, too.
+    pub(crate) has_host: bool,
+    /// The number of the client that cheats, if one does.
+    pub(crate) cheater: Option<u32>,
+}
+
+impl From<&Args> for Settings {
+    fn from(args: &Args) -> Self {
+        Self {
+            players: (args.clients + u32::from(args.host)).next_multiple_of(2).max(8),
+            ticks: args.ticks,
+            seed: args.seed,
+            has_host: args.host,
+            cheater: args.cheater.then_some(args.clients),
+        }
+    }
+}
 
 /// The whole run.
 pub(crate) struct Session {
@@ -31,46 +57,38 @@ pub(crate) struct Session {
     pub(crate) guests: Vec<Guest>,
     /// The player in the process of the server, if there is one.
     pub(crate) host: Option<HostPlayer>,
-    pub(crate) network: Network,
-    pub(crate) clock: Clock,
+    pub(crate) transport: Box<dyn Transport>,
+    pace: Pace,
     pub(crate) chat: Log,
     /// How many explosions the server announced.
     pub(crate) explosions: u64,
-    seed: u64,
-    /// The number of the client that cheats, if one does.
-    cheater: Option<u32>,
-    conditions: LinkConditions,
+    settings: Settings,
     /// How many secrets were found in packets that may not hold them.
     pub(crate) leaks: u64,
     /// How many secrets were found in packets that may hold them.
     pub(crate) rightly_sent: u64,
-    found: Vec<Drawn>,
+    found: Vec<(ConnectionId, Drawn)>,
 }
 
 impl Session {
     /// Returns a server with an arena, and no client yet.
-    pub(crate) fn new(args: &Args) -> Self {
+    pub(crate) fn new(settings: Settings, transport: Box<dyn Transport>, pace: Pace) -> Self {
+        let Settings { players, ticks, seed, has_host, .. } = settings;
         let mut server = Server::new(ServerConfig::default());
         calls::register(&mut server);
-        let players = (args.clients + u32::from(args.host)).next_multiple_of(2).max(8);
-        let (latency, jitter) =
-            (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
-        let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() };
-        let arena = Arena::new(&mut server, players, args.ticks, args.seed);
-        let host = args.host.then(|| HostPlayer::new(&mut server, Pilot::new(0, args.seed, false)));
+        let arena = Arena::new(&mut server, players, ticks, seed);
+        let host = has_host.then(|| HostPlayer::new(&mut server, Pilot::new(0, seed, false)));
         Self {
             arena,
             host,
             server,
             sight: Sight::default(),
             guests: Vec::new(),
-            network: Network::new(args.seed),
-            clock: Clock::at_hz(TICKS_PER_SECOND),
+            transport,
+            pace,
             chat: Log::default(),
             explosions: 0,
-            seed: args.seed,
-            cheater: args.cheater.then_some(args.clients),
-            conditions: conditions.with_loss(args.loss),
+            settings,
             leaks: 0,
             rightly_sent: 0,
             found: Vec::new(),
@@ -78,44 +96,50 @@ impl Session {
     }
 
     /// Adds a client, which says hello in the next tick.
-    pub(crate) fn connect(&mut self) {
+    pub(crate) fn connect(&mut self) -> io::Result<()> {
         let number = self.guests.len() as u32 + 1;
-        let (down, _) = self.network.connect(SERVER, PeerId(number), self.conditions);
-        let connection = self.server.connect(self.clock.now());
-        let pilot = Pilot::new(number, self.seed, self.cheater == Some(number));
-        self.guests.push(Guest::new(number, pilot, connection, down));
+        let connection = self.transport.connect(&mut self.server, number, self.pace.now())?;
+        let pilot = Pilot::new(number, self.settings.seed, self.settings.cheater == Some(number));
+        let guest = Guest::new(number, pilot, repl::Session::for_tests(number.into()));
+        self.guests.push(Guest { connection, ..guest });
+        Ok(())
     }
 
     /// Runs one tick of the match, the server and all clients.
-    pub(crate) fn play(&mut self) {
-        let now = self.clock.tick();
-        self.receive(now);
-        self.steer();
-        self.arena.play(&mut self.server);
-        self.send(now);
+    pub(crate) fn play(&mut self) -> io::Result<()> {
+        let now = self.begin_tick()?;
+        self.move_players();
+        self.send(now)
     }
 
     /// Runs one tick of the server and all clients, in which nothing happens in the match.
-    fn rest(&mut self) {
-        let now = self.clock.tick();
-        self.receive(now);
-        self.send(now);
+    pub(crate) fn rest(&mut self) -> io::Result<()> {
+        let now = self.begin_tick()?;
+        self.decide_sight();
+        self.send(now)
     }
 
-    /// Lets the server handle what has arrived.
-    fn receive(&mut self, now: Duration) {
-        self.deliver(now);
+    /// Waits for the next tick, and lets the server handle what has arrived. Returns the time.
+    pub(crate) fn begin_tick(&mut self) -> io::Result<Duration> {
+        let now = self.pace.tick();
+        self.transport.deliver(&mut self.server, &mut self.guests, now)?;
         while let Some(event) = self.server.poll_event() {
             match event {
-                ServerEvent::Connected(connection) => {
-                    self.sight.join(&mut self.server, &self.arena, connection);
-                    self.chat.join(connection);
-                }
+                ServerEvent::Connected(connection) => self.join(connection),
                 ServerEvent::Disconnected(connection, reason) => self.leave(connection, &reason),
+                ServerEvent::PacketBytesChanged(..) => {}
                 other => eprintln!("arena: {other:?}"),
             }
         }
         self.listen();
+        Ok(now)
+    }
+
+    /// Runs one tick of the match.
+    pub(crate) fn move_players(&mut self) {
+        self.steer();
+        self.arena.play(&mut self.server);
+        self.decide_sight();
     }
 
     /// Steers the players by the inputs for this tick. If one is missing, its player does what it did before.
@@ -129,19 +153,32 @@ impl Session {
         }
     }
 
-    /// Runs the tick of the server, and those of the clients and the host.
-    fn send(&mut self, now: Duration) {
+    /// Decides what each client sees in this tick.
+    fn decide_sight(&mut self) {
         Arena::allow_shots(&mut self.server);
         self.sight.look(&mut self.server, &self.arena);
+    }
+
+    /// Runs the tick of the server, and those of the clients and the host.
+    pub(crate) fn send(&mut self, now: Duration) -> io::Result<()> {
         self.server.tick(now);
-        for at in 0..self.guests.len() {
-            self.send_to(at, now);
-        }
+        self.send_of_server(now)?;
         for guest in &mut self.guests {
-            guest.tick(&mut self.network, now);
+            guest.tick(now);
+            self.transport.send_of(guest, now)?;
         }
         if let Some(host) = &mut self.host {
             host.tick(&mut self.server, now);
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, connection: ConnectionId) {
+        self.sight.join(&mut self.server, &self.arena, connection);
+        self.chat.join(connection);
+        let number = self.transport.number_of(connection);
+        if let Some(guest) = self.guests.iter_mut().find(|guest| Some(guest.number) == number) {
+            guest.connection = Some(connection);
         }
     }
 
@@ -149,7 +186,7 @@ impl Session {
         self.sight.leave(&mut self.server, connection);
         self.chat.leave(connection);
         let mut guests = self.guests.iter_mut();
-        if let Some(guest) = guests.find(|guest| guest.connection == connection) {
+        if let Some(guest) = guests.find(|guest| guest.connection == Some(connection)) {
             guest.is_rejected = matches!(reason, DisconnectReason::Rejected(_));
         }
     }
@@ -169,42 +206,31 @@ impl Session {
         }
     }
 
-    /// Sends a client its packets, and searches them for secrets that it may not see.
-    fn send_to(&mut self, at: usize, now: Duration) {
-        let Guest { client, connection, peer, .. } = &self.guests[at];
-        while let Some(packet) = self.server.poll_transmit(*connection) {
-            self.arena.secrets.find(packet, &mut self.found);
-            self.network.send(now, SERVER, *peer, packet);
-        }
-        for secret in self.found.drain(..) {
-            let may_see = self.sight.may_see(&self.server, *connection, &secret);
+    /// Sends the packets of the server, and searches them for secrets that their clients may not see.
+    fn send_of_server(&mut self, now: Duration) -> io::Result<()> {
+        let Self { server, arena, sight, guests, transport, found, .. } = self;
+        let mut in_packet = Vec::new();
+        transport.send(server, now, &mut |connection, packet| {
+            arena.secrets.find(packet, &mut in_packet);
+            found.extend(in_packet.drain(..).map(|secret| (connection, secret)));
+        })?;
+        for (connection, secret) in found.drain(..) {
+            let may_see = sight.may_see(server, connection, &secret);
             *if may_see { &mut self.rightly_sent } else { &mut self.leaks } += 1;
         }
-        if self.server.connection_info(*connection).stats().is_some_and(|stats| stats.packets_in_flight == 0)
-        {
-            self.sight.settled(*connection, client, &self.arena);
-        }
-    }
-
-    /// Delivers the packets that have arrived.
-    fn deliver(&mut self, now: Duration) {
-        while let Some(delivery) = self.network.deliver(now) {
-            let is_up = delivery.to == SERVER;
-            let peer = if is_up { delivery.from } else { delivery.to };
-            let Some(guest) = self.guests.iter_mut().find(|guest| guest.peer == peer) else {
-                continue;
-            };
-            if is_up {
-                self.server.receive(guest.connection, now, delivery.bytes);
-            } else if let Err(error) = guest.client.receive(now, delivery.bytes) {
-                guest.ended.get_or_insert(error.to_string());
+        for Guest { client, connection, .. } in guests {
+            let Some(connection) = *connection else { continue };
+            let stats = server.connection_info(connection).stats();
+            if stats.is_some_and(|stats| stats.packets_in_flight == 0) {
+                sight.settled(connection, client, arena);
             }
         }
+        Ok(())
     }
 
     /// Runs until every client has exactly the state that it may see, and the host got all messages and
     /// calls. Returns false if this has not happened after a limited number of ticks.
-    pub(crate) fn converge(&mut self) -> bool {
+    pub(crate) fn converge(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
             session.guests.iter().all(|guest| session.difference(guest).is_none())
                 && session.difference_of_host().is_none()
@@ -213,24 +239,24 @@ impl Session {
 
     /// Runs until everything is acknowledged. Returns false if this has not happened after a limited number
     /// of ticks.
-    pub(crate) fn fall_silent(&mut self) -> bool {
+    pub(crate) fn fall_silent(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
-            let connections = session.guests.iter().map(|guest| guest.connection);
+            let connections = session.guests.iter().filter_map(|guest| guest.connection);
             let stats =
                 connections.filter_map(|connection| session.server.connection_info(connection).stats());
             stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
         })
     }
 
-    fn run_until(&mut self, is_reached: impl Fn(&Self) -> bool) -> bool {
-        let deadline = self.clock.now() + PATIENCE;
-        while self.clock.now() < deadline {
+    fn run_until(&mut self, is_reached: impl Fn(&Self) -> bool) -> io::Result<bool> {
+        let deadline = self.pace.now() + PATIENCE;
+        while self.pace.now() < deadline {
             if is_reached(self) {
-                return true;
+                return Ok(true);
             }
-            self.rest();
+            self.rest()?;
         }
-        false
+        Ok(false)
     }
 
     /// Replaces the initial-only secrets by new ones and writes to their objects. Called after everything has
@@ -256,14 +282,14 @@ impl Session {
         if let Some(ended) = &guest.ended {
             return Some(ended.clone());
         }
-        if !guest.client.is_connected() {
-            return Some("not connected".to_owned());
-        }
         let Guest { client, connection, .. } = guest;
-        View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection: *connection }
+        let Some(connection) = connection.filter(|_| client.is_connected()) else {
+            return Some("not connected".to_owned());
+        };
+        View { server: &self.server, arena: &self.arena, sight: &self.sight, client, connection }
             .first_difference()
             .or_else(|| self.disagreement(client).map(str::to_owned))
-            .or_else(|| self.missing(*connection, &guest.pilot, |seat| client.get(seat)).map(str::to_owned))
+            .or_else(|| self.missing(connection, &guest.pilot, |seat| client.get(seat)).map(str::to_owned))
     }
 
     /// Returns what the host missed or got twice. It sees the objects of the server, so no value can differ.
@@ -321,8 +347,8 @@ impl Session {
 
     /// Returns the bytes and packets made for all clients.
     pub(crate) fn sent(&self) -> (u64, u64) {
-        let stats =
-            self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());
+        let connections = self.guests.iter().filter_map(|guest| guest.connection);
+        let stats = connections.filter_map(|connection| self.server.connection_info(connection).stats());
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
     }
 }

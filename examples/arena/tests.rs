@@ -9,6 +9,7 @@ use repl::prelude::*;
 use crate::args::Args;
 use crate::calls::{Input, MOST_FIRE_TICKS, SHOT_TICKS};
 use crate::game::{Arena, TICKS_PER_SECOND};
+use crate::guest::Guest;
 use crate::model::Player;
 use crate::plane::{EDGE, distance};
 use crate::report::Outcome;
@@ -17,7 +18,12 @@ use crate::session::Session;
 /// Plays a whole match.
 fn play(line: &str) -> (Session, Outcome) {
     let args = ["arena"].into_iter().chain(line.split_whitespace());
-    crate::play(&Args::parse_from(args), |_, _| {})
+    crate::play(&Args::parse_from(args), |_, _| {}).expect("the simulated network works")
+}
+
+/// Returns the server's end of the connection of a client that has joined.
+fn id(guest: &Guest) -> ConnectionId {
+    guest.connection.expect("the client has joined")
 }
 
 #[test]
@@ -25,7 +31,7 @@ fn reliable_calls_run_once_on_a_bad_network() {
     let (session, outcome) = play("--loss 0.4 --ticks 1200 --seed 3");
     assert!(outcome.is_good());
     for guest in &session.guests {
-        let seat = session.sight.seats[&guest.connection];
+        let seat = session.sight.seats[&id(guest)];
         let (player, replica) = (&session.server[seat], &guest.client[seat]);
         assert_eq!(player.shots_called, guest.pilot.shots_called, "each shot runs once on the server");
         assert_eq!(replica.hits_felt, player.hits_told, "each hit runs once on the client");
@@ -47,7 +53,7 @@ fn the_chat_reaches_every_client_once_and_in_order() {
     let longest = heard().max_by_key(|heard| heard.len()).expect("six clients");
     assert!(heard().all(|heard| longest.ends_with(heard)), "everyone hears the same from its join on");
     for guest in &session.guests {
-        let name = &session.server[session.sight.seats[&guest.connection]].name;
+        let name = &session.server[session.sight.seats[&id(guest)]].name;
         assert!(guest.pilot.heard.iter().any(|line| line.name == *name), "authors hear their lines too");
     }
 }
@@ -59,7 +65,7 @@ fn a_host_plays_with_two_guests_as_one_of_them() {
     assert_eq!(session.guests.len(), 2);
     let host = session.host.as_ref().expect("a host");
     let (seat, seats) = (session.sight.seats[&host.connection], &session.sight.seats);
-    assert!(session.guests.iter().all(|guest| seats.contains_key(&guest.connection)));
+    assert!(session.guests.iter().all(|guest| seats.contains_key(&id(guest))));
     let player = &session.server[seat];
     assert!(host.pilot.shots_called > 5 && player.shots_called == host.pilot.shots_called);
     assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
@@ -79,7 +85,7 @@ fn a_cheater_is_stopped_and_the_others_play_on() {
     assert_eq!((outcome.is_good(), outcome.cheater_stopped), (true, Some(true)));
     let (cheater, honest) = session.guests.split_last().expect("four clients");
     assert!(cheater.is_rejected && cheater.ended.is_some() && !cheater.client.is_connected());
-    assert!(!session.sight.seats.contains_key(&cheater.connection), "a bot plays its player again");
+    assert!(!session.sight.seats.contains_key(&id(cheater)), "a bot plays its player again");
     assert_eq!(honest.len(), 3);
     for guest in honest {
         assert!(guest.ended.is_none() && session.difference(guest).is_none());

@@ -1,0 +1,28 @@
+//! Without the feature `quic` there are no sockets: says how to build the example with it.
+//!
+//! *Invariant:* the functions are those of the folder `online`.
+
+use std::error::Error;
+
+use crate::args::{Join, Serve};
+use crate::transport::Transport;
+
+pub(crate) fn serve(_: &Serve) -> Result<bool, Box<dyn Error>> {
+    Err(advice())
+}
+
+pub(crate) fn join(_: &Join) -> Result<bool, Box<dyn Error>> {
+    Err(advice())
+}
+
+pub(crate) fn loopback() -> Result<Box<dyn Transport>, Box<dyn Error>> {
+    Err(advice())
+}
+
+/// Returns the command that does what was asked for.
+fn advice() -> Box<dyn Error> {
+    let args: Vec<_> = std::env::args().skip(1).collect();
+    let args = args.join(" ");
+    format!("this needs the feature `quic`: cargo run --release --features quic --example arena -- {args}")
+        .into()
+}

@@ -1,0 +1,124 @@
+//! The census: what the server counts in each tick of what a client may see, as one number. A client that
+//! counts the same has the same objects, with the same values of those that are counted.
+//!
+//! In one process every value of a client is compared with the server's. Between two processes the census
+//! says whether the client is up to date, at any time of the match.
+//!
+//! *Invariant:* only values that each client sees exactly are counted. So a client that has all packets of a
+//! tick counts what the server has counted in it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::discriminant;
+
+use repl::prelude::*;
+use repl::{Channel, Guid};
+
+use crate::model::{Match, Pickup, Player, Projectile, Team, Turret};
+use crate::session::Session;
+
+/// What the server has counted for a client.
+#[derive(NetSerialize, Clone, Copy, Debug)]
+pub(super) struct Census {
+    pub(super) tick: u64,
+    sum: u64,
+}
+
+/// Registers the census at a server or a client.
+pub(super) fn register(side: &mut impl Register) {
+    side.register_message::<Census>(Channel::Sequenced { copies: 1 });
+}
+
+/// Sends each client the census of the tick that comes now.
+pub(super) fn send(session: &mut Session) {
+    let tick = session.server.next_tick();
+    let connections: Vec<_> = session.sight.seats.keys().copied().collect();
+    for connection in connections {
+        let census = Census { tick, sum: of_server(session, connection) };
+        // Without room for it, the client learns nothing in this tick.
+        session.server.connection(connection).send(&census).ok();
+    }
+}
+
+impl Census {
+    /// Returns whether a client counts the same. `None` if it has another tick than this.
+    pub(super) fn agrees(&self, client: &Client) -> Option<bool> {
+        (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
+    }
+}
+
+/// What is counted of an object, besides that it is there.
+trait Counted: Replicated {
+    fn count(&self, hasher: &mut DefaultHasher);
+}
+
+impl Counted for Match {
+    fn count(&self, hasher: &mut DefaultHasher) {
+        discriminant(&self.phase).hash(hasher);
+        self.seconds_left.hash(hasher);
+    }
+}
+
+impl Counted for Team {
+    fn count(&self, hasher: &mut DefaultHasher) {
+        self.score.hash(hasher);
+    }
+}
+
+impl Counted for Player {
+    fn count(&self, hasher: &mut DefaultHasher) {
+        (self.health, self.perks.len(), self.pack.len()).hash(hasher);
+    }
+}
+
+impl Counted for Turret {
+    fn count(&self, _: &mut DefaultHasher) {}
+}
+
+impl Counted for Pickup {
+    fn count(&self, hasher: &mut DefaultHasher) {
+        discriminant(&self.kind).hash(hasher);
+    }
+}
+
+impl Counted for Projectile {
+    fn count(&self, hasher: &mut DefaultHasher) {
+        self.path.since_tick.hash(hasher);
+    }
+}
+
+/// Counts what a client may see.
+fn of_server(session: &Session, connection: ConnectionId) -> u64 {
+    let Session { server, sight, .. } = session;
+    fn of_class<T: Counted>(server: &Server, sees: impl Fn(ObjectRef<()>) -> bool) -> u64 {
+        sum(server.objects::<T>().filter(|(object, _)| sees(object.erase())))
+    }
+    let sees = |object| sight.sees(server, connection, object);
+    of_class::<Match>(server, sees)
+        .wrapping_add(of_class::<Team>(server, sees))
+        .wrapping_add(of_class::<Player>(server, sees))
+        .wrapping_add(of_class::<Turret>(server, sees))
+        .wrapping_add(of_class::<Pickup>(server, sees))
+        .wrapping_add(of_class::<Projectile>(server, sees))
+}
+
+/// Counts what a client has.
+fn of_client(client: &Client) -> u64 {
+    sum(client.objects::<Match>())
+        .wrapping_add(sum(client.objects::<Team>()))
+        .wrapping_add(sum(client.objects::<Player>()))
+        .wrapping_add(sum(client.objects::<Turret>()))
+        .wrapping_add(sum(client.objects::<Pickup>()))
+        .wrapping_add(sum(client.objects::<Projectile>()))
+}
+
+/// Returns a number for some objects, in whatever order they come.
+fn sum<'a, T: Counted>(objects: impl Iterator<Item = (ObjectRef<T>, &'a T)>) -> u64 {
+    let one = |(object, value): (ObjectRef<T>, &T)| {
+        let mut hasher = DefaultHasher::new();
+        // On a client that has had another server before, the same object has another generation.
+        object.guid().map(Guid::slot).hash(&mut hasher);
+        value.count(&mut hasher);
+        hasher.finish()
+    };
+    objects.map(one).fold(0, u64::wrapping_add)
+}

@@ -1,0 +1,104 @@
+//! QUIC between UDP sockets of this machine, with the server in this process, and its clients too if they are
+//! added.
+//!
+//! The time is that of the match, which runs as fast as it can: the sockets of one machine need no time, so
+//! what is sent in a tick has arrived in the next one, a run takes seconds, and a slow machine decides
+//! nothing.
+//!
+//! *Invariant:* each client has a socket of its own, by whose port the server's end of its connection is
+//! found.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::quic::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
+
+use super::CERTIFICATE;
+use super::ear::Ear;
+use crate::guest::Guest;
+use crate::transport::{Carried, Show, Transport};
+
+/// The socket of a server, and those of its clients in this process.
+pub(super) struct Loopback {
+    server: QuicServer,
+    trust: Trust,
+    clients: BTreeMap<u32, QuicClient>,
+    /// The number of the client at each port.
+    numbers: BTreeMap<u16, u32>,
+}
+
+impl Loopback {
+    /// Opens a port of the system's choice for clients of this process.
+    pub(super) fn open() -> io::Result<Self> {
+        let identity = Identity::development(CERTIFICATE).map_err(io::Error::other)?;
+        Self::listen((Ipv4Addr::LOCALHOST, 0).into(), &identity)
+    }
+
+    /// Opens a port for clients of any process.
+    pub(super) fn listen(address: SocketAddr, identity: &Identity) -> io::Result<Self> {
+        Ok(Self {
+            server: QuicServer::bind(address, identity, QuicConfig::default())?,
+            trust: Trust::pinned([identity.hash()]),
+            clients: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+        })
+    }
+
+    /// Returns the address on which the server listens.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.server.local_address()
+    }
+}
+
+impl Transport for Loopback {
+    fn connect(&mut self, _: &mut Server, number: u32, _: Duration) -> io::Result<Option<ConnectionId>> {
+        let client = QuicClient::new(self.address()?, "localhost", &self.trust)?;
+        self.numbers.insert(client.local_address()?.port(), number);
+        self.clients.insert(number, client);
+        Ok(None)
+    }
+
+    fn number_of(&self, connection: ConnectionId) -> Option<u32> {
+        let address = self.server.address(connection).filter(|address| address.ip().is_loopback())?;
+        self.numbers.get(&address.port()).copied()
+    }
+
+    fn deliver(&mut self, server: &mut Server, guests: &mut [Guest], now: Duration) -> io::Result<()> {
+        self.server.receive(server, now)?;
+        for guest in guests {
+            if let Some(quic) = self.clients.get_mut(&guest.number) {
+                quic.receive(&mut guest.client, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, server: &mut Server, now: Duration, show: Show<'_>) -> io::Result<()> {
+        self.server.transmit(&mut Ear { server, show }, now)
+    }
+
+    fn send_of(&mut self, guest: &mut Guest, now: Duration) -> io::Result<()> {
+        match self.clients.get_mut(&guest.number) {
+            Some(quic) => quic.transmit(&mut guest.client, now),
+            None => Ok(()),
+        }
+    }
+
+    fn carried(&self, guest: &Guest) -> Carried {
+        let stats = guest.client.connection_info().stats();
+        Carried {
+            packets: stats.packets_received,
+            bytes: stats.bytes_received,
+            lost: stats.packets_lost,
+            late: 0,
+        }
+    }
+
+    fn lost(&self, server: &Server) -> u64 {
+        let stats = server.connections().filter_map(|id| server.connection_info(id).stats());
+        stats.map(|stats| stats.packets_lost).sum()
+    }
+}

@@ -1,0 +1,34 @@
+//! Matches over UDP, encrypted by QUIC: in one process, or a server and clients in processes of their own.
+//!
+//! *Invariant:* a match is played by the code that plays it on the simulated network. Only what carries the
+//! packets differs.
+
+mod census;
+mod ear;
+mod loopback;
+mod venue;
+mod visitor;
+
+use std::error::Error;
+
+use crate::args::{Join, Serve};
+use crate::transport::Transport;
+
+/// Where the certificate of the server is, from the working directory. Clients on the same machine read it
+/// there.
+const CERTIFICATE: &str = "target/arena-certificate";
+
+/// Runs the process of a server. Returns whether no secret leaked.
+pub(crate) fn serve(args: &Serve) -> Result<bool, Box<dyn Error>> {
+    venue::Venue::open(args)?.run(args)
+}
+
+/// Runs the process of a client. Returns whether it had what the server had at the end.
+pub(crate) fn join(args: &Join) -> Result<bool, Box<dyn Error>> {
+    visitor::Visitor::new(args)?.run(args)
+}
+
+/// Returns what carries the packets between a server and clients in this process.
+pub(crate) fn loopback() -> Result<Box<dyn Transport>, Box<dyn Error>> {
+    Ok(Box::new(loopback::Loopback::open()?))
+}

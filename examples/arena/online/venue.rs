@@ -1,0 +1,92 @@
+//! The process of a server: a match for clients in other processes, in real time.
+//!
+//! *Invariant:* the process ends by itself after the match, and tells the clients why.
+#![expect(clippy::print_stdout, reason = "the example's output")]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
+
+use repl::prelude::*;
+use repl::quic::Identity;
+
+use super::loopback::Loopback;
+use super::{CERTIFICATE, census};
+use crate::args::Serve;
+use crate::game::TICKS_PER_SECOND;
+use crate::metronome::Metronome;
+use crate::pace::Pace;
+use crate::session::{self, Settings};
+
+/// How many ticks the clients get to see how the match has ended, and then to hear that it is over.
+const LAST_LOOK: u32 = TICKS_PER_SECOND;
+const FAREWELL: u32 = TICKS_PER_SECOND / 2;
+
+/// A match that clients can join.
+pub(super) struct Venue {
+    session: session::Session,
+    /// The bytes that were sent to each client until the last line.
+    bytes_told: BTreeMap<ConnectionId, u64>,
+}
+
+impl Venue {
+    /// Opens the port.
+    pub(super) fn open(args: &Serve) -> Result<Self, Box<dyn Error>> {
+        let identity = Identity::development(CERTIFICATE)?;
+        let socket = Loopback::listen(args.address, &identity)?;
+        println!("listening on {}", socket.address()?);
+        println!("certificate in {CERTIFICATE}; clients on other machines: join --pin {}", identity.hash());
+        let settings = Settings {
+            players: args.players.next_multiple_of(2),
+            ticks: args.ticks,
+            seed: args.seed,
+            has_host: false,
+            cheater: None,
+        };
+        let pace = Pace::Real(Metronome::at_hz(TICKS_PER_SECOND));
+        let mut session = session::Session::new(settings, Box::new(socket), pace);
+        census::register(&mut session.server);
+        Ok(Self { session, bytes_told: BTreeMap::new() })
+    }
+
+    /// Plays the match. Returns whether no secret leaked.
+    pub(super) fn run(mut self, args: &Serve) -> Result<bool, Box<dyn Error>> {
+        for tick in 1..=args.ticks + LAST_LOOK {
+            self.tick()?;
+            if tick.is_multiple_of(TICKS_PER_SECOND) {
+                self.tell(tick);
+            }
+        }
+        let connections: Vec<_> = self.session.server.connections().collect();
+        for connection in connections {
+            self.session.server.connection(connection).disconnect_with("the match is over");
+        }
+        (0..FAREWELL).try_for_each(|_| self.session.rest())?;
+        let session::Session { rightly_sent, leaks, .. } = self.session;
+        println!("secrets found in packets: {rightly_sent} where they may be, {leaks} leaks");
+        Ok(leaks == 0)
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        let now = self.session.begin_tick()?;
+        self.session.move_players();
+        census::send(&mut self.session);
+        self.session.send(now)
+    }
+
+    /// Prints the line of a second.
+    fn tell(&mut self, tick: u32) {
+        let session::Session { server, arena, sight, leaks, .. } = &self.session;
+        let [one, other] = arena.teams.map(|team| server[team].score);
+        let bytes_of = |id| Some((id, server.connection_info(id).stats()?.bytes_sent));
+        let bytes: BTreeMap<_, _> = server.connections().filter_map(bytes_of).collect();
+        let told = |id| self.bytes_told.get(id).copied().unwrap_or_default();
+        let of_second: u64 = bytes.iter().map(|(id, bytes)| bytes - told(id)).sum();
+        println!(
+            "tick {tick}: {} clients, {one}:{other}, {} objects, {of_second} bytes/s, {leaks} leaks",
+            sight.seats.len(),
+            self.session.objects(),
+        );
+        self.bytes_told = bytes;
+    }
+}

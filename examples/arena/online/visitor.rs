@@ -1,0 +1,172 @@
+//! The process of a client: joins the match of a server in another process, and plays by a pilot.
+//!
+//! *Invariant:* the client connects again by itself after whatever happens to the server or to the way there.
+#![expect(clippy::print_stdout, reason = "the example's output")]
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::quic::{CertificateHash, QuicClient, Trust};
+
+use super::CERTIFICATE;
+use super::census::{self, Census};
+use crate::args::Join;
+use crate::game::TICKS_PER_SECOND;
+use crate::guest::Guest;
+use crate::metronome::Metronome;
+use crate::model::Player;
+use crate::pilot::Pilot;
+
+/// How many ticks a client that leaves goes on, so that the server hears it.
+const FAREWELL: u32 = TICKS_PER_SECOND / 4;
+
+/// What a client has counted of its match.
+#[derive(Default)]
+struct Tally {
+    /// In how many sessions the client had what the server had.
+    sessions: u32,
+    /// Whether it had so in the present one.
+    has_session: bool,
+    /// How long after its start the client had first what the server had.
+    converged_after: Option<Duration>,
+    /// How long after the loss of its session the client had again what the server had, the longest of all.
+    longest_gap: Duration,
+    lost_at: Option<Duration>,
+    /// How many times the client agreed with the census of the server, and how many times not.
+    agreed: u64,
+    differed: u64,
+    /// Whether it agreed with the last one.
+    agrees: bool,
+    bytes_told: u64,
+}
+
+/// A client of a server in another process.
+pub(super) struct Visitor {
+    guest: Guest,
+    quic: QuicClient,
+    metronome: Metronome,
+    tally: Tally,
+}
+
+impl Visitor {
+    pub(super) fn new(args: &Join) -> Result<Self, Box<dyn Error>> {
+        let trust = match &args.pin {
+            Some(hash) => Trust::pinned([hash.parse::<CertificateHash>()?]),
+            None => Trust::development(CERTIFICATE)?,
+        };
+        let mut bits = [0; 16];
+        getrandom::fill(&mut bits)?;
+        let seed = u64::from_le_bytes(*bits.first_chunk().expect("16 bytes are more than 8"));
+        let mut guest = Guest::new(1, Pilot::new(1, seed, false), Session::from_random(bits));
+        census::register(&mut guest.client);
+        Ok(Self {
+            guest,
+            quic: QuicClient::new(args.address, "localhost", &trust)?,
+            metronome: Metronome::at_hz(TICKS_PER_SECOND),
+            tally: Tally::default(),
+        })
+    }
+
+    /// Plays until the match is over, or the time of the client. Returns whether it had at the end what the
+    /// server had.
+    pub(super) fn run(mut self, args: &Join) -> Result<bool, Box<dyn Error>> {
+        for tick in 1..=args.ticks {
+            self.tick()?;
+            if tick.is_multiple_of(TICKS_PER_SECOND) && !args.json {
+                self.tell();
+            }
+            if self.guest.client.connection_info().is_over() {
+                break;
+            }
+        }
+        let converged = self.tally.agrees;
+        self.guest.client.disconnect();
+        (0..FAREWELL).try_for_each(|_| self.tick())?;
+        if args.json {
+            self.print_json(converged);
+        }
+        Ok(converged)
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        let now = self.metronome.tick();
+        self.quic.receive(&mut self.guest.client, now)?;
+        self.compare(now);
+        self.guest.tick(now);
+        self.quic.transmit(&mut self.guest.client, now)
+    }
+
+    /// Compares what the client has with the last census of the server.
+    fn compare(&mut self, now: Duration) {
+        let Self { guest, tally, .. } = self;
+        let client = &mut guest.client;
+        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last();
+        if let Some(agrees) = census.and_then(|census| census.agrees(client)) {
+            tally.compared(agrees, now);
+        }
+        if let Some(reason) = guest.ended.take() {
+            eprintln!("arena: {reason}");
+            if !guest.client.connection_info().is_over() {
+                tally.lost(now);
+            }
+        }
+    }
+
+    /// Prints the line of a second.
+    fn tell(&mut self) {
+        let Self { guest, tally, .. } = self;
+        let Guest { client, .. } = guest;
+        let stats = client.connection_info().stats();
+        let me = client.connection_info().owned_objects::<Player>().next();
+        let name = me.map_or("nobody", |(_, player)| player.name.as_str());
+        println!(
+            "tick {}: {name}, {} players in sight, {} bytes/s, {} lost, session {}, {}",
+            client.server_tick().unwrap_or_default(),
+            client.objects::<Player>().count(),
+            stats.bytes_received.saturating_sub(tally.bytes_told),
+            stats.packets_lost,
+            tally.sessions,
+            if tally.agrees { "up to date" } else { "NOT up to date" },
+        );
+        tally.bytes_told = stats.bytes_received;
+    }
+
+    fn print_json(&self, converged: bool) {
+        let (Tally { sessions, agreed, differed, .. }, stats) =
+            (&self.tally, self.guest.client.connection_info().stats());
+        println!(
+            "{{\"converged\":{converged},\"sessions\":{sessions},\"converged_after_ms\":{},\"longest_gap_ms\":{},\
+             \"agreed\":{agreed},\"differed\":{differed},\"bytes_received\":{},\"packets_lost\":{}}}",
+            self.tally.converged_after.map_or(-1, |time| time.as_millis() as i64),
+            self.tally.longest_gap.as_millis(),
+            stats.bytes_received,
+            stats.packets_lost,
+        );
+    }
+}
+
+impl Tally {
+    /// Records whether the client agreed with a census.
+    fn compared(&mut self, agrees: bool, now: Duration) {
+        *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
+        self.agrees = agrees;
+        if !agrees {
+            return;
+        }
+        self.converged_after.get_or_insert(now);
+        if let Some(lost_at) = self.lost_at.take() {
+            self.longest_gap = self.longest_gap.max(now - lost_at);
+        }
+        if !self.has_session {
+            (self.has_session, self.sessions) = (true, self.sessions + 1);
+        }
+    }
+
+    /// Records that the session was lost.
+    fn lost(&mut self, now: Duration) {
+        self.lost_at.get_or_insert(now);
+        (self.agrees, self.has_session) = (false, false);
+    }
+}

@@ -1,0 +1,45 @@
+//! Ticks in real time.
+//!
+//! *Invariant:* a tick that comes late does not make the later ones late, unless it is late by more than
+//! [`MOST_LATE`]: then the ticks that were missed are left out.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Ticks that are late by more than this time are not made up for, for example after the process was frozen.
+const MOST_LATE: Duration = Duration::from_millis(250);
+
+/// Says when ticks are, and sleeps in between.
+pub(crate) struct Metronome {
+    start: Instant,
+    interval: Duration,
+    next: Duration,
+    now: Duration,
+}
+
+impl Metronome {
+    /// Returns a metronome with so many ticks in a second. The first is at once.
+    pub(crate) fn at_hz(hz: u32) -> Self {
+        let interval = Duration::from_secs(1) / hz.max(1);
+        Self { start: Instant::now(), interval, next: Duration::ZERO, now: Duration::ZERO }
+    }
+
+    /// Returns the time of the last tick, since the start.
+    pub(crate) fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Sleeps until the next tick, and returns its time.
+    pub(crate) fn tick(&mut self) -> Duration {
+        let early = self.next.saturating_sub(self.start.elapsed());
+        if !early.is_zero() {
+            thread::sleep(early);
+        }
+        self.now = self.start.elapsed();
+        if self.now > self.next + MOST_LATE {
+            self.next = self.now;
+        }
+        self.next += self.interval;
+        self.now
+    }
+}
