@@ -166,13 +166,13 @@ impl QuicServer {
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
         self.configure(server.roster().timeout());
+        // A newcomer may get the handle of a connection that has ended, so the ends are handled first.
+        self.look_at_stirred(server, now);
         self.end_overdue(server, now);
         let Self { port, config, clients, strangers, counters, drains_until, .. } = self;
         let mut gate = Gate { config, clients, strangers, counters, is_closed: drains_until.is_some() };
         port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer))?;
-        while let Some(handle) = self.port.engine.next_stirred() {
-            self.look_at(server, now, handle);
-        }
+        self.look_at_stirred(server, now);
         Ok(())
     }
 
@@ -204,6 +204,12 @@ impl QuicServer {
             config.transport_config(Arc::new(settings::transport(silence)));
             self.port.engine.endpoint().set_server_config(Some(Arc::new(config)));
             self.silence = silence;
+        }
+    }
+
+    fn look_at_stirred(&mut self, server: &mut impl Host, now: Duration) {
+        while let Some(handle) = self.port.engine.next_stirred() {
+            self.look_at(server, now, handle);
         }
     }
 
