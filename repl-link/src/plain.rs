@@ -450,6 +450,7 @@ mod tests {
 
     use super::*;
     use crate::frame::packet::{self, PacketKind, Salt};
+    use crate::session::secret::Secret;
 
     const TICK: Duration = Duration::from_millis(16);
 
@@ -540,6 +541,35 @@ mod tests {
             let (from_sealed, from_other) = if server_seals { (down, up) } else { (up, down) };
             assert_eq!(from_sealed, None, "it has no checksum");
             assert!(from_other.is_some(), "its checksum is right");
+        }
+    }
+
+    #[test]
+    fn r25_state_before_the_welcome_proves_nothing() {
+        for sends_state in [false, true] {
+            let mut settings = ServerSettings::default();
+            settings.terms.asks_login = true;
+            let mut server = MessageServer::new(settings);
+            let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(7));
+            let id = Host::connect(&mut server, Duration::ZERO, Maker::Transport { secret: Secret::from(5_u64) });
+            client.tick(Duration::ZERO);
+            let hello = client.poll_transmit().expect("it says hello").to_vec();
+            let mut end = None;
+            for tick in 0..700 {
+                let now = TICK * tick;
+                if tick % 5 == 0 {
+                    server.receive(id, now, &hello);
+                }
+                if sends_state && tick == 10 {
+                    server.receive(id, now, &[0; 12]);
+                }
+                server.tick(now);
+                while server.poll_transmit(id).is_some() {}
+                if let Some(SessionEvent::Disconnected(..)) = server.poll_event() {
+                    end.get_or_insert(now);
+                }
+            }
+            assert!(end.is_some_and(|end| end <= Duration::from_secs(11)), "{sends_state}: {end:?}");
         }
     }
 

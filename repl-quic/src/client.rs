@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Endpoint, EndpointConfig, Event};
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
+};
 use repl_link::parts::from_sealed;
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
@@ -23,8 +25,12 @@ use crate::telemetry::event;
 use crate::trust::Trust;
 use crate::wire::{UdpWire, Wire};
 
-/// After so much silence a connection ends. The timeouts of the client and the server end its session before.
+/// After so much silence a connection ends, if the server does not want it before. The timeouts of both end
+/// its session before that, unless they are longer.
 const SILENCE: Duration = Duration::from_secs(60);
+
+/// So many refusals that anyone on the way could have made are not believed in a row.
+const MOST_DOUBTS: u8 = 2;
 
 /// How long a connection stays open after its session, so that the server hears why it has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -42,6 +48,8 @@ pub struct QuicClient {
     config: ClientConfig,
     /// The connection of the present session.
     current: Option<Current>,
+    /// How many times somebody who may not be the server has refused a connection.
+    doubts: u8,
     /// The packet that is received now.
     opened: Vec<u8>,
 }
@@ -91,6 +99,7 @@ impl QuicClient {
             name: name.to_owned(),
             config,
             current: None,
+            doubts: 0,
             opened: Vec::new(),
         })
     }
@@ -109,6 +118,7 @@ impl QuicClient {
     /// # Errors
     /// Returns an error if the socket does not work any more.
     pub fn receive(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
+        client.seal();
         self.port.receive(now, |_, arrival, _| match arrival {
             Arrival::Answer(transmit) => Some(transmit),
             Arrival::Taken | Arrival::Newcomer(_) => None,
@@ -163,27 +173,55 @@ impl QuicClient {
 
     /// Handles what has happened to a connection.
     fn look_at(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
+        let mut end = None;
         while let Some(event) = self.port.engine.get_mut(handle).and_then(Connection::poll) {
             let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else {
                 continue;
             };
             match event {
                 Event::Connected => {
-                    current.is_established = true;
+                    (current.is_established, self.doubts) = (true, 0);
                     event!(INFO, server = %self.server, "the connection to the server is encrypted");
                     let (first, connection) = (current.first.take(), self.port.engine.get_mut(handle));
                     if let Some((packet, connection)) = first.zip(connection) {
                         connection.datagrams().send(packet, true).ok();
                     }
                 }
-                Event::ConnectionLost { reason } if client.session_number() == current.session => {
-                    let reason = losses::reason_of(&reason);
-                    event!(INFO, %reason, "the connection to the server was lost");
-                    client.lose_session(reason);
-                }
+                Event::ConnectionLost { reason } => end = Some(self.meaning(&reason)),
                 _ => {}
             }
         }
+        self.pass_on(client, now, handle);
+        let session = self.current.as_ref().filter(|current| current.handle == handle);
+        if let Some((reason, session)) = end.zip(session.map(|current| current.session))
+            && client.session_number() == session
+        {
+            event!(INFO, %reason, "the connection to the server was lost");
+            client.lose_session(reason);
+        }
+    }
+
+    /// Returns what the loss of the connection means for its session, which has not ended.
+    fn meaning(&mut self, error: &ConnectionError) -> DisconnectReason {
+        let is_established = self.current.as_ref().is_some_and(|current| current.is_established);
+        match losses::reason_of(error) {
+            // The server has said why the session has ended, but this side has not heard it.
+            DisconnectReason::Closed => DisconnectReason::Timeout,
+            // Before the connection is established, anyone on the way can say that the server refuses it.
+            DisconnectReason::Transport(_)
+                if !is_established
+                    && self.doubts < MOST_DOUBTS
+                    && !matches!(error, ConnectionError::TransportError(_)) =>
+            {
+                self.doubts = self.doubts.saturating_add(1);
+                DisconnectReason::Timeout
+            }
+            reason => reason,
+        }
+    }
+
+    /// Passes the packets of the connection to the client.
+    fn pass_on(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
         let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else { return };
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         if let Some(bytes) = connection.datagrams().max_size().filter(|bytes| *bytes != current.packet_bytes)

@@ -4,6 +4,7 @@
 //! *Invariant:* only connections with something to do are visited.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
@@ -27,6 +28,8 @@ pub(crate) struct Engine {
     stirred: BTreeSet<ConnectionHandle>,
     /// The connections that may have something to send.
     sending: BTreeSet<ConnectionHandle>,
+    /// The connection whose turn it was last. The next one begins, so that none waits for ever.
+    last: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
     /// The moment that has the time zero.
     start: Instant,
@@ -49,6 +52,7 @@ impl Engine {
             connections: BTreeMap::new(),
             stirred: BTreeSet::new(),
             sending: BTreeSet::new(),
+            last: ConnectionHandle(usize::MAX),
             timers: BTreeSet::new(),
             start: Instant::now(),
         }
@@ -117,6 +121,11 @@ impl Engine {
         self.sending.insert(handle);
     }
 
+    /// Returns how many connections are stored, with those that are closed and not drained.
+    pub(crate) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
     /// Returns a connection that is not drained, to change it or to send with it.
     pub(crate) fn get_mut(&mut self, handle: ConnectionHandle) -> Option<&mut Connection> {
         let driven = self.connections.get_mut(&handle)?;
@@ -161,7 +170,7 @@ impl Engine {
     ) -> Option<Transmit> {
         let instant = self.instant(now);
         loop {
-            let handle = only.or_else(|| self.sending.first().copied())?;
+            let handle = only.or_else(|| self.next_sending())?;
             let Some(driven) = self.connections.get_mut(&handle) else {
                 self.sending.remove(&handle);
                 if only.is_some() {
@@ -170,6 +179,7 @@ impl Engine {
                 continue;
             };
             buffer.clear();
+            self.last = handle;
             if let Some(transmit) = driven.connection.poll_transmit(instant, most, buffer) {
                 return Some(transmit);
             }
@@ -179,6 +189,12 @@ impl Engine {
                 return None;
             }
         }
+    }
+
+    /// Returns the connection that sends next: the one after that whose turn it was last.
+    fn next_sending(&self) -> Option<ConnectionHandle> {
+        let after = (Bound::Excluded(self.last), Bound::Unbounded);
+        self.sending.range(after).next().or(self.sending.first()).copied()
     }
 
     /// Passes on what a connection has to tell the endpoint, and notes when it wants to be woken.

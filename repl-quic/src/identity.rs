@@ -22,6 +22,8 @@ use crate::certificate::{
 /// How long a development certificate lives: browsers accept a certificate by its hash for at most 14 days.
 const DEVELOPMENT_LIFE: Duration = Duration::from_secs(13 * 24 * 3_600);
 
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
 /// How long before its end a development certificate is replaced.
 const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 
@@ -66,8 +68,8 @@ impl Identity {
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let folder = folder.as_ref();
         let (certificate, key) = (certificate_of(folder), folder.join(KEY_FILE));
-        if certificate.exists() && key.exists() {
-            let identity = Self::from_pem(&certificate, &key)?;
+        // What is half written, or belongs to two certificates, is made anew.
+        if let Some(identity) = Self::from_pem(&certificate, &key).ok().filter(|own| own.tls().is_ok()) {
             let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
             if identity.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later)) {
                 return Ok(identity);
@@ -75,8 +77,8 @@ impl Identity {
         }
         fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
         let (made, signing_key) = make(SystemTime::now())?;
-        write_secret(&key, signing_key.serialize_pem().as_bytes())?;
-        fs::write(&certificate, made.pem()).map_err(|source| file(&certificate, source))?;
+        write_whole(&key, signing_key.serialize_pem().as_bytes())?;
+        write_whole(&certificate, made.pem().as_bytes())?;
         Self::from_pem(&certificate, &key)
     }
 
@@ -87,10 +89,11 @@ impl Identity {
     }
 
     /// Returns a secret that only who has the key can know, and that is the same after a restart.
-    pub(crate) fn derive(&self, purpose: &'static [u8]) -> [u8; 32] {
+    /// `process` distinguishes those that have the same key.
+    pub(crate) fn derive(&self, purpose: &'static [u8], process: &[&[u8]]) -> [u8; 32] {
         let secret: Prk = Salt::new(HKDF_SHA256, purpose).extract(self.key.secret_der());
         let mut derived = [0; 32];
-        let expanded = secret.expand(&[], HKDF_SHA256).and_then(|okm| okm.fill(&mut derived));
+        let expanded = secret.expand(process, HKDF_SHA256).and_then(|okm| okm.fill(&mut derived));
         if expanded.is_err() {
             // It has the length of the hash, which is always possible.
             derived.copy_from_slice(digest(&SHA256, self.key.secret_der()).as_ref());
@@ -120,31 +123,31 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Makes a certificate for development with its key, valid from `now` on.
+/// Makes a certificate for development with its key, valid from a day before `now` on.
 pub(crate) fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError> {
     let failed = |error: rcgen::Error| IdentityError::Mismatch(error.to_string());
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let mut params = CertificateParams::new(names).map_err(failed)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "repl development");
-    params.not_before = now.into();
-    params.not_after = now.checked_add(DEVELOPMENT_LIFE).unwrap_or(now).into();
+    // Clocks of other machines may be behind.
+    params.not_before = now.checked_sub(DAY).unwrap_or(now).into();
+    params.not_after = now.checked_add(DEVELOPMENT_LIFE.saturating_sub(DAY)).unwrap_or(now).into();
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
     Ok((params.self_signed(&key).map_err(failed)?, key))
 }
 
-/// Writes a file that only its owner can read.
-fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
-    fs::remove_file(path)
-        .or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        })
-        .map_err(|source| file(path, source))?;
+/// Writes a file that only its owner can read, as a whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
+    let unfinished = path.with_extension(format!("{}.new", std::process::id()));
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut open| io::Write::write_all(&mut open, bytes));
+    fs::remove_file(&unfinished).ok();
+    let written = options
+        .open(&unfinished)
+        .and_then(|mut open| io::Write::write_all(&mut open, bytes))
+        .and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|source| file(path, source))
 }

@@ -27,6 +27,16 @@ pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
         {
             DisconnectReason::Full
         }
+        ConnectionError::ConnectionClosed(close)
+            if [
+                TransportErrorCode::INVALID_TOKEN,
+                TransportErrorCode::INTERNAL_ERROR,
+                TransportErrorCode::NO_VIABLE_PATH,
+            ]
+            .contains(&close.error_code) =>
+        {
+            DisconnectReason::Timeout
+        }
         ConnectionError::ConnectionClosed(close) => refused(close.error_code, &error.to_string()),
         ConnectionError::TransportError(own) => refused(own.code, &own.to_string()),
         ConnectionError::VersionMismatch => {

@@ -13,8 +13,8 @@ use repl_link::parts::to_sealed;
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
-/// At most so many batches of datagrams are received at once, so that a flood does not keep the loop busy.
-const MOST_BATCHES: usize = 16;
+/// About so many datagrams are received at once at most, so that a flood does not keep the loop busy.
+const MOST_DATAGRAMS: usize = 8_192;
 
 /// Returns a packet in the form in which QUIC carries it.
 pub(crate) fn sealed(packet: &[u8]) -> Bytes {
@@ -51,10 +51,11 @@ impl Port {
         now: Duration,
         mut decide: impl FnMut(&mut Engine, Arrival, &mut Vec<u8>) -> Option<Transmit>,
     ) -> io::Result<()> {
-        self.engine.wake(now);
-        for _ in 0..MOST_BATCHES {
+        let mut datagrams = 0_usize;
+        while datagrams < MOST_DATAGRAMS {
             let (engine, mut answers) = (&mut self.engine, Vec::new());
             let has_more = self.wire.receive(&mut |datagram| {
+                datagrams = datagrams.saturating_add(1);
                 let mut answer = Vec::new();
                 let arrival = engine.take(now, datagram, &mut answer);
                 if let Some(transmit) = decide(engine, arrival, &mut answer) {
@@ -69,6 +70,8 @@ impl Port {
                 break;
             }
         }
+        // What has arrived in the meantime comes before what its absence would mean.
+        self.engine.wake(now);
         Ok(())
     }
 

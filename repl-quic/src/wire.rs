@@ -42,10 +42,15 @@ pub(crate) struct UdpWire {
     socket: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<Vec<u8>>,
+    /// How many times in a row nothing could be received, for another reason than that nothing is there.
+    failures: u32,
 }
 
 /// The greatest datagram, and the most datagrams of equal length that are received as one.
 const BUFFER_BYTES: usize = 65_536;
+
+/// After so many failures in a row the socket does not work any more.
+const MOST_FAILURES: u32 = 1_000;
 
 /// How much the system stores of what arrives between two ticks, and of what is sent in a tick, if it may.
 const SOCKET_BYTES: usize = 4 << 20;
@@ -59,7 +64,7 @@ impl UdpWire {
         state.set_recv_buffer_size((&socket).into(), SOCKET_BYTES).ok();
         state.set_send_buffer_size((&socket).into(), SOCKET_BYTES).ok();
         let buffers = vec![vec![0; BUFFER_BYTES]; if many { BATCH_SIZE } else { 1 }];
-        Ok(Self { socket, state, buffers })
+        Ok(Self { socket, state, buffers, failures: 0 })
     }
 }
 
@@ -69,9 +74,14 @@ impl Wire for UdpWire {
         let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut meta) {
             Ok(count) => count,
-            Err(error) if is_passing(&error) => return Ok(error.kind() != ErrorKind::WouldBlock),
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            // Most errors are about somebody to whom something was sent, and say nothing about the socket.
+            Err(error) => {
+                self.failures = self.failures.saturating_add(1);
+                return if self.failures < MOST_FAILURES { Ok(true) } else { Err(error) };
+            }
         };
+        self.failures = 0;
         for (meta, buffer) in meta.iter().zip(&self.buffers).take(count) {
             let bytes = buffer.get(..meta.len).unwrap_or_default();
             for bytes in bytes.chunks(meta.stride.max(1)) {
@@ -112,16 +122,4 @@ impl Wire for UdpWire {
     fn local_address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
-}
-
-/// Returns whether an error of receiving says nothing about the socket: there is nothing to receive, or
-/// somebody to whom a datagram was sent is not there.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock
-            | ErrorKind::Interrupted
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionRefused
-    )
 }

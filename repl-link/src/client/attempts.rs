@@ -13,6 +13,9 @@ use crate::session::identity::Session;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
+/// A session that has lasted for so long is worth to be begun again at once.
+const SETTLED: Duration = Duration::from_secs(1);
+
 /// The attempts of a client to connect.
 #[derive(Debug)]
 pub(super) struct Attempts {
@@ -63,14 +66,17 @@ impl Attempts {
     /// Handles the end of a session. After some ends a client connects again: it waits longer after each
     /// failure, but connects immediately to a server that was restarted. `timeout` is the client's.
     pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration, timeout: Duration) {
-        if self.began_at.take().is_some_and(|began| now.saturating_sub(began) >= timeout) {
+        let lasted = self.began_at.take().map(|began| now.saturating_sub(began));
+        if lasted >= Some(timeout) {
             self.has_yielded = false;
         }
         let delay = match reason {
-            DisconnectReason::Forgotten => Duration::ZERO,
-            DisconnectReason::Timeout | DisconnectReason::Unacknowledged | DisconnectReason::Full => {
-                self.delay
-            }
+            // A session that was forgotten as soon as it had begun may be forgotten again.
+            DisconnectReason::Forgotten if lasted.is_none_or(|lasted| lasted >= SETTLED) => Duration::ZERO,
+            DisconnectReason::Forgotten
+            | DisconnectReason::Timeout
+            | DisconnectReason::Unacknowledged
+            | DisconnectReason::Full => self.delay,
             // Another client has the address or the number of the session. Two that replace each other again
             // and again must not do so for ever.
             DisconnectReason::Replaced | DisconnectReason::Taken if !self.has_yielded => {

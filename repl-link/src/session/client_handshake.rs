@@ -356,6 +356,8 @@ impl ClientHandshake {
     fn hello_bytes(&self) -> usize {
         let full = self.packet_bytes.min(HELLO_BYTES);
         match self.hellos {
+            // The transport has proved the address already.
+            _ if self.is_sealed => 0,
             _ if self.is_connected() => full,
             ..FULL_HELLOS => full,
             hellos if hellos.is_multiple_of(3) => full,

@@ -340,7 +340,10 @@ impl ServerHandshake {
         terms: &ServerTerms,
         queue: &mut SendQueue,
     ) -> ServerOutcome<'a> {
-        self.learn_token(queue);
+        // Before the welcome, only a transport that seals packets lets one through whose sender has no token.
+        if self.last_welcome.is_some() {
+            self.learn_token(queue);
+        }
         match self.stage {
             Stage::Connected => ServerOutcome::State(sequence, reader),
             Stage::Welcomed => {

@@ -7,9 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use quinn_proto::ConnectionHandle;
-use repl_link::{Address, ConnectionId, Origin};
-
-use super::config::QuicConfig;
+use repl_link::ConnectionId;
 
 /// A client.
 #[derive(Clone, Copy, Debug)]
@@ -25,20 +23,19 @@ pub(super) struct Client {
 pub(super) struct Clients {
     by_id: BTreeMap<ConnectionId, Client>,
     ids: BTreeMap<ConnectionHandle, ConnectionId>,
-    by_origin: BTreeMap<Origin, usize>,
     /// The clients whose sessions have ended, and until when they can still hear why.
     ended: VecDeque<(Duration, ConnectionId)>,
 }
 
 impl Clients {
+    /// Returns the number of clients, with those whose sessions have ended.
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Returns whether there may be one more client of an origin.
-    pub(super) fn has_room(&self, config: &QuicConfig, origin: Origin) -> bool {
-        let of_origin = self.by_origin.get(&origin).copied().unwrap_or(0);
-        self.len() < config.max_clients && of_origin < config.max_per_origin
+    /// Returns the number of clients whose sessions have not ended.
+    pub(super) fn active(&self) -> usize {
+        self.len().saturating_sub(self.ended.len())
     }
 
     pub(super) fn ids(&self) -> Vec<ConnectionId> {
@@ -64,30 +61,14 @@ impl Clients {
     pub(super) fn add(&mut self, id: ConnectionId, client: Client) {
         self.by_id.insert(id, client);
         self.ids.insert(client.handle, id);
-        let count = self.by_origin.entry(client.address.origin()).or_default();
-        *count = count.saturating_add(1);
     }
 
     /// Removes a client, and returns its connection.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<ConnectionHandle> {
         let client = self.by_id.remove(&id)?;
         self.ids.remove(&client.handle);
-        let origin = client.address.origin();
-        if let Some(count) = self.by_origin.get_mut(&origin) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.by_origin.remove(&origin);
-            }
-        }
+        self.ended.retain(|(_, ended)| *ended != id);
         Some(client.handle)
-    }
-
-    /// Records that a client has another address.
-    pub(super) fn moved(&mut self, id: ConnectionId, address: SocketAddr) {
-        if let Some(client) = self.by_id.get(&id).copied() {
-            self.remove(id);
-            self.add(id, Client { address, ..client });
-        }
     }
 
     /// Records that the session of a client has ended, which it can hear until then.
@@ -95,9 +76,10 @@ impl Clients {
         self.ended.push_back((until, id));
     }
 
-    /// Returns a client whose session has ended, and that has had the time to hear it.
-    pub(super) fn pop_ended(&mut self, now: Duration) -> Option<ConnectionId> {
-        let (until, _) = self.ended.front()?;
-        if *until <= now { self.ended.pop_front().map(|(_, id)| id) } else { None }
+    /// Returns a client whose session has ended and that has had the time to hear it, or the first of those if
+    /// there are more than `most`.
+    pub(super) fn next_gone(&self, now: Duration, most: usize) -> Option<ConnectionId> {
+        let (until, id) = self.ended.front()?;
+        (*until <= now || self.ended.len() > most).then_some(*id)
     }
 }

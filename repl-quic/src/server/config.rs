@@ -11,8 +11,8 @@ pub struct QuicConfig {
     /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
     /// 1,024.
     pub max_clients: usize,
-    /// The greatest number of clients of one [origin](repl_link::Address::origin), for example of one IPv4
-    /// address with all its ports. Raise it if many players share an address, or for a test with many clients
+    /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one IPv4
+    /// address with all its ports, with those that are about to begin or to end. Raise it if many players share an address, or for a test with many clients
     /// on one machine. At least 1. Default 256.
     pub max_per_origin: usize,
     /// The greatest number of newcomers that have not finished the handshake of TLS, or of which no packet has
@@ -21,6 +21,10 @@ pub struct QuicConfig {
     ///
     /// From 32 on, a client must prove its address before it is one of them, which takes another round trip.
     pub max_handshakes: usize,
+    /// Distinguishes this process from others that have the same certificate and port, such as servers behind
+    /// one load balancer: give each of them another number, and keep it over restarts. Only then can nobody use
+    /// one to end the connections of another. Default 0.
+    pub process: u64,
     /// Whether each client must prove its address first, so that no bytes are sent to forged addresses but
     /// short answers. Default `false`: a server sends at most three times the bytes that it has received.
     pub always_retry: bool,
@@ -35,6 +39,7 @@ impl Default for QuicConfig {
             max_clients: 1_024,
             max_per_origin: 256,
             max_handshakes: 256,
+            process: 0,
             always_retry: false,
             handshake_timeout: Duration::from_secs(5),
         }

@@ -10,6 +10,7 @@ use repl_link::Address;
 use super::clients::Clients;
 use super::config::QuicConfig;
 use super::counters::{Count, QuicCounters};
+use super::places::Places;
 use super::strangers::{Admission, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
@@ -19,6 +20,7 @@ pub(super) struct Gate<'a> {
     pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
+    pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
     /// Whether nobody is taken any more.
     pub(super) is_closed: bool,
@@ -47,9 +49,11 @@ impl Gate<'_> {
         incoming: Incoming,
         answer: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let Self { config, clients, strangers, counters, is_closed } = self;
+        let Self { config, clients, strangers, places, counters, is_closed } = self;
         let origin = incoming.remote_address().origin();
-        let is_full = *is_closed || !clients.has_room(config, origin);
+        let is_full = *is_closed
+            || clients.active() >= config.max_clients
+            || places.of(origin) >= config.max_per_origin;
         match strangers.admission(config, origin, incoming.remote_address_validated()) {
             Admission::Retry => {
                 counters.count(Count::Retry);
@@ -57,6 +61,7 @@ impl Gate<'_> {
             }
             Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
                 Ok(handle) => {
+                    places.add(handle, origin);
                     strangers.add(handle, origin, now.saturating_add(config.handshake_timeout));
                     None
                 }

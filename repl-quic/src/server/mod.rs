@@ -7,6 +7,7 @@ mod clients;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod gate;
+mod places;
 mod strangers;
 
 use std::io;
@@ -14,10 +15,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, HashedConnectionIdGenerator};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
-use repl_link::{Address, ConnectionId, DisconnectReason, Host};
+use repl_link::{ConnectionId, DisconnectReason, Host};
+use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::certificate::IdentityError;
@@ -31,10 +34,11 @@ use clients::{Client, Clients};
 use config::QuicConfig;
 use counters::{Count, QuicCounters};
 use gate::Gate;
+use places::Places;
 use strangers::Strangers;
 
-/// How long a client can hear that its session has ended, and why.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How much later than its session a connection ends because of silence.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// The clients of a server over QUIC, on one UDP port. The server is a [`Host`].
 ///
@@ -51,11 +55,14 @@ pub struct QuicServer {
     tls: Arc<QuicServerConfig>,
     /// After how much silence connections end, as they were configured last.
     silence: Duration,
+    /// Protects the proofs of addresses.
+    proofs: Arc<dyn HandshakeTokenKey>,
     config: QuicConfig,
     /// Protects the tokens of the sessions.
     secret: Secret,
     clients: Clients,
     strangers: Strangers,
+    places: Places,
     counters: QuicCounters,
     /// When the clients that are still here must go, if no others are taken.
     drains_until: Option<Duration>,
@@ -84,15 +91,19 @@ impl QuicServer {
         let tls = tls(identity).map_err(io::Error::other)?;
         let mut secret = [0; 16];
         SystemRandom::new().fill(&mut secret).map_err(|_| io::Error::other("no random numbers"))?;
-        let endpoint = Arc::new(lasting(identity));
+        let port = wire.local_address()?.port();
+        let endpoint =
+            Arc::new(lasting(identity, &[config.process.to_be_bytes().as_slice(), &port.to_be_bytes()]));
         Ok(Self {
             port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
             tls,
             silence: Duration::ZERO,
+            proofs: Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret)),
             config,
             secret: Secret::from(u128::from_le_bytes(secret)),
             clients: Clients::default(),
             strangers: Strangers::default(),
+            places: Places::default(),
             counters: QuicCounters::default(),
             drains_until: None,
             opened: Vec::new(),
@@ -131,6 +142,13 @@ impl QuicServer {
         self.clients.len()
     }
 
+    /// Returns the number of all connections that are stored: of clients, of newcomers, and those that are
+    /// closed and wait for late packets.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.port.engine.len()
+    }
+
     /// Returns the number of newcomers that have not finished the handshake of TLS.
     #[must_use]
     pub fn unfinished_handshakes(&self) -> usize {
@@ -152,7 +170,7 @@ impl QuicServer {
     /// Returns whether the server takes no more clients, and all have gone.
     #[must_use]
     pub fn is_drained(&self) -> bool {
-        self.drains_until.is_some() && self.clients.len() == 0
+        self.drains_until.is_some() && self.clients.len() == 0 && self.strangers.len() == 0
     }
 
     /// Receives what has arrived, and passes the packets to the server. `now` is the time since a fixed
@@ -168,12 +186,13 @@ impl QuicServer {
         self.configure(server.roster().timeout());
         // A newcomer may get the handle of a connection that has ended, so the ends are handled first.
         self.look_at_stirred(server, now);
-        self.end_overdue(server, now);
-        let Self { port, config, clients, strangers, counters, drains_until, .. } = self;
-        let mut gate = Gate { config, clients, strangers, counters, is_closed: drains_until.is_some() };
-        port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer))?;
+        let Self { port, config, clients, strangers, places, counters, drains_until, .. } = self;
+        let is_closed = drains_until.is_some();
+        let mut gate = Gate { config, clients, strangers, places, counters, is_closed };
+        let received = port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer));
         self.look_at_stirred(server, now);
-        Ok(())
+        self.end_overdue(server, now);
+        received
     }
 
     /// Sends the packets of the server's tick. What the system does not take at once is sent by the next
@@ -197,10 +216,10 @@ impl QuicServer {
 
     /// Adapts the settings of new connections to the timeout of the server, which notices silence first.
     fn configure(&mut self, timeout: Duration) {
-        let silence = timeout.saturating_add(FAREWELL.saturating_mul(2));
+        let silence = timeout.saturating_mul(2).saturating_add(GRACE);
         if self.silence != silence {
-            let mut config =
-                quinn_proto::ServerConfig::with_crypto(Arc::<QuicServerConfig>::clone(&self.tls));
+            let tls = Arc::<QuicServerConfig>::clone(&self.tls);
+            let mut config = quinn_proto::ServerConfig::new(tls, Arc::clone(&self.proofs));
             config.transport_config(Arc::new(settings::transport(silence)));
             self.port.engine.endpoint().set_server_config(Some(Arc::new(config)));
             self.silence = silence;
@@ -228,6 +247,9 @@ impl QuicServer {
         }
         self.pass_on(server, now, handle);
         let is_drained = self.port.engine.get_mut(handle).is_none();
+        if is_drained {
+            self.places.remove(handle);
+        }
         if let Some(reason) = end.or_else(|| is_drained.then_some(DisconnectReason::Timeout)) {
             self.lost(server, handle, &reason);
         }
@@ -260,7 +282,7 @@ impl QuicServer {
             server.roster_mut().set_packet_bytes(id, bytes);
         }
         if address != client.address {
-            self.clients.moved(id, address);
+            client.address = address;
             server.roster_mut().moved(id);
         }
     }
@@ -286,7 +308,7 @@ impl QuicServer {
         let connection = self.port.engine.get_mut(handle).filter(|connection| !connection.is_closed())?;
         let address = connection.remote_address();
         self.strangers.remove(handle);
-        if !self.clients.has_room(&self.config, address.origin()) {
+        if self.drains_until.is_some() || self.clients.active() >= self.config.max_clients {
             self.counters.count(Count::Refused);
             self.port.engine.close(now, handle, FULL, "the server is full");
             return None;
@@ -332,13 +354,13 @@ impl QuicServer {
             self.clients.ids().into_iter().for_each(|id| server.close(id, DisconnectReason::Closed));
         }
         for id in server.roster_mut().take_ended(|id| self.clients.contains(id)) {
-            self.clients.ended(id, now.saturating_add(FAREWELL));
+            self.clients.ended(id, now.saturating_add(server.roster().timeout()));
         }
     }
 
     /// Closes the connections of clients that have heard that their sessions have ended.
     fn let_go(&mut self, server: &mut impl Host, now: Duration) {
-        while let Some(id) = self.clients.pop_ended(now) {
+        while let Some(id) = self.clients.next_gone(now, self.config.max_clients) {
             if let Some(handle) = self.forget(server, id) {
                 self.port.engine.close(now, handle, OVER, "the session has ended");
             }
@@ -359,11 +381,16 @@ fn tls(identity: &Identity) -> Result<Arc<QuicServerConfig>, IdentityError> {
 
 /// Returns what stays the same when a server with this identity is started again, so that clients of the
 /// earlier process can be told that it is gone.
-fn lasting(identity: &Identity) -> EndpointConfig {
-    let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset"));
+///
+/// `process` distinguishes it from others with the same certificate, so that none resets the connections of
+/// another.
+fn lasting(identity: &Identity, process: &[&[u8]]) -> EndpointConfig {
+    let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset", process));
     let mut config = EndpointConfig::new(Arc::new(reset_key));
-    let names = identity.derive(b"repl connection ids");
+    let names = identity.derive(b"repl connection ids", process);
     let key = names.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    // A reset is shorter than what it answers, and is made only for ids that this server may have given.
+    config.min_reset_interval(Duration::ZERO);
     config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(key)));
     config
 }

@@ -2,6 +2,7 @@
 
 mod lan;
 mod links;
+mod mishaps;
 mod sessions;
 mod sockets;
 mod strangers;

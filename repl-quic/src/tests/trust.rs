@@ -62,7 +62,7 @@ fn a_pinned_certificate_is_trusted_whatever_its_name_and_no_other_is() {
 #[test]
 fn a_certificate_that_is_not_valid_now_is_refused() {
     let now = SystemTime::now();
-    for from in [now - 14 * DAY, now + DAY] {
+    for from in [now - 14 * DAY, now + 2 * DAY] {
         let identity = identity_from(from);
         let (pinned, authority) = (Trust::pinned([identity.hash()]), authority(&identity));
         for trust in [pinned, authority] {
@@ -98,7 +98,7 @@ fn a_development_certificate_is_kept_until_two_days_before_its_end() {
     let folder = folder();
     let first = Identity::development(&folder).expect("the folder can be written").hash();
     assert_eq!(Identity::development(&folder).expect("it is there").hash(), first);
-    for (from, is_kept) in [(SystemTime::now() - 10 * DAY, true), (SystemTime::now() - 12 * DAY, false)] {
+    for (from, is_kept) in [(SystemTime::now() - 9 * DAY, true), (SystemTime::now() - 11 * DAY, false)] {
         let (certificate, key) = identity::make(from).expect("it can be made");
         fs::write(folder.join("certificate.pem"), certificate.pem()).expect("the folder is there");
         fs::write(folder.join("key.pem"), key.serialize_pem()).expect("the folder is there");
@@ -125,10 +125,17 @@ fn a_file_that_is_missing_or_wrong_is_named() {
     let error = Trust::development(&folder).expect_err("there is no server");
     let TrustError::File(IdentityError::File { path, .. }) = error else { panic!("{error}") };
     assert_eq!(path, folder.join("certificate.pem"));
-    Identity::development(&folder).expect("the folder can be written");
+    let first = Identity::development(&folder).expect("the folder can be written");
     fs::write(folder.join("key.pem"), "no key").expect("the folder is there");
-    let error = Identity::development(&folder).expect_err("it has no key").to_string();
+    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
+    let error = Identity::from_pem(&certificate, &key).expect_err("it has no key").to_string();
     assert!(error.contains("key.pem") && error.contains("no private key"), "{error}");
+    let second = Identity::development(&folder).expect("what is half written is made anew");
+    assert_ne!(first.hash(), second.hash());
+    fs::write(&key, identity::make(SystemTime::now()).expect("a key").1.serialize_pem())
+        .expect("it is there");
+    let third = Identity::development(&folder).expect("what does not go together is made anew");
+    assert_ne!(second.hash(), third.hash());
     let wrong = Identity { key: identity_from(SystemTime::now()).key, ..identity_from(SystemTime::now()) };
     let mut lan = Lan::new(LinkConditions::perfect());
     let error = lan.quic.set_identity(&wrong).expect_err("the key is of another").to_string();
