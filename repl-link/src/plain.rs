@@ -551,7 +551,8 @@ mod tests {
             settings.terms.asks_login = true;
             let mut server = MessageServer::new(settings);
             let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(7));
-            let id = Host::connect(&mut server, Duration::ZERO, Maker::Transport { secret: Secret::from(5_u64) });
+            let id =
+                Host::connect(&mut server, Duration::ZERO, Maker::Transport { secret: Secret::from(5_u64) });
             client.tick(Duration::ZERO);
             let hello = client.poll_transmit().expect("it says hello").to_vec();
             let mut end = None;

@@ -108,3 +108,50 @@ fn the_host_sees_every_object_that_exists() {
     server.despawn(player);
     assert!(!server.connection_info(host).has_seen(player));
 }
+
+#[test]
+fn an_object_that_was_closed_before_it_had_arrived_was_never_seen() {
+    for by_hiding in [true, false] {
+        let (mut room, ..) = room(20);
+        let (first, player) = (room.guests[0].id, room.server.spawn(Player));
+        room.tick(); // its opening is lost
+        if by_hiding {
+            room.server.object(player).set_visible(first, false);
+        } else {
+            room.server.despawn(player);
+        }
+        for _ in 0..30 {
+            room.step();
+            assert!(!room.guests[0].client.contains(player) && !has_seen(&room, 0, player), "{by_hiding}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_arrived_while_it_was_closed_was_seen() {
+    let (mut room, ..) = room(20);
+    let player = room.server.spawn(Player);
+    let opening = room.tick();
+    room.deliver(0, &opening[0]);
+    room.server.despawn(player);
+    let closing = room.tick();
+    assert!(!has_seen(&room, 0, player), "no ack has come");
+    room.acknowledge();
+    room.deliver(0, &closing[0]);
+    room.acknowledge();
+    assert!(!room.guests[0].client.contains(player));
+    assert!(has_seen(&room, 0, player));
+}
+
+#[test]
+fn a_history_that_nobody_records_has_nothing_to_go_back_to() {
+    let (mut room, seen, _) = room(20);
+    let mut players = History::new(10);
+    players.record(room.server.ticks(), seen, 1.0);
+    let recorded = room.server.ticks() as f64;
+    let then =
+        |room: &Room| players.rewind(room.server.connection_info(room.guests[0].id), recorded).get(seen);
+    assert_eq!(then(&room), Some(1.0));
+    (0..11).for_each(|_| _ = room.step());
+    assert_eq!(then(&room), None);
+}

@@ -24,7 +24,7 @@ const GREATEST_CHANGE: f64 = 0.1;
 const HARMLESS: f64 = 2.0;
 
 /// At most so many inputs are made at once, however short the ticks are.
-const MOST_AT_ONCE: f64 = 64.0;
+pub(super) const MOST_AT_ONCE: u64 = 64;
 
 /// For how many ticks it is remembered how far ahead their inputs were made.
 const REMEMBERED: usize = 512;
@@ -132,7 +132,7 @@ impl InputClock {
 impl Seen {
     /// Returns the oldest tick for which an input can still be made, if `newest` is the newest one.
     fn oldest_due(&self, newest: u64) -> u64 {
-        let most = (JUMP_SECS / self.interval_secs).clamp(1.0, MOST_AT_ONCE) as u64;
+        let most = (JUMP_SECS / self.interval_secs).clamp(1.0, MOST_AT_ONCE as f64) as u64;
         // Inputs for ticks that have passed cannot come in time.
         newest.saturating_sub(most.saturating_sub(1)).max(self.tick.max(0.0) as u64).max(1)
     }

@@ -12,7 +12,7 @@ use repl_link::SendError;
 
 use super::bundle::{self, MOST_INPUTS};
 use super::client_inbox::{Reports, Source};
-use super::clock::Seen;
+use super::clock::{MOST_AT_ONCE, Seen};
 use super::error::InputError;
 use super::registration::{InputsOf, Registration};
 use super::report::InputReport;
@@ -168,7 +168,7 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     /// input, if the input has no wire form, or if that takes more than about 1,000 bytes.
     pub fn set(&mut self, tick: u64, input: &T) -> Result<&T, InputError> {
         let newest_due = self.client.reports().and_then(|reports| reports.clock.newest_due());
-        if newest_due < Some(tick) {
+        if newest_due.is_none_or(|due| tick > due || tick.saturating_add(MOST_AT_ONCE) < due) {
             return Err(InputError::NotDue);
         }
         let source = self.client.source::<T>().ok_or(InputError::NotDue)?;

@@ -63,6 +63,11 @@ impl<'a> ConnectionInfo<'a> {
         self.server.sessions.peers.get(self.connection)
     }
 
+    /// Returns the number of the last tick of the server.
+    pub(super) const fn ticks(self) -> u64 {
+        self.server.world.frame
+    }
+
     fn host(self) -> Option<&'a Host> {
         self.server.host.as_deref().filter(|host| host.id == self.connection)
     }

@@ -32,7 +32,7 @@ use crate::motion::interpolate::Interpolate;
 ///
 /// Record each object once in each tick. A history takes memory for as many values of each object as it has
 /// ticks. It keeps those of an object that was removed until they are too old, because somebody may still see
-/// it.
+/// it, also if another object is in its slot already.
 pub struct History<T, V> {
     /// By slot.
     tracks: Vec<Option<Track<V>>>,
@@ -41,8 +41,13 @@ pub struct History<T, V> {
     newest: u64,
     /// The slot at which is looked next, whether all of its values are too old.
     swept: usize,
+    /// The tracks of objects whose slots have other objects now, the oldest first.
+    former: VecDeque<Track<V>>,
     class: PhantomData<fn() -> T>,
 }
+
+/// A history never goes back further: 18 minutes at 60 ticks a second.
+const MOST_TICKS: u64 = 65_536;
 
 /// The values of one object, of ticks that follow each other.
 struct Track<V> {
@@ -57,7 +62,8 @@ impl<T, V> History<T, V> {
     /// [`Interpolated`](crate::Interpolated) waits.
     #[must_use]
     pub const fn new(ticks: u64) -> Self {
-        Self { tracks: Vec::new(), ticks, newest: 0, swept: 0, class: PhantomData }
+        let ticks = if ticks < MOST_TICKS { ticks } else { MOST_TICKS };
+        Self { tracks: Vec::new(), ticks, newest: 0, swept: 0, former: VecDeque::new(), class: PhantomData }
     }
 
     /// Records the value of an object in a tick, which is the newest tick or a newer one. After a tick
@@ -69,10 +75,12 @@ impl<T, V> History<T, V> {
         if slot >= self.tracks.len() {
             self.tracks.resize_with(slot.saturating_add(1), || None);
         }
-        let most = self.ticks.saturating_add(2) as usize;
+        let (most, oldest) = (self.ticks.saturating_add(2) as usize, self.oldest());
         if let Some(place) = self.tracks.get_mut(slot) {
-            let track = place.get_or_insert_with(|| Track::new(guid, most));
-            track.record(guid, tick, value, most);
+            if let Some(former) = place.take_if(|track| track.object != guid && track.last >= oldest) {
+                self.former.push_back(former);
+            }
+            place.get_or_insert_with(|| Track::new(guid, most)).record(guid, tick, value, most);
         }
         self.sweep();
     }
@@ -85,6 +93,9 @@ impl<T, V> History<T, V> {
             place.take_if(|track| track.last < oldest);
         }
         self.swept = self.swept.saturating_add(1);
+        if self.former.front().is_some_and(|track| track.last < oldest) {
+            self.former.pop_front();
+        }
     }
 
     const fn oldest(&self) -> u64 {
@@ -98,7 +109,9 @@ impl<T, V> History<T, V> {
     /// for the client counts, too.
     #[must_use]
     pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
-        Rewound { seen_by: Some(client), ..self.at(tick) }
+        let oldest = client.ticks().saturating_sub(self.ticks) as f64;
+        let then = self.at(tick);
+        Rewound { seen_by: Some(client), tick: then.tick.max(oldest), ..then }
     }
 
     /// Goes back to a tick as [`rewind`](Self::rewind) does, and finds all objects that existed then, whoever
@@ -113,8 +126,10 @@ impl<T, V> History<T, V> {
     /// Returns about how many bytes of memory the history takes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let values = self.tracks.iter().flatten().map(|track| track.values.capacity());
-        let places = self.tracks.capacity().saturating_mul(size_of::<Option<Track<V>>>());
+        let tracks = self.tracks.iter().flatten().chain(&self.former);
+        let values = tracks.map(|track| track.values.capacity());
+        let places = self.tracks.capacity().saturating_add(self.former.capacity());
+        let places = places.saturating_mul(size_of::<Option<Track<V>>>());
         values.sum::<usize>().saturating_mul(size_of::<V>()).saturating_add(places)
     }
 }
@@ -185,14 +200,15 @@ impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
     #[must_use]
     pub fn get(&self, object: ObjectRef<T>) -> Option<V> {
         let guid = object.guid()?;
-        let track = self.history.tracks.get(guid.slot() as usize)?.as_ref()?;
-        if track.object == guid { self.value(track) } else { None }
+        let present = self.history.tracks.get(guid.slot() as usize).and_then(Option::as_ref);
+        let track = present.into_iter().chain(&self.history.former).find(|track| track.object == guid)?;
+        self.value(track)
     }
 
     /// Returns all objects that existed then and that the client has seen, also those that do not exist any
     /// more, with the values that they had.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> {
-        let tracks = self.history.tracks.iter().flatten();
+        let tracks = self.history.tracks.iter().flatten().chain(&self.history.former);
         tracks.filter_map(|track| Some((ObjectRef::new(track.object), self.value(track)?)))
     }
 
@@ -268,6 +284,17 @@ mod tests {
         assert_eq!(players.at(5.0).get(player(0, 2)), None);
         assert_eq!(players.at(7.0).get(player(0, 2)), Some(2.0));
         assert_eq!(players.at(7.0).get(player(0, 1)), None);
+        assert_eq!(players.at(4.0).get(player(0, 1)), Some(1.0), "the first is known until it is too old");
+        assert_eq!(players.at(4.0).iter().collect::<Vec<_>>(), [(player(0, 1), 1.0)]);
+        (9..=40_u64).for_each(|tick| players.record(tick, player(0, 2), 2.0));
+        assert!(players.former.is_empty(), "its memory is free");
+    }
+
+    #[test]
+    fn a_history_without_end_is_one_that_goes_back_far() {
+        let mut players = History::new(u64::MAX);
+        players.record(1, player(0, 1), 1.0);
+        assert_eq!(players.at(1.0).get(player(0, 1)), Some(1.0));
     }
 
     #[test]

@@ -16,6 +16,7 @@ impl Connection {
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32, last: &mut LastChanges) -> bool {
         self.end_calls(world, slot);
         let waits = self.calls.are_left(slot, &self.link.exchange.outgoing);
+        self.copies.note_closing(world, slot);
         if last.is_plain && !waits && self.copies.objects.remove_plainly(slot) {
             return true;
         }

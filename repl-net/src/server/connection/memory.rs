@@ -46,8 +46,7 @@ impl Connection {
             + self.copies.blobs.held_bytes()
             + self.calls.heap_bytes()
             + self.assets.held_bytes()
-            + self.copies.last_rights.heap_bytes()
-            + self.copies.recent_removals.heap_bytes();
+            + self.copies.last_rights.heap_bytes();
     }
 
     /// Checks that the client has not left too much unacknowledged for too long.

@@ -34,6 +34,7 @@ impl Copies {
             }
         }
         for opened in &contents.opened {
+            self.note_openings(world, *opened);
             self.objects.openings_arrived(sequence, opened.word, world.store.still_there(*opened));
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
@@ -46,6 +47,7 @@ impl Copies {
         match late {
             Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
             Late::Opened(opened) => {
+                self.note_openings(world, opened);
                 let (word, mask) = (opened.word, world.store.still_there(opened));
                 self.objects.openings_arrived(sequence, word, mask);
                 let statics = mask & world.paths.in_word(word);
@@ -88,8 +90,30 @@ impl Copies {
     /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
     pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
         let (slot, generation) = (object.slot(), object.generation());
-        self.is_current(world, slot, generation) && self.objects.may_show(slot)
-            || self.recent_removals.contains(world.frame, object)
+        let removals = &self.recent_removals;
+        let is_leaving =
+            removals.is_wanted() && self.objects.is_closed_unacked(slot) && !removals.is_unopened(object);
+        self.is_current(world, slot, generation) && (self.objects.has_arrived(slot) || is_leaving)
+            || removals.contains(world.frame, object)
+    }
+
+    /// Records that an object is closed from now on, if somebody asks later what the client has seen.
+    pub(crate) fn note_closing(&mut self, world: &World, slot: u32) {
+        let objects = &self.objects;
+        if self.recent_removals.is_wanted()
+            && objects.is_known(slot)
+            && !(objects.has_arrived(slot) || objects.is_closed_unacked(slot))
+        {
+            self.recent_removals.add_unopened(world.store.occupant(slot).guid(slot));
+        }
+    }
+
+    /// Records that the client has the objects of `opened`, if somebody asks later what it has seen.
+    fn note_openings(&mut self, world: &World, opened: Cohort) {
+        if self.recent_removals.is_wanted() {
+            let slots = slots_of(opened.word, world.store.still_there(opened));
+            slots.for_each(|slot| self.recent_removals.opened(Guid::new(slot, opened.generation)));
+        }
     }
 
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
@@ -131,6 +155,8 @@ impl Copies {
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
             Content::Proxy => self.objects.update_step(slot),
             Content::Open(list) => {
+                let (word, mask, generation) = (word_of(slot), bit_of(slot), sent.generation);
+                self.note_openings(world, Cohort { word, mask, generation });
                 self.objects.opening_arrived(slot, sequence, list);
                 self.path_arrived(world, slot);
             }

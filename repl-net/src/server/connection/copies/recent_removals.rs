@@ -1,10 +1,10 @@
-//! The objects that the client has removed recently, which it may still have seen when it did something that
-//! the server learns now.
+//! What the client has had until recently: it may still have seen it when it did something of which the server
+//! learns now.
 //!
 //! *Invariant:* no removal is kept longer than the configuration wants.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use repl_core::Guid;
 
@@ -17,6 +17,8 @@ pub(crate) struct RecentRemovals {
     order: VecDeque<(u64, Guid)>,
     /// The last removal of each object.
     ticks_by_object: BTreeMap<Guid, u64>,
+    /// The objects that were closed before the client has acknowledged that it has them.
+    unopened: BTreeSet<Guid>,
 }
 
 impl RecentRemovals {
@@ -30,9 +32,25 @@ impl RecentRemovals {
         self.ticks > 0
     }
 
-    /// Records that the client has removed an object, as the server knows since `tick`.
+    /// Records that an object is closed that the client has not acknowledged.
+    pub(crate) fn add_unopened(&mut self, object: Guid) {
+        self.unopened.insert(object);
+    }
+
+    /// Records that the client has acknowledged an object, perhaps after it was closed.
+    pub(crate) fn opened(&mut self, object: Guid) {
+        self.unopened.remove(&object);
+    }
+
+    /// Returns whether an object was closed before the client had acknowledged that it has it.
+    pub(crate) fn is_unopened(&self, object: Guid) -> bool {
+        self.unopened.contains(&object)
+    }
+
+    /// Records that the client has removed an object, as the server knows since `tick`, unless it never had
+    /// the object.
     pub(crate) fn add(&mut self, tick: u64, object: Guid) {
-        if self.is_wanted() {
+        if !self.unopened.remove(&object) && self.is_wanted() {
             self.order.push_back((tick, object));
             self.ticks_by_object.insert(object, tick);
         }
@@ -48,6 +66,9 @@ impl RecentRemovals {
                 self.ticks_by_object.remove(&object);
             }
         }
+        if self.order.is_empty() {
+            self.order.shrink_to(0);
+        }
     }
 
     /// Returns whether the client has removed an object in the last ticks before `tick`.
@@ -59,12 +80,6 @@ impl RecentRemovals {
     /// Forgets all removals.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.ticks);
-    }
-
-    /// Returns about how many bytes the removals take on the heap.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        let order = self.order.capacity().saturating_mul(size_of::<(u64, Guid)>());
-        order.saturating_add(self.ticks_by_object.len().saturating_mul(size_of::<(Guid, u64)>()))
     }
 }
 
@@ -95,6 +110,20 @@ mod tests {
     fn nothing_is_kept_without_being_asked() {
         let mut removals = RecentRemovals::default();
         removals.add(1, object(1));
-        assert!(!removals.contains(1, object(1)) && removals.heap_bytes() == 0);
+        assert!(!removals.contains(1, object(1)) && removals.order.is_empty());
+    }
+
+    #[test]
+    fn what_was_closed_before_it_had_arrived_was_never_there() {
+        let mut removals = RecentRemovals::new(10);
+        removals.add_unopened(object(1));
+        removals.add_unopened(object(2));
+        removals.opened(object(2));
+        assert!(removals.is_unopened(object(1)) && !removals.is_unopened(object(2)));
+        removals.add(5, object(1));
+        removals.add(5, object(2));
+        assert!(!removals.contains(6, object(1)) && removals.contains(6, object(2)));
+        removals.add(7, object(1));
+        assert!(removals.contains(8, object(1)), "it has come again");
     }
 }

@@ -119,6 +119,7 @@ impl Copies {
 
     /// Begins to remove an object from the client, which may not see it.
     fn conceal(&mut self, world: &mut World, slot: u32) {
+        self.note_closing(world, slot);
         let closed = self.objects.conceal(slot, self.next);
         self.begin_close(world, slot, closed);
         let ring = self.view().ring_of(world, slot);
@@ -202,6 +203,7 @@ impl Copies {
     /// Handles the removal of an object from the server. Returns whether the client must still be told to
     /// remove the object.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
+        self.note_closing(world, slot);
         let closed = self.objects.destroy(slot, self.next);
         self.begin_close(world, slot, closed);
         if world.paths.is_static(slot) {

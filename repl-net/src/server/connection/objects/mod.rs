@@ -234,11 +234,9 @@ impl ObjectStates {
         self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
-    /// Returns whether the client may have an object now, as far as it has acknowledged: it has received the
-    /// object, and has not removed it.
-    pub(super) fn may_show(&self, slot: u32) -> bool {
-        let is_closing = self.tracked.get(slot).is_some_and(Tracked::is_closing);
-        self.has_arrived(slot) || is_closing || self.is_removed_plainly(slot)
+    /// Returns whether an object is closed, and the client has not acknowledged it.
+    pub(super) fn is_closed_unacked(&self, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(Tracked::is_closing) || self.is_removed_plainly(slot)
     }
 
     /// Returns whether the client has an object or will receive it.
