@@ -2,9 +2,6 @@
 //!
 //! *Invariant:* the ack of a packet that contained another object in the slot changes nothing (R18).
 
-use std::num::NonZeroU32;
-
-use repl_core::Guid;
 use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
@@ -72,57 +69,6 @@ impl Copies {
                 self.forget(world, slot);
             }
         }
-    }
-
-    /// Records which objects of `closed` the client has removed, if the configuration wants this.
-    fn note_removals(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
-        if !self.recent_removals.is_wanted() {
-            return;
-        }
-        self.recent_removals.expire(world.frame);
-        for slot in slots_of(closed.word, world.store.still_there(closed)) {
-            if self.objects.is_closing(slot, sequence) || self.objects.is_removed_plainly(slot) {
-                self.recent_removals.add(world.frame, Guid::new(slot, closed.generation));
-            }
-        }
-    }
-
-    /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
-    pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
-        let (slot, generation) = (object.slot(), object.generation());
-        let removals = &self.recent_removals;
-        let is_leaving =
-            removals.is_wanted() && self.objects.is_closed_unacked(slot) && !removals.is_unopened(object);
-        self.is_current(world, slot, generation) && (self.objects.has_arrived(slot) || is_leaving)
-            || removals.contains(world.frame, object)
-    }
-
-    /// Records that an object is closed from now on, if somebody asks later what the client has seen.
-    pub(crate) fn note_closing(&mut self, world: &World, slot: u32) {
-        let objects = &self.objects;
-        if self.recent_removals.is_wanted()
-            && objects.is_known(slot)
-            && !(objects.has_arrived(slot) || objects.is_closed_unacked(slot))
-        {
-            self.recent_removals.add_unopened(world.store.occupant(slot).guid(slot));
-        }
-    }
-
-    /// Records that the client has the objects of `opened`, if somebody asks later what it has seen.
-    fn note_openings(&mut self, world: &World, opened: Cohort) {
-        if self.recent_removals.is_wanted() {
-            let slots = slots_of(opened.word, world.store.still_there(opened));
-            slots.for_each(|slot| self.recent_removals.opened(Guid::new(slot, opened.generation)));
-        }
-    }
-
-    pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
-        self.objects.is_known(slot)
-            && world
-                .store
-                .occupants()
-                .get(slot as usize)
-                .is_some_and(|occupant| occupant.generation == generation)
     }
 
     /// Records that a packet with content about one object has arrived, or was acked late.

@@ -9,11 +9,14 @@ pub(super) mod last_rights;
 pub(super) mod losses;
 mod pending;
 pub(super) mod recent_removals;
+mod seen;
 mod sight;
 mod sleeping;
 mod statics;
 mod subobjects;
 mod tear_off;
+
+use std::num::NonZeroU32;
 
 use repl_core::ObjectRef;
 use repl_link::ConnectionId;
@@ -21,6 +24,7 @@ use repl_link::parts::Sequence;
 
 use super::objects::{ObjectStates, View};
 use crate::body::blob::Blobs;
+use crate::server::world::World;
 use last_rights::LastRights;
 use recent_removals::RecentRemovals;
 
@@ -62,5 +66,15 @@ impl Copies {
     /// Returns whether the client has an object in a slot, or will receive one.
     pub(crate) fn uses(&self, slot: u32) -> bool {
         self.objects.is_known(slot)
+    }
+
+    /// Returns whether the client has or had this object in its slot, and no other.
+    pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+        self.objects.is_known(slot)
+            && world
+                .store
+                .occupants()
+                .get(slot as usize)
+                .is_some_and(|occupant| occupant.generation == generation)
     }
 }
