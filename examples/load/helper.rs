@@ -1,0 +1,88 @@
+//! The process of the clients, as the process of the server sees it.
+//!
+//! *Invariant:* the process ends when this side ends, because it reads the end of its input.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use repl::quic::CertificateHash;
+
+use crate::args::Args;
+use crate::model::Sum;
+
+/// What the clients say before they leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Farewell {
+    /// How long their process ran on a processor in each second.
+    pub(crate) cpu_share: f64,
+    /// How many sessions of clients ended before.
+    pub(crate) ends: u64,
+    /// How many packets did not arrive.
+    pub(crate) lost: u64,
+}
+
+/// The process of the clients.
+pub(crate) struct Helper {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Helper {
+    /// Starts this program again for the clients.
+    pub(crate) fn start(
+        args: &Args,
+        server: SocketAddr,
+        pin: CertificateHash,
+    ) -> Result<Self, Box<dyn Error>> {
+        let words = [server.to_string(), pin.to_string(), args.clients.to_string(), args.hz.to_string()];
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg("crowd")
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (to, from) = child.stdin.take().zip(child.stdout.take()).ok_or("it has pipes")?;
+        Ok(Self { child, to, from: BufReader::new(from) })
+    }
+
+    /// Returns the sum of what each client has, by their numbers.
+    pub(crate) fn sums(&mut self) -> Result<Vec<Sum>, Box<dyn Error>> {
+        let line = self.ask("sums")?;
+        line.split_whitespace()
+            .map(|word| {
+                let (objects, hash) = word.split_once(':').ok_or("a sum has two numbers")?;
+                Ok(Sum { objects: objects.parse()?, hash: hash.parse()? })
+            })
+            .collect()
+    }
+
+    /// Returns what the clients say in the end.
+    pub(crate) fn farewell(&mut self) -> Result<Farewell, Box<dyn Error>> {
+        let line = self.ask("farewell")?;
+        let [cpu_share, ends, lost] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            return Err("a farewell has three numbers".into());
+        };
+        Ok(Farewell { cpu_share: cpu_share.parse()?, ends: ends.parse()?, lost: lost.parse()? })
+    }
+
+    fn ask(&mut self, question: &str) -> Result<String, Box<dyn Error>> {
+        writeln!(self.to, "{question}")?;
+        let mut line = String::new();
+        self.from.read_line(&mut line)?;
+        if line.is_empty() {
+            return Err(format!("the process of the clients has ended: {}", self.child.wait()?).into());
+        }
+        Ok(line)
+    }
+}
+
+impl Drop for Helper {
+    /// Ends the process, if it has not ended.
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
