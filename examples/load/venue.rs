@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::quic::{self, Identity, QuicServer};
+use repl::quic::{Identity, QuicConfig, QuicServer};
 use repl::{Login, ServerMemory};
 
 use crate::args::Args;
@@ -64,11 +64,11 @@ impl Venue {
         let identity = Identity::development(CERTIFICATE)?;
         // All clients have the address of this machine.
         let clients = args.clients as usize;
-        let limits = quic::ServerConfig {
+        let limits = QuicConfig {
             max_clients: clients,
             max_per_origin: clients,
             max_handshakes: 32 * clients,
-            ..quic::ServerConfig::default()
+            ..QuicConfig::default()
         };
         let quic = QuicServer::bind(([127, 0, 0, 1], 0).into(), &identity, limits)?;
         let mut server = Server::new(ServerConfig { login: Login::Ask, ..ServerConfig::default() });
