@@ -1,4 +1,5 @@
 //! A server and clients over QUIC on a simulated network, and over real sockets.
 
+mod identities;
 mod lan;
 mod sessions;
