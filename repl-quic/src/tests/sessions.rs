@@ -112,3 +112,22 @@ fn a_client_that_is_frozen_for_long_is_dropped_and_comes_back() {
     let back = lan.until(5 * SECOND, |lan| lan.events.len() == 3);
     assert!(back.is_some(), "{:?}, {:?}", lan.events, lan.guests[guest].ends);
 }
+
+#[test]
+fn a_client_that_waits_for_its_server_is_there_soon_after_it_however_long_that_took() {
+    for tenths in [12, 31, 51, 71, 91, 131] {
+        let mut lan = Lan::new(link(20));
+        lan.enter();
+        lan.run_without_server(tenths * SECOND / 10);
+        let there = lan.until(20 * SECOND, |lan| !lan.events.is_empty());
+        assert!(there.is_some_and(|there| there < 5 * SECOND / 2), "after {tenths} tenths: {there:?}");
+    }
+}
+
+#[test]
+fn a_client_whose_server_is_very_far_away_connects() {
+    let mut lan = Lan::new(link(1_300));
+    lan.enter();
+    let there = lan.until(20 * SECOND, |lan| !lan.events.is_empty());
+    assert!(there.is_some_and(|there| there < 8 * SECOND), "{there:?}");
+}
