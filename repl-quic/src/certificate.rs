@@ -95,8 +95,12 @@ impl FromStr for CertificateHash {
 
 /// Reads the certificates of a PEM file.
 pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
-    let bytes = read(path)?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    chain_in(path, &read(path)?)
+}
+
+/// Returns the certificates in the content of a PEM file.
+pub(crate) fn chain_in(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(bytes).collect();
     match chain {
         Ok(chain) if !chain.is_empty() => Ok(chain),
         Ok(_) => Err(content(path, "no certificate in the form PEM")),
@@ -104,7 +108,7 @@ pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, Id
     }
 }
 
-/// Returns the file of the certificate in a folder of [`Identity::development`].
+/// Returns the file of the certificate in a folder of [`development`](crate::Identity::development).
 pub(crate) fn certificate_of(folder: &Path) -> PathBuf {
     folder.join(CERTIFICATE_FILE)
 }

@@ -35,12 +35,17 @@ const MOST_DOUBTS: u8 = 2;
 /// How long a connection stays open after its session, so that the server hears why it has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// After so long without a datagram from the server, a client that connects begins again. QUIC doubles the
+/// time between its attempts each time, and would find a server late that is started in the meantime.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// The connection of a client to a server over QUIC.
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
 /// [`transmit`](Self::transmit). It connects when the client begins a session, and again for each further
-/// one. What goes wrong ends the session, and is told by the client's events: a server that is not trusted by
-/// [`DisconnectReason::Transport`], with a text that says what to do.
+/// one, and every three seconds while nothing comes from the server. What goes wrong ends the session, and is
+/// told by the client's events: a server that is not trusted by [`DisconnectReason::Transport`], with a text
+/// that says what to do.
 pub struct QuicClient {
     port: Port,
     server: SocketAddr,
@@ -58,6 +63,7 @@ pub struct QuicClient {
 struct Current {
     handle: ConnectionHandle,
     session: u64,
+    begun_at: Duration,
     is_established: bool,
     packet_bytes: usize,
     /// The last packet that was made before the connection was established.
@@ -136,7 +142,7 @@ impl QuicClient {
     /// Returns an error if the socket does not work any more.
     pub fn transmit(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
         let session = client.session_number();
-        if self.current.as_ref().is_none_or(|current| current.session != session) {
+        if self.current.as_ref().is_none_or(|current| current.session != session) || self.is_unheard(now) {
             self.connect(client, now, session);
         }
         while let Some(packet) = client.poll_transmit() {
@@ -147,10 +153,22 @@ impl QuicClient {
         self.port.flush(now, None)
     }
 
+    /// Returns whether nothing has come from the server since the connection was begun, for too long.
+    fn is_unheard(&mut self, now: Duration) -> bool {
+        let waits = |current: &&Current| current.begun_at.saturating_add(PATIENCE) <= now;
+        let Some(current) = self.current.as_ref().filter(|current| !current.is_established).filter(waits)
+        else {
+            return false;
+        };
+        let connection = self.port.engine.get_mut(current.handle);
+        connection.is_some_and(|connection| connection.stats().udp_rx.datagrams == 0)
+    }
+
     /// Connects for a session, unless its client wants none.
     fn connect(&mut self, client: &mut impl Guest, now: Duration, session: u64) {
-        if let Some(last) = self.current.take() {
-            self.port.engine.close(now, last.handle, OVER, "the client begins another session");
+        let last = self.current.take();
+        if let Some(last) = &last {
+            self.port.engine.close(now, last.handle, OVER, "the client begins another connection");
         }
         if client.is_over() {
             return;
@@ -161,9 +179,10 @@ impl QuicClient {
                 self.current = Some(Current {
                     handle,
                     session,
+                    begun_at: now,
                     is_established: false,
                     packet_bytes: 0,
-                    first: None,
+                    first: last.filter(|last| last.session == session).and_then(|last| last.first),
                     closes_at: None,
                 });
             }

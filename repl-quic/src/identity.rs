@@ -5,8 +5,9 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
@@ -16,7 +17,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::certificate::{
-    CertificateHash, IdentityError, certificate_of, content, file, is_valid_at, read, read_chain,
+    CertificateHash, IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
 };
 
 /// How long a development certificate lives: browsers accept a certificate by its hash for at most 14 days.
@@ -27,7 +28,12 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// How long before its end a development certificate is replaced.
 const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 
-const KEY_FILE: &str = "key.pem";
+/// The file of the key and of its certificate in a folder for development. They are one file, so that servers
+/// that are started at the same time cannot mix theirs.
+const IDENTITY_FILE: &str = "identity.pem";
+
+/// What the certificate begins with in the file of both.
+const CERTIFICATE_LABEL: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// Who a server is: its certificate and the key that proves that the certificate is its own. `Debug` does not
 /// print the key.
@@ -50,10 +56,7 @@ impl Identity {
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let chain = read_chain(certificate.as_ref())?;
         let key = key.as_ref();
-        let bytes = read(key)?;
-        let key = PrivateKeyDer::from_pem_slice(&bytes)
-            .map_err(|error| content(key, &format!("no private key in the form PEM: {error}")))?;
-        Ok(Self { chain, key })
+        Ok(Self { chain, key: key_in(key, &read(key)?)? })
     }
 
     /// Loads a certificate for development from a folder, or makes one if there is none: of the names
@@ -67,19 +70,29 @@ impl Identity {
     /// Returns an error that names the file if the folder cannot be read or written.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let folder = folder.as_ref();
-        let (certificate, key) = (certificate_of(folder), folder.join(KEY_FILE));
-        // What is half written, or belongs to two certificates, is made anew.
-        if let Some(identity) = Self::from_pem(&certificate, &key).ok().filter(|own| own.tls().is_ok()) {
-            let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
-            if identity.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later)) {
-                return Ok(identity);
-            }
-        }
+        let both = folder.join(IDENTITY_FILE);
         fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
-        let (made, signing_key) = make(SystemTime::now())?;
-        write_whole(&key, signing_key.serialize_pem().as_bytes())?;
-        write_whole(&certificate, made.pem().as_bytes())?;
-        Self::from_pem(&certificate, &key)
+        let kept = if both.exists() { Some(Self::both(&both, &read(&both)?)?) } else { None };
+        if !kept.as_ref().is_some_and(Self::lasts) {
+            let (made, key) = make(SystemTime::now())?;
+            write_secret(&both, (key.serialize_pem() + &made.pem()).as_bytes(), kept.is_some())?;
+        }
+        // Another server may have been faster. Then this is its identity.
+        let bytes = read(&both)?;
+        let identity = Self::both(&both, &bytes)?;
+        publish(&certificate_of(folder), &bytes)?;
+        Ok(identity)
+    }
+
+    /// Returns the identity in the content of a file that has both parts.
+    fn both(path: &Path, bytes: &[u8]) -> Result<Self, IdentityError> {
+        Ok(Self { chain: chain_in(path, bytes)?, key: key_in(path, bytes)? })
+    }
+
+    /// Returns whether a certificate for development need not be replaced yet.
+    fn lasts(&self) -> bool {
+        let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
+        self.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later))
     }
 
     /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it.
@@ -137,17 +150,50 @@ pub(crate) fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), Ide
     Ok((params.self_signed(&key).map_err(failed)?, key))
 }
 
-/// Writes a file that only its owner can read, as a whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), IdentityError> {
-    let unfinished = path.with_extension(format!("{}.new", std::process::id()));
+fn key_in(path: &Path, bytes: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityError> {
+    PrivateKeyDer::from_pem_slice(bytes)
+        .map_err(|error| content(path, &format!("no private key in the form PEM: {error}")))
+}
+
+/// Returns the name of a file beside another, which becomes the other when it is complete.
+fn part_of(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    path.with_extension(format!("{}-{number}.part", std::process::id()))
+}
+
+/// Writes a file that only its owner can read, all at once. One that is there stays, unless it is replaced.
+fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), IdentityError> {
+    let part = part_of(path);
+    fs::remove_file(&part)
+        .or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+        .map_err(|source| file(&part, source))?;
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    fs::remove_file(&unfinished).ok();
-    let written = options
-        .open(&unfinished)
-        .and_then(|mut open| io::Write::write_all(&mut open, bytes))
-        .and_then(|()| fs::rename(&unfinished, path));
-    written.map_err(|source| file(path, source))
+    let written = options.open(&part).and_then(|mut open| io::Write::write_all(&mut open, bytes));
+    written.map_err(|source| file(&part, source))?;
+    if !replaces {
+        match fs::hard_link(&part, path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {} // a file system without links
+            _ => return fs::remove_file(&part).map_err(|source| file(&part, source)),
+        }
+    }
+    fs::rename(&part, path).map_err(|source| file(path, source))
+}
+
+/// Writes the certificate of an identity for those who may not read its key, all at once.
+fn publish(path: &Path, both: &[u8]) -> Result<(), IdentityError> {
+    let start = both.windows(CERTIFICATE_LABEL.len()).position(|bytes| bytes == CERTIFICATE_LABEL);
+    let certificate = start.and_then(|start| both.get(start..)).unwrap_or_default();
+    if fs::read(path).is_ok_and(|there| there == certificate) {
+        return Ok(());
+    }
+    let part = part_of(path);
+    fs::write(&part, certificate).map_err(|source| file(&part, source))?;
+    fs::rename(&part, path).map_err(|source| file(path, source))
 }

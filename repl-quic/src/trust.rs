@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* a certificate that is not valid now is never trusted.
 
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -26,6 +27,12 @@ pub enum TrustError {
     /// The file of a certificate could not be read.
     #[error(transparent)]
     File(#[from] IdentityError),
+    /// No server has put a certificate for development there.
+    #[error("{} is not there: start the server first, which makes it", path.display())]
+    NoServer {
+        /// The file.
+        path: PathBuf,
+    },
     /// The certificates of the operating system could not be loaded.
     #[error("the trusted certificates of this system could not be loaded: {0}")]
     Platform(String),
@@ -56,7 +63,13 @@ impl Trust {
     /// # Errors
     /// Returns an error that names the file if there is none. Start the server first.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, TrustError> {
-        let chain = read_chain(&certificate_of(folder.as_ref()))?;
+        let path = certificate_of(folder.as_ref());
+        let chain = read_chain(&path).map_err(|error| match error {
+            IdentityError::File { source, .. } if source.kind() == ErrorKind::NotFound => {
+                TrustError::NoServer { path }
+            }
+            other => other.into(),
+        })?;
         Ok(Self::pinned(chain.first().map(|own| CertificateHash::of(own))))
     }
 

@@ -159,7 +159,7 @@ fn a_client_of_ours_hears_that_a_server_speaks_another_protocol() -> Outcome {
     let folder = std::env::temp_dir().join(format!("repl-peer-{}-theirs", std::process::id()));
     let identity = Identity::development(&folder)?;
     let chain = vec![CertificateDer::from_pem_file(folder.join("certificate.pem"))?];
-    let key = rustls::pki_types::PrivateKeyDer::from_pem_file(folder.join("key.pem"))?;
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_file(folder.join("identity.pem"))?;
     std::fs::remove_dir_all(folder)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut tls = rustls::ServerConfig::builder_with_provider(provider)

@@ -13,7 +13,7 @@ pub struct QuicConfig {
     pub max_clients: usize,
     /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one IPv4
     /// address with all its ports, with those that are about to begin or to end. Raise it if many players share an address, or for a test with many clients
-    /// on one machine. At least 1. Default 256.
+    /// on one machine, and then [`max_handshakes`](Self::max_handshakes) too, if they come at once. At least 1. Default 256.
     pub max_per_origin: usize,
     /// The greatest number of newcomers that have not finished the handshake of TLS, or of which no packet has
     /// come since. At least 1. Default 256.

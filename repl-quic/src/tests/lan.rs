@@ -239,6 +239,16 @@ impl Lan {
         (0..self.guests.len()).for_each(|guest| self.step_guest(guest));
     }
 
+    /// Runs without the process of the server: what is sent to it is lost.
+    pub(super) fn run_without_server(&mut self, time: Duration) {
+        let end = self.now() + time;
+        while self.now() < end {
+            lock(&self.air).advance(FRAME);
+            lock(&self.air).arrived.retain(|(_, to, _)| *to != SERVER);
+            (0..self.guests.len()).for_each(|guest| self.step_guest(guest));
+        }
+    }
+
     pub(super) fn step_server(&mut self) {
         let now = self.now();
         self.quic.receive(&mut self.server, now).expect("the wire works");

@@ -145,12 +145,37 @@ fn messages_of_any_size_arrive_over_a_bad_link() {
     let guest = lan.enter();
     lan.settle();
     let texts: Vec<_> = (0..60).map(|number| "y".repeat(number * 60)).collect();
+    let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     for text in &texts {
-        lan.guests[guest].client.send(text).expect("there is room");
-        lan.server.send_to_all(text).expect("there is room");
+        // A channel is full while much is not acknowledged.
+        while lan.guests[guest].client.send(text).is_err() {
+            lan.step();
+        }
+        while lan.server.send(id, text).is_err() {
+            lan.step();
+        }
         lan.run(SECOND / 5);
     }
     lan.run(20 * SECOND);
     let arrived: Vec<_> = lan.heard.iter().map(|(_, text)| text.clone()).collect();
     assert!(arrived == texts && lan.guests[guest].heard == texts);
+}
+
+#[test]
+fn a_client_that_waits_for_its_server_is_there_soon_after_it_however_long_that_took() {
+    for tenths in [12, 31, 51, 71, 91, 131] {
+        let mut lan = Lan::new(link(20));
+        lan.enter();
+        lan.run_without_server(tenths * SECOND / 10);
+        let there = lan.until(20 * SECOND, |lan| !lan.events.is_empty());
+        assert!(there.is_some_and(|there| there < 5 * SECOND / 2), "after {tenths} tenths: {there:?}");
+    }
+}
+
+#[test]
+fn a_client_whose_server_is_very_far_away_connects() {
+    let mut lan = Lan::new(link(1_300));
+    lan.enter();
+    let there = lan.until(20 * SECOND, |lan| !lan.events.is_empty());
+    assert!(there.is_some_and(|there| there < 8 * SECOND), "{there:?}");
 }

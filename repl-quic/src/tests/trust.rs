@@ -12,7 +12,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::PrivateKeyDer;
 
 use super::lan::{Lan, folder};
-use crate::{CertificateHash, Identity, IdentityError, Trust, TrustError, identity};
+use crate::{CertificateHash, Identity, Trust, TrustError, identity};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
@@ -100,15 +100,10 @@ fn a_development_certificate_is_kept_until_two_days_before_its_end() {
     assert_eq!(Identity::development(&folder).expect("it is there").hash(), first);
     for (from, is_kept) in [(SystemTime::now() - 9 * DAY, true), (SystemTime::now() - 11 * DAY, false)] {
         let (certificate, key) = identity::make(from).expect("it can be made");
-        fs::write(folder.join("certificate.pem"), certificate.pem()).expect("the folder is there");
-        fs::write(folder.join("key.pem"), key.serialize_pem()).expect("the folder is there");
+        let both = key.serialize_pem() + &certificate.pem();
+        fs::write(folder.join("identity.pem"), both).expect("the folder is there");
         let old = CertificateHash::of(certificate.der());
         assert_eq!(Identity::development(&folder).expect("it is there").hash() == old, is_kept);
-    }
-    #[cfg(unix)]
-    {
-        let rights = fs::metadata(folder.join("key.pem")).expect("it is there").permissions();
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&rights) & 0o077, 0, "only its owner can read it");
     }
     let trust = Trust::development(&folder).expect("the certificate is there");
     let identity = Identity::development(&folder).expect("it is there");
@@ -123,19 +118,16 @@ fn a_development_certificate_is_kept_until_two_days_before_its_end() {
 fn a_file_that_is_missing_or_wrong_is_named() {
     let folder = folder();
     let error = Trust::development(&folder).expect_err("there is no server");
-    let TrustError::File(IdentityError::File { path, .. }) = error else { panic!("{error}") };
-    assert_eq!(path, folder.join("certificate.pem"));
-    let first = Identity::development(&folder).expect("the folder can be written");
-    fs::write(folder.join("key.pem"), "no key").expect("the folder is there");
-    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
+    let TrustError::NoServer { path } = &error else { panic!("{error}") };
+    assert_eq!(*path, folder.join("certificate.pem"));
+    assert!(error.to_string().contains("start the server first"), "{error}");
+    Identity::development(&folder).expect("the folder can be written");
+    fs::write(folder.join("identity.pem"), "no key").expect("the folder is there");
+    let error = Identity::development(&folder).expect_err("it has no certificate").to_string();
+    assert!(error.contains("identity.pem") && error.contains("no certificate"), "{error}");
+    let [certificate, key] = ["certificate.pem", "identity.pem"].map(|name| folder.join(name));
     let error = Identity::from_pem(&certificate, &key).expect_err("it has no key").to_string();
-    assert!(error.contains("key.pem") && error.contains("no private key"), "{error}");
-    let second = Identity::development(&folder).expect("what is half written is made anew");
-    assert_ne!(first.hash(), second.hash());
-    fs::write(&key, identity::make(SystemTime::now()).expect("a key").1.serialize_pem())
-        .expect("it is there");
-    let third = Identity::development(&folder).expect("what does not go together is made anew");
-    assert_ne!(second.hash(), third.hash());
+    assert!(error.contains("identity.pem") && error.contains("no private key"), "{error}");
     let wrong = Identity { key: identity_from(SystemTime::now()).key, ..identity_from(SystemTime::now()) };
     let mut lan = Lan::new(LinkConditions::perfect());
     let error = lan.quic.set_identity(&wrong).expect_err("the key is of another").to_string();
