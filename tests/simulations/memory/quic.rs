@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::quic::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
+use repl_quic::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
 use crate::allocator::held;
 
@@ -66,8 +66,8 @@ impl Harbour {
 
     /// Waits until all sessions that were left have ended.
     fn rest(&mut self) {
-        (0..2_500).for_each(|_| self.tick());
-        assert_eq!((self.quic.clients(), self.quic.unfinished_handshakes()), (0, 0));
+        (0..4_000).for_each(|_| self.tick());
+        assert_eq!((self.quic.clients(), self.quic.connections()), (0, 0));
     }
 }
 
@@ -84,11 +84,11 @@ fn a_thousand_clients_that_come_and_go_leave_nothing_behind() {
         }
         harbour.quic.counters().accepted
     };
-    // Lists grow to what they need at most.
+    // Lists and tables grow to what they need at most.
     visits(300);
     let before = held();
     let accepted = visits(1_000);
     let grown = held() - before;
-    assert!(grown < 2_048, "{grown} bytes are left");
+    assert!(grown < 16_000, "{grown} bytes are left, and a connection takes about 20,000");
     assert_eq!(accepted, 1_300);
 }
