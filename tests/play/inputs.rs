@@ -284,9 +284,9 @@ fn an_input_that_cannot_be_sent_or_is_not_due_is_not_set() {
     let tick = due.last().expect("no input of this type was made");
     let mut inputs = game.client.inputs::<Vec<u8>>();
     let too_large = inputs.set(tick, &vec![0; 1_030]);
-    assert!(matches!(too_large, Err(InputError::Send(SendError::TooLarge { .. }))), "{too_large:?}");
+    assert!(matches!(too_large, Err(InputError::Unsent(SendError::TooLarge { .. }))), "{too_large:?}");
     let too_long = inputs.set(tick, &vec![0; 70_000]);
-    assert!(matches!(too_long, Err(InputError::Send(SendError::Refused(_)))), "{too_long:?}");
+    assert!(matches!(too_long, Err(InputError::Unsent(SendError::Refused(_)))), "{too_long:?}");
     assert_eq!(inputs.set(tick + 5, &vec![1]), Err(InputError::NotDue));
     assert_eq!(inputs.set(tick, &vec![2]), Ok(&vec![2]));
     assert_eq!(inputs.set(tick, &vec![3]), Err(InputError::HasInput));

@@ -18,5 +18,5 @@ pub enum InputError {
     /// The input cannot be sent, because it is too large, or has no form on the wire. The server has no input
     /// for this tick, unless another one is set.
     #[error("the input cannot be sent: {0}")]
-    Send(#[from] SendError),
+    Unsent(#[from] SendError),
 }
