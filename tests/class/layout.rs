@@ -51,7 +51,7 @@ struct Arrays {
 }
 
 #[test]
-fn s02_a_fixed_array_makes_a_parent_for_each_element_and_is_one_property() {
+fn s02_s06_a_fixed_array_makes_a_parent_for_each_element_and_is_one_property() {
     assert_eq!(Arrays::LAYOUT.counts().parents, 1 + 4 + 2 + 1);
     assert_eq!(Arrays::LAYOUT.properties(), 5);
     assert_eq!(handles_of::<Arrays>("four"), [2, 3, 4, 5]);
@@ -250,7 +250,7 @@ struct Nothings {
 }
 
 #[test]
-fn s16_properties_without_bits_have_no_command() {
+fn s06_s16_properties_without_bits_have_no_command() {
     assert_eq!(handles_of::<Nothings>("units"), []);
     assert_eq!(handles_of::<Nothings>("empty"), []);
     assert_eq!(handles_of::<Nothings>("one_value"), []);

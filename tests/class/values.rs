@@ -344,7 +344,7 @@ fn s108_a_handle_without_a_value_is_refused_and_nothing_before_it_is_applied() {
 }
 
 #[test]
-fn s108_element_handles_past_the_old_elements_are_refused() {
+fn s108_s111_element_handles_past_the_old_elements_are_refused() {
     let ranges = |start: u64, len: u64| {
         update(&[2], |writer| {
             count(writer, 4, None);

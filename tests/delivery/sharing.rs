@@ -451,8 +451,12 @@ fn s63_there_and_back_between_two_comparisons_is_invisible() {
     };
     let (mut room, car) =
         Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(Car::default()));
-    room.server[car].place = [3.0; 2];
-    room.server[car].place = [0.0; 2];
+    let there = &mut room.server[car];
+    (there.place, there.plate) = ([3.0; 2], "there".into());
+    there.parts.push(7);
+    let back = &mut room.server[car];
+    (back.place, back.plate) = ([0.0; 2], String::new());
+    back.parts.pop();
     assert!(room.tick().iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
 }
 

@@ -311,6 +311,22 @@ mod tests {
     }
 
     #[test]
+    fn s139_several_ids_in_use_in_a_row_are_skipped() {
+        let mut item_ids = ItemIds::starting(ItemId::FIRST);
+        for _ in 0..3 {
+            let id = item_ids.fresh();
+            item_ids.push(id);
+        }
+        item_ids.counter = IdCounter::starting(ItemId::LAST);
+        let new = [0; 2].map(|_| {
+            let id = item_ids.fresh();
+            item_ids.push(id);
+            id
+        });
+        assert_eq!(new, [ItemId::LAST, id(4)]);
+    }
+
+    #[test]
     fn ids_that_shifted_far_are_found_by_a_new_index() {
         let mut item_ids = ItemIds::starting(ItemId::FIRST);
         for _ in 0..1_000 {

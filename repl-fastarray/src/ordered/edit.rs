@@ -127,3 +127,16 @@ impl<T> OrderedFastArray<T> {
         id
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::IdCounter;
+
+    #[test]
+    fn s139_several_ids_in_use_in_a_row_are_skipped() {
+        let mut array = OrderedFastArray::from([1_u16, 2, 3]);
+        array.id_counter = IdCounter::starting(ItemId::LAST);
+        assert_eq!([array.push(4), array.push(5)].map(ItemId::number), [ItemId::LAST.number(), 4]);
+    }
+}

@@ -241,6 +241,21 @@ fn s134_s135_items_are_found_by_id_wherever_they_are() {
 }
 
 #[test]
+fn s135_an_index_that_exists_follows_every_item() {
+    let mut array: FastArray<u32> = (1..=100).collect();
+    assert_eq!(array.index_of(id(50)), Some(49), "the first lookup builds the index");
+    array.swap_remove(20);
+    assert_eq!(array.index_of(id(21)), None);
+    assert_eq!((array.index_of(id(100)), array.by_id(id(100))), (Some(20), Some(&100)));
+    array.swap(5, 70);
+    assert_eq!((array.index_of(id(6)), array.index_of(id(71))), (Some(70), Some(5)));
+    assert_eq!(array.push(101), id(101));
+    assert_eq!(array.index_of(id(101)), Some(99));
+    assert_eq!(array.pop(), Some(101));
+    assert_eq!(array.index_of(id(101)), None);
+}
+
+#[test]
 fn s137_a_clone_has_items_of_its_own() {
     let array = FastArray::from([7_u8, 8]);
     let clone = array.clone();

@@ -51,6 +51,12 @@ impl Door {
         self.ran += 1;
     }
 
+    #[rpc(client, reliable)]
+    fn tint(&mut self, colour: u16) {
+        self.is_open = colour > 0;
+        self.ran += 1;
+    }
+
     #[rpc(multicast, reliable)]
     fn slam(&mut self) {
         self.ran += 1;
@@ -175,6 +181,15 @@ fn s214_a_client_that_makes_calls_of_the_server_is_disconnected() {
     }
 }
 
+/// Writes a call with this many surplus bits, or without its last bits if the number is negative.
+fn write_with(surplus: isize, door: ObjectRef<Door>, call: &DoorCall, writer: &mut BitWriter) {
+    let mut whole = BitWriter::new();
+    inbox::write(door, call, &mut whole).expect("a call");
+    let kept = whole.bit_len().saturating_add_signed(surplus.min(0));
+    writer.append(repl_core::BitSlice::new(&whole.into_bytes(), 0, kept).expect("as many bits"));
+    writer.write_bits(0, u32::try_from(surplus.max(0)).expect("few bits"));
+}
+
 #[test]
 fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
     for bits in [-3, 5] {
@@ -183,20 +198,29 @@ fn s222_a_call_with_missing_or_surplus_bits_ends_the_connection() {
         pair.server.object(doors[0]).set_owner(Some(pair.id));
         let channel = pair.client.session.mailbox.channel(channels::key::<Door>(true)).expect("registered");
         let max_bits = pair.client.session.link.outbox.capacity();
-        let writer = pair.client.session.mailbox.write_bits(|writer| {
-            inbox::write(doors[0], &DoorCall::Open { code: 9 }, writer)?;
-            let whole = writer.bit_len();
-            let bytes = writer.finish().to_vec();
-            writer.clear();
-            let kept = whole.saturating_add_signed(bits.min(0));
-            writer.append(repl_core::BitSlice::new(&bytes, 0, kept).unwrap_or_default());
-            writer.write_bits(0, u32::try_from(bits.max(0)).unwrap_or(0));
-            Ok(())
-        });
-        pair.client.session.link.exchange.outgoing.add(channel, writer.unwrap(), max_bits).expect("room");
+        let mut writer = BitWriter::new();
+        write_with(bits, doors[0], &DoorCall::Open { code: 9 }, &mut writer);
+        pair.client.session.link.exchange.outgoing.add(channel, &mut writer, max_bits).expect("room");
         pair.steps(3);
         assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "{bits}");
         assert_eq!(pair.server[doors[0]].ran, 0);
+    }
+}
+
+#[test]
+fn s222_r20_a_call_of_the_server_with_missing_or_surplus_bits_ends_the_connection() {
+    for bits in [-3, 5] {
+        let mut door = ObjectRef::NULL;
+        let mut pair = Pair::new(|server| door = server.spawn(Door::default()));
+        let channel = pair.client.session.mailbox.channel(channels::key::<Door>(true)).expect("registered");
+        let max_bits = pair.client.session.link.outbox.capacity();
+        let mut writer = BitWriter::new();
+        write_with(bits, door, &DoorCall::Tint { colour: 9 }, &mut writer);
+        pair.server.outgoing_of(pair.id).add(channel, &mut writer, max_bits).expect("room");
+        pair.steps(3);
+        assert!(!pair.client.is_connected(), "{bits}");
+        assert!(matches!(pair.ended(), Some(DisconnectReason::Protocol(_))), "{bits}");
+        assert_eq!(pair.client[door].ran, 0);
     }
 }
 

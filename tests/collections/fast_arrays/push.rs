@@ -23,6 +23,10 @@ struct Desk {
     #[replicated(push)]
     drawer: Drawer,
     #[replicated(push)]
+    shelves: Vec<Drawer>,
+    #[replicated(push)]
+    spare: Option<Drawer>,
+    #[replicated(push)]
     height: u8,
     #[replicated(push, condition = Custom)]
     secret: FastArray<u16>,
@@ -73,6 +77,31 @@ fn s129_a_push_array_marks_itself_where_all_objects_of_a_class_are_written_to() 
     room.server.objects_mut::<Desk>().for_each(|(_, desk)| _ = desk.pens.push(5));
     room.settle();
     assert_eq!(seen(&room, desk).pens, [5]);
+}
+
+#[test]
+fn s129_a_push_array_in_a_vec_or_an_option_waits_for_the_mark_of_its_property() {
+    let (mut room, desk) = desk();
+    let drawer = Drawer { papers: [1].into(), label: 0 };
+    let there = &mut room.server[desk];
+    (there.shelves, there.spare) = (vec![drawer.clone()], Some(drawer));
+    room.server.object(desk).mark_dirty(property::<Desk>("shelves"));
+    room.server.object(desk).mark_dirty(property::<Desk>("spare"));
+    room.settle();
+
+    let papers = |desk: &Desk| [&desk.shelves[0], desk.spare.as_ref().unwrap()].map(|it| it.papers.to_vec());
+    let there = &mut room.server[desk];
+    there.shelves[0].papers.push(2);
+    there.spare.as_mut().unwrap().papers.push(3);
+    there.pens.push(4);
+    room.settle();
+    let shown = seen(&room, desk);
+    assert_eq!((&shown.pens[..], papers(shown)), (&[4][..], [vec![1], vec![1]]));
+
+    room.server.object(desk).mark_dirty(property::<Desk>("shelves"));
+    room.server.object(desk).mark_dirty(property::<Desk>("spare"));
+    room.settle();
+    assert_eq!(papers(seen(&room, desk)), [vec![1, 2], vec![1, 3]]);
 }
 
 #[test]

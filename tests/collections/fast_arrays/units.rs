@@ -78,6 +78,7 @@ impl ItemCallbacks for Scroll {
 struct Library {
     scrolls: FastArray<Scroll>,
     tablets: FastArray<Tablet>,
+    notices: Vec<Script>,
     visitors: u32,
 }
 
@@ -96,7 +97,7 @@ fn library(items: u8, guests: usize) -> (Room, ObjectRef<Library>) {
     Room::furnished(ServerConfig::default(), register, guests, |server| {
         let scrolls = (0..items).map(|seal| Scroll(script(seal))).collect();
         let tablets = (0..items).map(|seal| Tablet { script: script(seal), shelf: seal.into() }).collect();
-        server.spawn(Library { scrolls, tablets, visitors: 0 })
+        server.spawn(Library { scrolls, tablets, ..Library::default() })
     })
 }
 
@@ -111,6 +112,7 @@ fn assert_same(room: &Room, library: ObjectRef<Library>) {
         for id in there.tablets.ids() {
             assert_eq!(here.tablets.by_id(*id), there.tablets.by_id(*id), "{id}");
         }
+        assert_eq!(here.notices, there.notices);
     }
 }
 
@@ -206,6 +208,22 @@ fn s158_w02_one_comparison_in_a_tick_serves_all_connections() {
     }
     room.settle();
     assert_same(&room, library);
+}
+
+#[test]
+fn w02_new_items_and_elements_are_written_once_for_all_connections() {
+    let changes: [fn(&mut Library); 2] = [
+        |library| library.scrolls.extend([Scroll(script(201)), Scroll(script(202))]),
+        |library| library.notices.extend([script(203), script(204)]),
+    ];
+    for change in changes {
+        let written = [1, 4].map(|guests| {
+            let (mut room, library) = library(10, guests);
+            effort(&mut room, library, change).1
+        });
+        assert!(written[0] >= 2, "both are written");
+        assert_eq!(written[0], written[1], "for 1 and 4 connections");
+    }
 }
 
 #[test]

@@ -448,7 +448,7 @@ fn s82_acks_may_come_in_any_order() {
 }
 
 #[test]
-fn s84_a_lost_opening_is_repaired_once() {
+fn s84_s103_a_lost_opening_is_repaired_once() {
     let (mut room, _) = Room::measuring(one_thing);
     let born = room.server.spawn(Thing { a: 1, name: "Ada".into(), ..Thing::default() });
     room.tick_one();

@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use repl::BitWriter;
+use repl::prelude::*;
 
 use super::allocator::measure;
-use super::budget;
+use super::{Actor, Pebble, budget};
 use super::claims::{client as client_with_both, refuse, update};
 use super::forge::{end, segment, state};
 use super::recording::SESSION;
@@ -25,6 +26,42 @@ fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWr
     writer.write_exp_golomb(part_bits, 12);
     writer.write_exp_golomb(index, 3);
     (0..bits).for_each(|_| writer.write_bits(0, 1));
+}
+
+#[test]
+fn s99_a_segment_of_each_kind_has_no_header_but_its_kind_and_the_order_of_its_gaps() {
+    let opening = client_with_both();
+    assert_eq!((opening.objects::<Actor>().count(), opening.objects::<Pebble>().count()), (1, 1));
+    let set_first = |value: u64, writer: &mut BitWriter| {
+        update(3, 1, writer);
+        writer.write_bits(value, 32);
+        end(writer);
+    };
+    let mut blob = BitWriter::new();
+    set_first(6, &mut blob);
+    let (bit_len, blob) = (blob.bit_len(), blob.into_bytes());
+
+    let mut client = opening;
+    let changed = |client: &Client| client.objects::<Actor>().next().map(|(_, actor)| actor.score);
+    client.receive(Duration::ZERO, &state(1, SESSION, |writer| set_first(5, writer))).unwrap();
+    assert_eq!(changed(&client), Some(5));
+    let fragments = state(2, SESSION, |writer| {
+        segment(3, writer);
+        fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
+        writer.append(repl::tools::BitSlice::new(&blob, 0, bit_len).unwrap());
+        end(writer);
+    });
+    client.receive(Duration::ZERO, &fragments).unwrap();
+    assert_eq!(changed(&client), Some(6));
+    let closings = state(3, SESSION, |writer| {
+        segment(2, writer);
+        writer.write_exp_golomb(5, 0);
+        // There is no reason and no last state.
+        writer.write_bits(0, 3);
+        end(writer);
+    });
+    client.receive(Duration::ZERO, &closings).unwrap();
+    assert_eq!((client.objects::<Actor>().count(), client.objects::<Pebble>().count()), (1, 0));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 use repl::prelude::*;
 use repl::sim::Rng;
 
+use crate::allocator::measure_given;
 use crate::crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_connection, send_off};
 use crate::support::{Guest, Room};
 
@@ -59,6 +60,21 @@ fn r11_an_acknowledged_array_costs_a_connection_some_bits() {
         let bytes = per_array(len);
         assert!(bytes <= 2.0, "{bytes} bytes for each connection and array of {len} items");
     }
+}
+
+#[test]
+fn w07_a_write_and_its_tick_allocate_the_same_for_any_length() {
+    let given = [1_000, 100_000].map(|len| {
+        let mut crowd = Crowd::new(1, len, 2);
+        let mut write = || {
+            crowd.edit(500, 1, 1);
+            crowd.tick(Link::Good);
+        };
+        // The first writes look up the item for the first time and make the buffers large enough.
+        (0..10).for_each(|_| write());
+        measure_given(|| (0..10).for_each(|_| write())).1
+    });
+    assert_eq!(given[0], given[1], "bytes for an array of 1,000 and of 100,000 items");
 }
 
 #[test]

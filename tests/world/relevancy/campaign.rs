@@ -265,7 +265,7 @@ impl World {
 }
 
 #[test]
-fn w20_the_grid_equals_distances_to_each_cell_and_clients_have_what_they_see() {
+fn r24_w20_the_grid_equals_distances_to_each_cell_and_clients_have_what_they_see() {
     for seed in 0..60 {
         let mut world = World::new(seed);
         (0..20).for_each(|_| world.spawn());

@@ -71,7 +71,7 @@ fn s210_what_is_far_away_is_torn_off_with_its_last_state() {
 }
 
 #[test]
-fn s188_objects_with_positions_are_seen_near_a_viewpoint() {
+fn s188_r24_objects_with_positions_are_seen_near_a_viewpoint() {
     let mut room = room(2);
     let id = room.guests[0].id;
     let (near, far) = (room.server.spawn(creature(50.0, 0.0)), room.server.spawn(creature(500.0, 0.0)));

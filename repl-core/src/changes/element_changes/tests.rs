@@ -229,6 +229,26 @@ fn r12_a_client_far_behind_receives_the_existing_ids() {
     });
 }
 
+fn one_for_whom_changes_wait_is_told_what_there_is<I: Identity>(of: impl Fn(u32) -> I) {
+    let removal = |number| ElementChanges::new(Vec::new(), vec![of(number)], Vec::new());
+    let mut waiting = ElementQueue::new(ElementChanges::<I>::default());
+    (0..1_024).for_each(|number| waiting.add(removal(number)));
+    let all = waiting.part(waiting.len());
+    assert_eq!((all.sweep, all.removed.count()), (Sweep::None, 1_024));
+    waiting.add(removal(1_024));
+    assert!(!waiting.is_empty(), "the list of what exists is still to be sent");
+    let all = waiting.part(waiting.len());
+    assert_eq!((all.sweep, all.removed.count()), (Sweep::Dead, 0));
+}
+
+#[test]
+fn r12_a_client_whose_changes_wait_in_portions_receives_the_existing_ids() {
+    one_for_whom_changes_wait_is_told_what_there_is(|number| ItemId::new(2 * number + 2).unwrap());
+    one_for_whom_changes_wait_is_told_what_there_is(|number| {
+        KeyBits::new(BitSlice::from(&number.to_le_bytes()[..]))
+    });
+}
+
 #[test]
 fn a_whole_collection_replaces_earlier_changes_of_entries() {
     let said = [(1, Said::Removed), (2, Said::Changed(1)), (3, Said::Added)];
