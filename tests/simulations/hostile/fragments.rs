@@ -9,10 +9,10 @@ use repl::BitWriter;
 use repl::prelude::*;
 
 use super::allocator::measure;
-use super::{Actor, Pebble, budget};
 use super::claims::{client as client_with_both, refuse, update};
 use super::forge::{end, segment, state};
 use super::recording::SESSION;
+use super::{Actor, Pebble, budget};
 
 fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWriter) {
     let [bit_len, part_bits, index] = sizes;
