@@ -39,7 +39,8 @@ pub(crate) struct Copies {
     pub(crate) blobs: Blobs,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
-    pub(super) recent_removals: RecentRemovals,
+    /// What the client has removed recently, if the configuration wants it. In a box, because few do.
+    pub(super) recent_removals: Option<Box<RecentRemovals>>,
     /// The object from whose position the client sees.
     pub(crate) followed: Option<ObjectRef<()>>,
 }
@@ -53,7 +54,7 @@ impl Copies {
             objects: ObjectStates::new(id, is_replay),
             blobs: Blobs::default(),
             last_rights: LastRights::default(),
-            recent_removals: RecentRemovals::default(),
+            recent_removals: None,
             followed: None,
         }
     }

@@ -22,14 +22,9 @@ pub(crate) struct RecentRemovals {
 }
 
 impl RecentRemovals {
-    /// Returns an empty list, which keeps a removal for so many ticks. With zero, it keeps none.
-    pub(crate) fn new(ticks: u64) -> Self {
-        Self { ticks, ..Self::default() }
-    }
-
-    /// Returns whether removals are kept.
-    pub(crate) const fn is_wanted(&self) -> bool {
-        self.ticks > 0
+    /// Returns an empty list, which keeps a removal for so many ticks. `None` for zero.
+    pub(crate) fn new(ticks: u64) -> Option<Box<Self>> {
+        (ticks > 0).then(|| Box::new(Self { ticks, ..Self::default() }))
     }
 
     /// Records that an object is closed that the client has not acknowledged.
@@ -50,7 +45,7 @@ impl RecentRemovals {
     /// Records that the client has removed an object, as the server knows since `tick`, unless it never had
     /// the object.
     pub(crate) fn add(&mut self, tick: u64, object: Guid) {
-        if !self.unopened.remove(&object) && self.is_wanted() {
+        if !self.unopened.remove(&object) {
             self.order.push_back((tick, object));
             self.ticks_by_object.insert(object, tick);
         }
@@ -79,7 +74,7 @@ impl RecentRemovals {
 
     /// Forgets all removals.
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.ticks);
+        *self = Self { ticks: self.ticks, ..Self::default() };
     }
 }
 
@@ -95,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_removal_is_kept_for_the_ticks_of_the_configuration() {
-        let mut removals = RecentRemovals::new(10);
+        let mut removals = RecentRemovals::new(10).expect("it is wanted");
         removals.add(100, object(1));
         assert!(removals.contains(110, object(1)) && !removals.contains(111, object(1)));
         assert!(!removals.contains(100, object(2)));
@@ -108,14 +103,12 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_without_being_asked() {
-        let mut removals = RecentRemovals::default();
-        removals.add(1, object(1));
-        assert!(!removals.contains(1, object(1)) && removals.order.is_empty());
+        assert!(RecentRemovals::new(0).is_none());
     }
 
     #[test]
     fn what_was_closed_before_it_had_arrived_was_never_there() {
-        let mut removals = RecentRemovals::new(10);
+        let mut removals = RecentRemovals::new(10).expect("it is wanted");
         removals.add_unopened(object(1));
         removals.add_unopened(object(2));
         removals.opened(object(2));

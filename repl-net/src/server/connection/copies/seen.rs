@@ -11,45 +11,40 @@ use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
 impl Copies {
-    /// Records which objects of `closed` the client has removed, if the configuration wants this.
+    /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
+    pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
+        let (slot, generation) = (object.slot(), object.generation());
+        let removals = self.recent_removals.as_ref();
+        let is_leaving = self.objects.is_closed_unacked(slot)
+            && removals.is_some_and(|removals| !removals.is_unopened(object));
+        self.is_current(world, slot, generation) && (self.objects.has_arrived(slot) || is_leaving)
+            || removals.is_some_and(|removals| removals.contains(world.frame, object))
+    }
+
+    /// Records which objects of `closed` the client has removed.
     pub(super) fn note_removals(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
-        if !self.recent_removals.is_wanted() {
-            return;
-        }
-        self.recent_removals.expire(world.frame);
+        let Some(removals) = &mut self.recent_removals else { return };
+        removals.expire(world.frame);
         for slot in slots_of(closed.word, world.store.still_there(closed)) {
             if self.objects.is_closing(slot, sequence) || self.objects.is_removed_plainly(slot) {
-                self.recent_removals.add(world.frame, Guid::new(slot, closed.generation));
+                removals.add(world.frame, Guid::new(slot, closed.generation));
             }
         }
     }
 
-    /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
-    pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
-        let (slot, generation) = (object.slot(), object.generation());
-        let removals = &self.recent_removals;
-        let is_leaving =
-            removals.is_wanted() && self.objects.is_closed_unacked(slot) && !removals.is_unopened(object);
-        self.is_current(world, slot, generation) && (self.objects.has_arrived(slot) || is_leaving)
-            || removals.contains(world.frame, object)
-    }
-
-    /// Records that an object is closed from now on, if somebody asks later what the client has seen.
+    /// Records that an object is closed from now on.
     pub(crate) fn note_closing(&mut self, world: &World, slot: u32) {
-        let objects = &self.objects;
-        if self.recent_removals.is_wanted()
-            && objects.is_known(slot)
-            && !(objects.has_arrived(slot) || objects.is_closed_unacked(slot))
-        {
-            self.recent_removals.add_unopened(world.store.occupant(slot).guid(slot));
+        let (objects, Some(removals)) = (&self.objects, &mut self.recent_removals) else { return };
+        if objects.is_known(slot) && !objects.has_arrived(slot) && !objects.is_closed_unacked(slot) {
+            removals.add_unopened(world.store.occupant(slot).guid(slot));
         }
     }
 
-    /// Records that the client has the objects of `opened`, if somebody asks later what it has seen.
+    /// Records that the client has the objects of `opened`.
     pub(super) fn note_openings(&mut self, world: &World, opened: Cohort) {
-        if self.recent_removals.is_wanted() {
-            let slots = slots_of(opened.word, world.store.still_there(opened));
-            slots.for_each(|slot| self.recent_removals.opened(Guid::new(slot, opened.generation)));
+        let Some(removals) = &mut self.recent_removals else { return };
+        for slot in slots_of(opened.word, world.store.still_there(opened)) {
+            removals.opened(Guid::new(slot, opened.generation));
         }
     }
 }
