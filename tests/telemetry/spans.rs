@@ -4,7 +4,7 @@
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 
 use repl::prelude::*;
 use repl::{HostOptions, Register};
@@ -64,9 +64,16 @@ impl Subscriber for Recorder {
 
 /// Returns the lines that `run` causes up to a level.
 fn recorded(most: Level, run: impl FnOnce()) -> Vec<String> {
+    // While there is only one subscriber, and it is of another thread, `tracing` takes the first event of a kind
+    // for one that nobody wants, and drops all later ones. So there is always another subscriber.
+    static OTHER: Once = Once::new();
+    let recorder = |lines, most| Recorder { lines, most, spans: AtomicU64::new(0) };
+    OTHER.call_once(|| {
+        tracing::subscriber::set_global_default(recorder(Arc::default(), Level::ERROR))
+            .expect("there is none");
+    });
     let lines = Arc::default();
-    let recorder = Recorder { lines: Arc::clone(&lines), most, spans: AtomicU64::new(0) };
-    tracing::subscriber::with_default(recorder, run);
+    tracing::subscriber::with_default(recorder(Arc::clone(&lines), most), run);
     lines.lock().expect("no panic").drain(..).collect()
 }
 
