@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* what is missing is never made up: the last input says how old it is.
 
-/// What a client has made for a tick. [`ConnectionHandle::input`] returns it.
+/// What a client has made for a tick, as [`ConnectionHandle::input`](crate::ConnectionHandle::input) returns
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickInput<T> {
     /// The input of this tick.
