@@ -323,8 +323,8 @@
 //!
 //! # What this crate does not do
 //!
-//! - Without the feature `quic`, the crate opens no socket, and does not encrypt or authenticate: the checksum
-//!   of a packet detects damage, not forgery. It uses threads only with the feature `rayon`.
+//! - Without the feature `quic`, the crate opens no socket, and does not encrypt or authenticate. The
+//!   checksum of a packet detects damage, not forgery. It uses threads only with the feature `rayon`.
 //! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
 //!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
 //! - Clients send no state, only calls and messages. A call has at most 64 KiB, and so has a message, unless

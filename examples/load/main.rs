@@ -6,8 +6,8 @@
 //! passed. Then the world comes to rest, and the clients report a hash of what they have, over all objects
 //! and properties: `converged` says that each is the hash of what that client may see on the server.
 //!
-//! Start with `model.rs` and `world.rs`, which are the load, then read `venue.rs`, the server, and `crowd.rs`,
-//! the clients. `helper.rs` is the other process as the server sees it. The other files measure and report.
+//! Start with `model.rs` and `world.rs`, which are the load. Then read `venue.rs`, the server, and
+//! `crowd.rs`, the clients. `helper.rs` is the other process as the server sees it. The other files measure and report.
 //!
 //! The figures of `--json`: `cpu_p99_ms` and `wall_p99_ms` are of the ticks while everything moves.
 //! `bytes_per_second` is what `repl` gave to QUIC for all clients. `losses` are packets that count as lost on

@@ -128,8 +128,8 @@ fn r27_most_inputs_come_in_time_over_a_bad_link() {
     plays(300, 100, Loss::bursts(0.10, 2.0), &Limits { missing_percent: 1.0, ahead_ticks: 6.0 });
 }
 
-/// Disturbs a game. Three seconds later, all inputs come in time again. No tick has come twice, and never were
-/// many inputs made at once.
+/// Disturbs a game. Three seconds later, all inputs come in time again. No tick has come twice, and
+/// few inputs were made at once.
 #[track_caller]
 fn is_soon_in_step(disturb: impl FnOnce(&mut Game)) {
     let mut game = Game::new(4_000, link(40, 5, Loss::Independent(0.01)));

@@ -64,8 +64,8 @@ impl Subscriber for Recorder {
 
 /// Returns the lines that `run` causes up to a level.
 fn recorded(most: Level, run: impl FnOnce()) -> Vec<String> {
-    // While there is only one subscriber, and it is of another thread, `tracing` takes the first event of a kind
-    // for one that nobody wants, and drops all later ones. So there is always another subscriber.
+    // With a single subscriber, of another thread, `tracing` may believe that nobody wants an event, and then
+    // drop it always. So there is a second subscriber.
     static OTHER: Once = Once::new();
     let recorder = |lines, most| Recorder { lines, most, spans: AtomicU64::new(0) };
     OTHER.call_once(|| {

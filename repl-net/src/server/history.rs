@@ -17,16 +17,15 @@ use crate::motion::interpolate::Interpolate;
 /// server asks the history where they were then:
 ///
 /// ```
-/// # use repl_core::ObjectRef;
 /// # use repl_net::{ConnectionId, ShownTick, Server};
 /// use repl_net::History;
 ///
 /// # struct Player;
 /// type Players = History<Player, [f32; 2]>;
 /// # fn near_the_shot(_: [f32; 2]) -> bool { true }
-/// fn hit(server: &Server, players: &Players, shooter: ConnectionId, seen: ShownTick) -> Option<ObjectRef<Player>> {
+/// fn hit(server: &Server, players: &Players, shooter: ConnectionId, seen: ShownTick) -> bool {
 ///     let then = players.rewind(server.connection_info(shooter), seen.near(server.ticks()));
-///     then.iter().find(|(_, position)| near_the_shot(*position)).map(|(player, _)| player)
+///     then.iter().any(|(_, position)| near_the_shot(position))
 /// }
 /// ```
 ///

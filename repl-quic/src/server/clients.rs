@@ -76,8 +76,8 @@ impl Clients {
         self.ended.push_back((until, id));
     }
 
-    /// Returns a client whose session has ended and that has had the time to hear it, or the first of those if
-    /// there are more than `most`.
+    /// Returns a client to let go: its session has ended, and it has had the time to hear this. If there are
+    /// more than `most` ended ones, the first goes at once.
     pub(super) fn next_gone(&self, now: Duration, most: usize) -> Option<ConnectionId> {
         let (until, id) = self.ended.front()?;
         (*until <= now || self.ended.len() > most).then_some(*id)

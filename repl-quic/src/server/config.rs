@@ -11,25 +11,25 @@ pub struct QuicConfig {
     /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
     /// 1,024.
     pub max_clients: usize,
-    /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one IPv4
-    /// address with all its ports, with those that are about to begin or to end. Raise it if many players share an address, or for a test with many clients
-    /// on one machine, and then [`max_handshakes`](Self::max_handshakes) too, if they come at once. At least 1. Default 256.
+    /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one
+    /// IPv4 address with all its ports. Connections that begin or end count, too. Raise it if many players
+    /// share an address, or for a test with many clients on one machine. If these come at once, raise
+    /// [`max_handshakes`](Self::max_handshakes), too. At least 1. Default 256.
     pub max_per_origin: usize,
-    /// The greatest number of newcomers that have not finished the handshake of TLS, or of which no packet has
-    /// come since. At least 1. Default 256.
-    /// One origin may have a 32nd of it, and always four.
+    /// The greatest number of newcomers. Each is one until it has finished the handshake of TLS and its first
+    /// packet has come. At least 1. Default 256. One origin may have a 32nd of it, and always four.
     ///
     /// From 32 on, a client must prove its address before it is one of them, which takes another round trip.
     pub max_handshakes: usize,
-    /// Distinguishes this process from others that have the same certificate and port, such as servers behind
-    /// one load balancer: give each of them another number, and keep it over restarts. Only then can nobody use
-    /// one to end the connections of another. Default 0.
+    /// A number for this process, if other processes have the same certificate and port, for example servers
+    /// behind one load balancer. Give each another number, and keep it over restarts: then nobody can use one
+    /// server to end the connections of another. Default 0.
     pub process: u64,
     /// Whether each client must prove its address first, so that no bytes are sent to forged addresses but
     /// short answers. Default `false`: a server sends at most three times the bytes that it has received.
     pub always_retry: bool,
-    /// How long the handshake of TLS may take, until the first packet of the client. At least 1 ms. Default 5 s, enough for a round trip of 2 s
-    /// with losses.
+    /// How long the handshake of TLS may take, until the first packet of the client. At least 1 ms. Default
+    /// 5 s, enough for a round trip of 2 s with losses.
     pub handshake_timeout: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! What the client has had until recently: it may still have seen it when it did something of which the server
-//! learns now.
+//! The objects that the client had until recently. It may have seen them when it did something of which the
+//! server learns now.
 //!
 //! *Invariant:* no removal is kept longer than the configuration wants.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
