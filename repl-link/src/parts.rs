@@ -4,6 +4,7 @@
 //! other side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain)
 //! shows how little is needed around them.
 
+pub use crate::client::guest::Visit;
 pub use crate::client::{Beginning, ClientSession, Heard, MakeRate, SessionStats};
 pub use crate::frame::acks::AckRange;
 pub use crate::frame::cut::{Cut, LEAST_PART_BITS, Partial};

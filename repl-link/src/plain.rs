@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use repl_core::{Guid, NetSerialize, Objects, ReadError};
 
-use crate::client::guest::Guest;
+use crate::client::guest::{Guest, Visit};
 use crate::client::{ClientSession, Heard, ReceiveError};
 use crate::link::Link;
 use crate::messages::channel::{Channel, MessageOptions, SendError};
@@ -415,28 +415,16 @@ impl MessageClient {
 }
 
 impl Guest for MessageClient {
-    fn session_number(&self) -> u64 {
-        self.session.number()
+    fn visit(&self) -> &impl Visit {
+        &self.session
     }
 
-    fn is_over(&self) -> bool {
-        self.session.is_over()
-    }
-
-    fn seal(&mut self) {
-        self.session.seal(true);
+    fn visit_mut(&mut self) -> &mut impl Visit {
+        &mut self.session
     }
 
     fn receive(&mut self, now: Duration, bytes: &[u8]) {
         Self::receive(self, now, bytes).ok();
-    }
-
-    fn poll_transmit(&mut self) -> Option<&[u8]> {
-        Self::poll_transmit(self)
-    }
-
-    fn set_packet_bytes(&mut self, bytes: usize) {
-        Self::set_packet_bytes(self, bytes);
     }
 
     fn lose_session(&mut self, reason: DisconnectReason) {
@@ -521,7 +509,7 @@ mod tests {
                 let peer = pair.server.sessions.peers.get_mut(pair.id).expect("a connection");
                 peer.connection.outbox.is_sealed = true;
             } else {
-                pair.client.seal();
+                pair.client.session.seal();
             }
             pair.client.send(&"up".to_owned()).expect("there is room");
             pair.server.send(pair.id, &"down".to_owned()).expect("there is room");

@@ -13,7 +13,7 @@ use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
 };
-use repl_link::parts::from_sealed;
+use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
 
@@ -124,7 +124,7 @@ impl QuicClient {
     /// # Errors
     /// Returns an error if the socket does not work any more.
     pub fn receive(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
-        client.seal();
+        client.visit_mut().seal();
         self.port.receive(now, |_, arrival, _| match arrival {
             Arrival::Answer(transmit) => Some(transmit),
             Arrival::Taken | Arrival::Newcomer(_) => None,
@@ -141,11 +141,11 @@ impl QuicClient {
     /// # Errors
     /// Returns an error if the socket does not work any more.
     pub fn transmit(&mut self, client: &mut impl Guest, now: Duration) -> io::Result<()> {
-        let session = client.session_number();
+        let session = client.visit().number();
         if self.current.as_ref().is_none_or(|current| current.session != session) || self.is_unheard(now) {
             self.connect(client, now, session);
         }
-        while let Some(packet) = client.poll_transmit() {
+        while let Some(packet) = client.visit_mut().poll_transmit() {
             let packet = sealed(packet);
             self.send(now, packet)?;
         }
@@ -170,10 +170,10 @@ impl QuicClient {
         if let Some(last) = &last {
             self.port.engine.close(now, last.handle, OVER, "the client begins another connection");
         }
-        if client.is_over() {
+        if client.visit().is_over() {
             return;
         }
-        client.seal();
+        client.visit_mut().seal();
         match self.port.engine.connect(now, self.config.clone(), self.server, &self.name) {
             Ok(handle) => {
                 self.current = Some(Current {
@@ -213,7 +213,7 @@ impl QuicClient {
         self.pass_on(client, now, handle);
         let session = self.current.as_ref().filter(|current| current.handle == handle);
         if let Some((reason, session)) = end.zip(session.map(|current| current.session))
-            && client.session_number() == session
+            && client.visit().number() == session
         {
             event!(INFO, %reason, "the connection to the server was lost");
             client.lose_session(reason);
@@ -246,7 +246,7 @@ impl QuicClient {
         if let Some(bytes) = connection.datagrams().max_size().filter(|bytes| *bytes != current.packet_bytes)
         {
             current.packet_bytes = bytes;
-            client.set_packet_bytes(bytes);
+            client.visit_mut().set_packet_bytes(bytes);
         }
         while let Some(packet) = connection.datagrams().recv() {
             from_sealed(&packet, &mut self.opened);
@@ -267,7 +267,7 @@ impl QuicClient {
 
     /// Closes the connection of a session that is over, when the server has had the time to hear why.
     fn close_if_over(&mut self, client: &impl Guest, now: Duration) {
-        let Some(current) = self.current.as_mut().filter(|_| client.is_over()) else { return };
+        let Some(current) = self.current.as_mut().filter(|_| client.visit().is_over()) else { return };
         let closes_at = *current.closes_at.get_or_insert(now.saturating_add(FAREWELL));
         if closes_at <= now {
             self.port.engine.close(now, current.handle, OVER, "the session has ended");

@@ -104,8 +104,6 @@ pub struct ClientSession<P: Payload> {
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
     tick_watch: TickWatch,
-    /// Whether the transport seals the packets, and has a connection for each session.
-    is_sealed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,7 +135,6 @@ impl<P: Payload> ClientSession<P> {
             changed_packet_bytes: None,
             earlier: Earlier::default(),
             tick_watch: TickWatch::default(),
-            is_sealed: false,
         }
     }
 
@@ -324,11 +321,10 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Sets whether the transport seals the packets, and has a connection for each session. Then packets have
+    /// Says that the transport seals the packets, and has a connection for each session. Then packets have
     /// the [form](crate::parts::to_sealed) for it, in this session and in later ones.
-    pub fn seal(&mut self, is_sealed: bool) {
-        self.is_sealed = is_sealed;
-        (self.handshake.is_sealed, self.link.outbox.is_sealed) = (is_sealed, is_sealed);
+    pub fn seal(&mut self) {
+        (self.handshake.is_sealed, self.link.outbox.is_sealed) = (true, true);
     }
 
     /// Returns the number of the session that this client has, or wants to begin. Each has another number.
@@ -376,11 +372,12 @@ impl<P: Payload> ClientSession<P> {
         self.earlier = Earlier { packets_received: stats.packets_received, packets_lost: stats.packets_lost };
         let wanted = self.link.outbox.size().wanted();
         let (bytes_sent, packets_sent) = (stats.bytes_sent, self.link.outbox.queue.packets_sent);
+        let is_sealed = self.handshake.is_sealed;
         self.link = new_link(terms, self.make_rate);
         (self.link.outbox.queue.bytes_sent, self.link.outbox.queue.packets_sent) = (bytes_sent, packets_sent);
         self.link.set_packet_bytes(wanted);
         self.handshake = ClientHandshake::new(number, self.link.outbox.packet_bytes());
-        self.seal(self.is_sealed);
+        (self.handshake.is_sealed, self.link.outbox.is_sealed) = (is_sealed, is_sealed);
         true
     }
 

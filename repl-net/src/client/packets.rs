@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use repl_core::BitReader;
-use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, shortened};
+use repl_link::parts::{CheckedMessages, ClientContext, Header, Heard, NewPacket, Visit, shortened};
 use repl_link::{DisconnectReason, Guest};
 
 use super::{Client, ReceiveError};
@@ -173,28 +173,16 @@ impl Client {
 }
 
 impl Guest for Client {
-    fn session_number(&self) -> u64 {
-        self.session.number()
+    fn visit(&self) -> &impl Visit {
+        &self.session
     }
 
-    fn is_over(&self) -> bool {
-        self.session.is_over()
-    }
-
-    fn seal(&mut self) {
-        self.session.seal(true);
+    fn visit_mut(&mut self) -> &mut impl Visit {
+        &mut self.session
     }
 
     fn receive(&mut self, now: Duration, bytes: &[u8]) {
         Self::receive(self, now, bytes).ok();
-    }
-
-    fn poll_transmit(&mut self) -> Option<&[u8]> {
-        Self::poll_transmit(self)
-    }
-
-    fn set_packet_bytes(&mut self, bytes: usize) {
-        Self::set_packet_bytes(self, bytes);
     }
 
     fn lose_session(&mut self, reason: DisconnectReason) {
