@@ -4,6 +4,7 @@
 //! *Invariant:* only connections with something to do are visited.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::ops::Bound;
 use std::time::{Duration, Instant};
 
@@ -103,7 +104,7 @@ impl Engine {
         &mut self,
         now: Duration,
         config: ClientConfig,
-        to: std::net::SocketAddr,
+        to: SocketAddr,
         name: &str,
     ) -> Result<ConnectionHandle, ConnectError> {
         let (handle, connection) = self.endpoint.connect(self.instant(now), config, to, name)?;

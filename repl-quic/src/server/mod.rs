@@ -1,7 +1,7 @@
 //! A server's side: takes clients in, carries their packets, and lets them go.
 //!
-//! *Invariant:* a client of the server is known to its host as one connection, from the end of the handshake
-//! of TLS until one of both has ended it.
+//! *Invariant:* a client of the server is known to its host as one connection, from its first packet until one
+//! of both has ended it.
 
 mod clients;
 pub(crate) mod config;
@@ -53,8 +53,8 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct QuicServer {
     port: Port,
     tls: Arc<QuicServerConfig>,
-    /// After how much silence connections end, as they were configured last.
-    silence: Duration,
+    /// After how much silence new connections end. `None` before they are configured.
+    silence: Option<Duration>,
     /// Protects the proofs of addresses.
     proofs: Arc<dyn HandshakeTokenKey>,
     config: QuicConfig,
@@ -62,6 +62,7 @@ pub struct QuicServer {
     secret: Secret,
     clients: Clients,
     strangers: Strangers,
+    /// All connections, with those that are closed and not gone.
     places: Places,
     counters: QuicCounters,
     /// When the clients that are still here must go, if no others are taken.
@@ -97,7 +98,7 @@ impl QuicServer {
         Ok(Self {
             port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
             tls,
-            silence: Duration::ZERO,
+            silence: None,
             proofs: Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret)),
             config,
             secret: Secret::from(u128::from_le_bytes(secret)),
@@ -117,7 +118,7 @@ impl QuicServer {
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
         self.tls = tls(identity)?;
-        self.silence = Duration::ZERO;
+        self.silence = None;
         Ok(())
     }
 
@@ -217,12 +218,12 @@ impl QuicServer {
     /// Adapts the settings of new connections to the timeout of the server, which notices silence first.
     fn configure(&mut self, timeout: Duration) {
         let silence = timeout.saturating_mul(2).saturating_add(GRACE);
-        if self.silence != silence {
+        if self.silence != Some(silence) {
             let tls = Arc::<QuicServerConfig>::clone(&self.tls);
             let mut config = quinn_proto::ServerConfig::new(tls, Arc::clone(&self.proofs));
             config.transport_config(Arc::new(settings::transport(silence)));
             self.port.engine.endpoint().set_server_config(Some(Arc::new(config)));
-            self.silence = silence;
+            self.silence = Some(silence);
         }
     }
 

@@ -1,14 +1,13 @@
-//! The connections of each origin: of strangers, of clients, and those that are closed but not gone.
+//! Connections, counted for each origin.
 //!
-//! *Invariant:* a connection counts for the origin from which it came, from its first packet until nothing of
-//! it is stored.
+//! *Invariant:* a connection counts for the origin from which it came, until it is removed.
 
 use std::collections::BTreeMap;
 
 use quinn_proto::ConnectionHandle;
 use repl_link::Origin;
 
-/// The connections of each origin.
+/// Connections, counted for each origin.
 #[derive(Default)]
 pub(super) struct Places {
     origins: BTreeMap<ConnectionHandle, Origin>,
@@ -16,6 +15,11 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// Returns how many connections there are.
+    pub(super) fn len(&self) -> usize {
+        self.origins.len()
+    }
+
     /// Returns how many connections an origin has.
     pub(super) fn of(&self, origin: Origin) -> usize {
         self.by_origin.get(&origin).copied().unwrap_or(0)
@@ -28,14 +32,15 @@ impl Places {
         *count = count.saturating_add(1);
     }
 
-    /// Removes a connection of which nothing is stored any more.
-    pub(super) fn remove(&mut self, handle: ConnectionHandle) {
-        let Some(origin) = self.origins.remove(&handle) else { return };
+    /// Removes a connection. Returns whether it was there.
+    pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
+        let Some(origin) = self.origins.remove(&handle) else { return false };
         if let Some(count) = self.by_origin.get_mut(&origin) {
             *count = count.saturating_sub(1);
             if *count == 0 {
                 self.by_origin.remove(&origin);
             }
         }
+        true
     }
 }

@@ -3,13 +3,14 @@
 //! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
 //! than a handshake may take.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use quinn_proto::ConnectionHandle;
 use repl_link::Origin;
 
 use super::config::QuicConfig;
+use super::places::Places;
 
 /// From so many unfinished handshakes on, newcomers must prove their addresses.
 const RETRY_FROM: usize = 32;
@@ -21,8 +22,7 @@ const LEAST_SHARE: usize = 4;
 /// The newcomers whose handshakes are not finished.
 #[derive(Default)]
 pub(super) struct Strangers {
-    origins: BTreeMap<ConnectionHandle, Origin>,
-    by_origin: BTreeMap<Origin, usize>,
+    places: Places,
     /// All in the order in which they came, with the time at which each must have finished. Some have.
     deadlines: VecDeque<(Duration, ConnectionHandle)>,
 }
@@ -38,7 +38,7 @@ pub(super) enum Admission {
 
 impl Strangers {
     pub(super) fn len(&self) -> usize {
-        self.origins.len()
+        self.places.len()
     }
 
     /// Decides about a newcomer.
@@ -46,37 +46,27 @@ impl Strangers {
         let share = config.max_handshakes.div_euclid(SHARE).max(LEAST_SHARE);
         if !is_proved && (config.always_retry || self.len() >= RETRY_FROM) {
             Admission::Retry
-        } else if self.len() >= config.max_handshakes || self.of(origin) >= share {
+        } else if self.len() >= config.max_handshakes || self.places.of(origin) >= share {
             Admission::Refuse
         } else {
             Admission::Accept
         }
     }
 
-    fn of(&self, origin: Origin) -> usize {
-        self.by_origin.get(&origin).copied().unwrap_or(0)
-    }
-
     /// Adds a newcomer that must have finished by `deadline`.
     pub(super) fn add(&mut self, handle: ConnectionHandle, origin: Origin, deadline: Duration) {
         self.remove(handle);
-        self.origins.insert(handle, origin);
-        let count = self.by_origin.entry(origin).or_default();
-        *count = count.saturating_add(1);
+        self.places.add(handle, origin);
         self.deadlines.push_back((deadline, handle));
     }
 
     /// Removes a newcomer whose handshake has finished or failed. Returns whether it was one.
     pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
-        let Some(origin) = self.origins.remove(&handle) else { return false };
-        if let Some(count) = self.by_origin.get_mut(&origin) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.by_origin.remove(&origin);
-            }
+        let was_one = self.places.remove(handle);
+        if was_one {
+            self.deadlines.retain(|(_, other)| *other != handle);
         }
-        self.deadlines.retain(|(_, other)| *other != handle);
-        true
+        was_one
     }
 
     /// Returns a newcomer that has not finished in time.
@@ -119,6 +109,6 @@ mod tests {
         while let Some(handle) = strangers.next_overdue(Duration::from_secs(6)) {
             assert!(strangers.remove(handle));
         }
-        assert_eq!((strangers.len(), strangers.by_origin.len(), strangers.deadlines.len()), (0, 0, 0));
+        assert_eq!((strangers.len(), strangers.places.of(origin(1)), strangers.deadlines.len()), (0, 0, 0));
     }
 }
