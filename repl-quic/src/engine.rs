@@ -31,6 +31,8 @@ pub(crate) struct Engine {
     sending: BTreeSet<ConnectionHandle>,
     /// The connection whose turn it was last. The next one begins, so that none waits for ever.
     last: ConnectionHandle,
+    /// The connection that began the last round.
+    first: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
     /// The moment that has the time zero.
     start: Instant,
@@ -54,6 +56,7 @@ impl Engine {
             stirred: BTreeSet::new(),
             sending: BTreeSet::new(),
             last: ConnectionHandle(usize::MAX),
+            first: ConnectionHandle(usize::MAX),
             timers: BTreeSet::new(),
             start: Instant::now(),
         }
@@ -158,6 +161,13 @@ impl Engine {
     /// Returns a connection to which something has happened since the last call for it.
     pub(crate) fn next_stirred(&mut self) -> Option<ConnectionHandle> {
         self.stirred.pop_first()
+    }
+
+    /// Begins a round in which all connections send. Another one begins each time, because what is sent first is the
+    /// last to find a queue on the way full.
+    pub(crate) fn begin_round(&mut self) {
+        self.last = self.first;
+        self.first = self.next_sending().unwrap_or(self.first);
     }
 
     /// Writes the next datagrams of a connection, or of any one, to `buffer`, at most `most` of equal length.

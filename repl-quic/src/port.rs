@@ -16,6 +16,10 @@ use crate::wire::Wire;
 /// About so many datagrams are received at once at most, so that a flood does not keep the loop busy.
 const MOST_DATAGRAMS: usize = 8_192;
 
+/// So many datagrams of a connection are sent at once at most. Then it is the turn of the next one, so that a queue that
+/// becomes full on the way loses nothing of those who have little to send.
+const MOST_AT_ONCE: usize = 2;
+
 /// Returns a packet in the form in which QUIC carries it.
 pub(crate) fn sealed(packet: &[u8]) -> Bytes {
     let mut sealed = Vec::with_capacity(packet.len());
@@ -95,7 +99,10 @@ impl Port {
 
     /// Sends what a connection has, or what all have, as far as the system takes it.
     pub(crate) fn flush(&mut self, now: Duration, only: Option<ConnectionHandle>) -> io::Result<()> {
-        let most = self.wire.most_segments();
+        let most = self.wire.most_segments().min(MOST_AT_ONCE);
+        if only.is_none() {
+            self.engine.begin_round();
+        }
         loop {
             if let Some(transmit) = self.unsent.take()
                 && !self.wire.send(&transmit, &self.buffer)?

@@ -90,7 +90,7 @@ impl Wire for UdpWire {
             }
         }
         // The system fills all buffers if it has as many datagrams, so another call would find nothing.
-        Ok(count == BATCH_SIZE)
+        Ok(count == self.buffers.len())
     }
 
     fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool> {

@@ -78,12 +78,13 @@ impl Wire for AirWire {
 
     fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool> {
         let (me, to) = (self.me(), peer(transmit.destination));
-        lock(&self.air).send(me, to, bytes);
+        let size = transmit.segment_size.unwrap_or(bytes.len()).max(1);
+        bytes.chunks(size).for_each(|bytes| lock(&self.air).send(me, to, bytes));
         Ok(true)
     }
 
     fn most_segments(&self) -> usize {
-        1
+        64
     }
 
     fn keeps_whole(&self) -> bool {

@@ -179,3 +179,24 @@ fn a_client_whose_server_is_very_far_away_connects() {
     let there = lan.until(20 * SECOND, |lan| !lan.events.is_empty());
     assert!(there.is_some_and(|there| there < 8 * SECOND), "{there:?}");
 }
+
+#[test]
+fn each_client_is_sometimes_sent_to_first() {
+    let mut lan = Lan::new(link(20));
+    for _ in 0..3 {
+        lan.enter();
+    }
+    lan.settle();
+    let mut first = Vec::new();
+    for _ in 0..12 {
+        lan.server.send_to_all(&"now".to_owned()).expect("there is room");
+        lock(&lan.air).heard = Some(Vec::new());
+        lan.step_server();
+        let heard = lock(&lan.air).heard.take().expect("it listens");
+        first.push(heard[0].1);
+        lan.step();
+    }
+    first.sort_unstable();
+    first.dedup();
+    assert_eq!(first.len(), 3, "each was the first");
+}

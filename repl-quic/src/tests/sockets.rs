@@ -1,12 +1,13 @@
 //! Real sockets of this machine.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use repl_link::plain::{MessageClient, MessageServer};
 use repl_link::{Channel, ClientTerms, ServerSettings, Session};
 
 use super::lan::identity;
+use crate::wire::{UdpWire, Wire};
 use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 
 /// Returns how long it took a client to connect to the server that listens on an address, and to send it
@@ -54,8 +55,21 @@ fn visit(listens: &str, host: &str) -> Option<Duration> {
 fn clients_connect_over_both_families_of_addresses() {
     let took = visit("127.0.0.1:0", "127.0.0.1").expect("each machine has it");
     assert!(took < Duration::from_secs(2), "{took:?}");
-    if std::net::UdpSocket::bind("[::1]:0").is_ok() {
+    if UdpSocket::bind("[::1]:0").is_ok() {
         assert!(visit("[::1]:0", "::1").is_some());
         assert!(visit("[::]:0", "127.0.0.1").is_some(), "a socket for both families");
+    }
+}
+
+#[test]
+fn all_that_has_arrived_is_received_before_a_wire_says_that_it_has_no_more() {
+    for many in [false, true] {
+        let mut wire = UdpWire::bind(([127, 0, 0, 1], 0).into(), many).expect("a port");
+        let peer = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        peer.connect(wire.local_address().expect("it is bound")).expect("it is there");
+        (1..=100).for_each(|bytes| assert_eq!(peer.send(&[7; 200][..bytes]).ok(), Some(bytes)));
+        let mut sizes = Vec::new();
+        while wire.receive(&mut |datagram| sizes.push(datagram.bytes.len())).expect("it works") {}
+        assert!(sizes.into_iter().eq(1..=100), "many: {many}");
     }
 }

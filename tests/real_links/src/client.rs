@@ -1,0 +1,145 @@
+//! A client, which measures how long changes take and how much arrives.
+//!
+//! *Invariant:* only what comes while the server says so is measured.
+#![expect(clippy::print_stdout, reason = "the outcome")]
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl_quic::{QuicClient, Trust};
+
+use crate::HZ;
+use crate::fleet::{self, Course, Ship, Stage};
+use crate::metronome::Metronome;
+
+/// How long a run may take in all, and how long a client may need for what it lacks in the end.
+const PATIENCE: Duration = Duration::from_secs(90);
+const REST: Duration = Duration::from_secs(10);
+
+/// How long a client that leaves goes on, so that the server hears it.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What a client must know.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Join {
+    server: SocketAddr,
+    /// The folder of the server's certificate.
+    certificate: PathBuf,
+    /// The longest time that 95 of 100 changes may take from being written to being told.
+    #[arg(long)]
+    max_delay_ms: Option<u32>,
+}
+
+/// Runs until the server says that the time is over, and this client has what the server has.
+pub(crate) fn run(args: &Join) -> Result<(), Box<dyn Error>> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits)?;
+    let config = ClientConfig { mtu_bytes: 1_414, ..ClientConfig::default() };
+    let mut client = Client::new(config, Session::from_random(bits));
+    client.register::<Ship>();
+    client.register::<Course>();
+    let quic = QuicClient::new(args.server, "localhost", &Trust::development(&args.certificate)?)?;
+    let mut sailor = Sailor { client, quic, metronome: Metronome::at_hz(HZ), delays_ms: Vec::new() };
+    sailor.wait_for(Stage::Measuring, PATIENCE)?;
+    let (bytes, start) = (sailor.stats().bytes_received, sailor.metronome.now());
+    sailor.delays_ms.clear();
+    sailor.wait_for(Stage::Anchored, PATIENCE)?;
+    let ticks = (sailor.metronome.now() - start).as_secs_f64() * f64::from(HZ);
+    let bytes = ((sailor.stats().bytes_received - bytes) as f64 / ticks) as u64;
+    let delay_ms = sailor.slowest_delay();
+    let round_trip_ms = sailor.stats().round_trip.unwrap_or_default().as_millis();
+    let has_converged = sailor.converge()?;
+    sailor.leave()?;
+    println!(
+        "{{\"p95_delay_ms\":{delay_ms},\"bytes_per_tick\":{bytes},\"round_trip_ms\":{round_trip_ms},\
+         \"converged\":{has_converged}}}"
+    );
+    if !has_converged {
+        return Err("it lacks what the server has".into());
+    }
+    if args.max_delay_ms.is_some_and(|most| delay_ms > most) {
+        return Err(format!("changes took {delay_ms} ms").into());
+    }
+    Ok(())
+}
+
+/// A client with its connection.
+struct Sailor {
+    client: Client,
+    quic: QuicClient,
+    metronome: Metronome,
+    /// How long each change took from being written to being told.
+    delays_ms: Vec<u32>,
+}
+
+impl Sailor {
+    fn tick(&mut self) -> Result<(), Box<dyn Error>> {
+        let now = self.metronome.tick();
+        self.quic.receive(&mut self.client, now)?;
+        while let Some(event) = self.client.poll_event() {
+            if let ClientEvent::Disconnected(reason) = event {
+                return Err(format!("the connection has ended: {reason}").into());
+            }
+        }
+        let clock_ms = fleet::clock_ms();
+        let changed: Vec<_> = self.client.changes::<Ship>().map(|change| change.object).collect();
+        let written = changed.into_iter().filter_map(|ship| Some(self.client.get(ship)?.written_ms));
+        self.delays_ms.extend(written.map(|written| clock_ms.wrapping_sub(written)));
+        self.client.tick(now);
+        self.quic.transmit(&mut self.client, now)?;
+        Ok(())
+    }
+
+    fn course(&self) -> Option<&Course> {
+        self.client.objects::<Course>().next().map(|(_, course)| course)
+    }
+
+    fn wait_for(&mut self, stage: Stage, patience: Duration) -> Result<(), Box<dyn Error>> {
+        let end = self.metronome.now() + patience;
+        while self.course().is_none_or(|course| course.stage != stage) {
+            if self.metronome.now() > end {
+                return Err(format!("waited in vain for {stage:?}").into());
+            }
+            self.tick()?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether this client has all ships as the server has them, after a while.
+    fn converge(&mut self) -> Result<bool, Box<dyn Error>> {
+        let end = self.metronome.now() + REST;
+        loop {
+            let sum = fleet::sum(self.client.objects::<Ship>().map(|(_, ship)| ship));
+            let is_same = self.course().is_some_and(|course| course.sum == sum);
+            if is_same || self.metronome.now() > end {
+                return Ok(is_same);
+            }
+            self.tick()?;
+        }
+    }
+
+    fn leave(&mut self) -> Result<(), Box<dyn Error>> {
+        self.client.disconnect();
+        let end = self.metronome.now() + FAREWELL;
+        while self.metronome.now() < end {
+            let now = self.metronome.tick();
+            self.quic.receive(&mut self.client, now)?;
+            self.client.tick(now);
+            self.quic.transmit(&mut self.client, now)?;
+        }
+        Ok(())
+    }
+
+    fn stats(&self) -> repl::ClientStats {
+        self.client.connection_info().stats()
+    }
+
+    /// Returns the delay that 95 of 100 changes did not exceed.
+    fn slowest_delay(&mut self) -> u32 {
+        self.delays_ms.sort_unstable();
+        self.delays_ms.get(self.delays_ms.len() * 95 / 100).copied().unwrap_or(u32::MAX)
+    }
+}
