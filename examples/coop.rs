@@ -149,7 +149,7 @@ impl Guest {
                 Some(hash) => Trust::pinned([hash.parse()?]),
                 None => Trust::development(FOLDER)?,
             };
-            let mut quic = QuicClient::new(server, "localhost", &trust)?; // the hash counts, and not the name
+            let mut quic = QuicClient::new(server, &trust)?;
             let tick = move |client: &mut Client, now| {
                 quic.receive(client, now)?;
                 Self::play(client, now);

@@ -74,8 +74,7 @@ fn crowd(
     ends: &AtomicBool,
 ) -> Result<(), std::io::Error> {
     let trust = Trust::pinned([hash]);
-    let guests =
-        (0..CLIENTS).map(|number| Ok((world::client(number), QuicClient::new(server, "localhost", &trust)?)));
+    let guests = (0..CLIENTS).map(|number| Ok((world::client(number), QuicClient::new(server, &trust)?)));
     let mut guests: Vec<_> = guests.collect::<std::io::Result<_>>()?;
     let (start, slice) = (Instant::now(), TICK / SLICES as u32);
     let mut count = 0;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use repl::{Endpoint, EndpointConfig};
 use repl::prelude::*;
+use repl::{Endpoint, EndpointConfig};
 
 use crate::cpu::thread_time;
 use crate::world::{self, World};

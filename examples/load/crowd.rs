@@ -36,7 +36,7 @@ impl Guest {
         let config = ClientConfig { login, ..ClientConfig::default() };
         let mut client = Client::new(config, Session::from_random(bits));
         client.register::<Thing>();
-        Ok(Self { client, quic: QuicClient::new(crowd.server, "localhost", trust)?, ends: 0 })
+        Ok(Self { client, quic: QuicClient::new(crowd.server, trust)?, ends: 0 })
     }
 
     fn tick(&mut self, now: Duration) -> io::Result<()> {

@@ -73,25 +73,19 @@ struct Current {
 }
 
 impl QuicClient {
-    /// Returns the connection to a server, which begins with the first tick of a client. `name` is what the
-    /// certificate of the server must be made for, if [`Trust::platform`] decides: the name whose address
-    /// `server` is.
+    /// Returns the connection to a server that has this address, which begins with the first tick of a client. To look up
+    /// the address of a name, use for example [`ToSocketAddrs`](std::net::ToSocketAddrs).
     ///
     /// # Errors
     /// Returns an error if no UDP port can be opened.
-    pub fn new(server: SocketAddr, name: &str, trust: &Trust) -> io::Result<Self> {
+    pub fn new(server: SocketAddr, trust: &Trust) -> io::Result<Self> {
         let any: IpAddr =
             if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0), false)?), server, name, trust)
+        Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0), false)?), server, trust)
     }
 
     /// Returns the connection over a wire.
-    pub(crate) fn over(
-        wire: Box<dyn Wire>,
-        server: SocketAddr,
-        name: &str,
-        trust: &Trust,
-    ) -> io::Result<Self> {
+    pub(crate) fn over(wire: Box<dyn Wire>, server: SocketAddr, trust: &Trust) -> io::Result<Self> {
         let tls =
             QuicClientConfig::try_from(trust.tls().map_err(io::Error::other)?).map_err(io::Error::other)?;
         let mut config = ClientConfig::new(Arc::new(tls));
@@ -102,7 +96,10 @@ impl QuicClient {
         Ok(Self {
             port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
             server,
-            name: name.to_owned(),
+            name: trust
+                .name
+                .as_ref()
+                .map_or_else(|| server.ip().to_string(), |name| name.to_str().into_owned()),
             config,
             current: None,
             doubts: 0,

@@ -24,8 +24,8 @@
 //! }
 //!
 //! // In the process of a client:
-//! let trust = Trust::development("target/certificate")?; // or `Trust::platform()`
-//! let mut quic = QuicClient::new("127.0.0.1:7777".parse()?, "localhost", &trust)?;
+//! let trust = Trust::development("target/certificate")?; // or `Trust::platform("play.example.com")`
+//! let mut quic = QuicClient::new("127.0.0.1:7777".parse()?, &trust)?;
 //! let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
 //! # let start = Instant::now();
 //! # let is_running = || false;

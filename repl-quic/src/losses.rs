@@ -58,7 +58,8 @@ fn refused(code: TransportErrorCode, text: &str) -> DisconnectReason {
              certificate authority"
         }
         Some(49) => {
-            "the certificate of the server has none of the pinned hashes: pin what `Identity::hash` of the server returns"
+            "the certificate of the server has none of the pinned hashes: pin what `Identity::hash` of the server returns, or \
+             read the folder of `Trust::development` again, in which the server has put another one"
         }
         Some(120) => "the other side speaks another protocol: connect to the port of a server of this game",
         _ => return given_up(text),

@@ -18,6 +18,8 @@ use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_t
 #[derive(Clone, Debug)]
 pub struct Trust {
     pub(crate) verifier: Arc<dyn ServerCertVerifier>,
+    /// The name that the certificate must have, if names count.
+    pub(crate) name: Option<ServerName<'static>>,
 }
 
 /// Why a client cannot know whom to trust.
@@ -33,20 +35,28 @@ pub enum TrustError {
         /// The file.
         path: PathBuf,
     },
+    /// This cannot be the name of a server.
+    #[error("{name:?} is no name of a server: take the one in its certificate, without a scheme and a port")]
+    Name {
+        /// What was given as the name.
+        name: String,
+    },
     /// The certificates of the operating system could not be loaded.
     #[error("the trusted certificates of this system could not be loaded: {0}")]
     Platform(String),
 }
 
 impl Trust {
-    /// Trusts what the operating system trusts: certificates of the usual authorities, for the name to which
-    /// the client connects. Use it for servers with a name of their own.
+    /// Trusts what the operating system trusts: certificates of the usual authorities for `name`, which is a name of the
+    /// server, as `"play.example.com"`, or its IP address.
     ///
     /// # Errors
-    /// Returns an error if the certificates of the system cannot be loaded.
-    pub fn platform() -> Result<Self, TrustError> {
+    /// Returns an error if `name` is none, or if the certificates of the system cannot be loaded.
+    pub fn platform(name: &str) -> Result<Self, TrustError> {
+        let server = ServerName::try_from(name.to_owned());
+        let server = server.map_err(|_| TrustError::Name { name: name.to_owned() })?;
         let verifier = Verifier::new(provider()).map_err(|error| TrustError::Platform(error.to_string()))?;
-        Ok(Self { verifier: Arc::new(verifier) })
+        Ok(Self { verifier: Arc::new(verifier), name: Some(server) })
     }
 
     /// Trusts only certificates with one of these hashes, whatever their names and whoever signed them, as
@@ -54,7 +64,8 @@ impl Trust {
     /// you replace it. How a client gets the hashes decides how safe this is: with the program, or from a
     /// matchmaker over HTTPS.
     pub fn pinned(hashes: impl IntoIterator<Item = CertificateHash>) -> Self {
-        Self { verifier: Arc::new(Pinned { hashes: hashes.into_iter().collect(), provider: provider() }) }
+        let pinned = Pinned { hashes: hashes.into_iter().collect(), provider: provider() };
+        Self { verifier: Arc::new(pinned), name: None }
     }
 
     /// Trusts the certificate that [`Identity::development`](crate::Identity::development) has put into a

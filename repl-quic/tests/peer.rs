@@ -173,7 +173,7 @@ fn a_client_of_ours_hears_that_a_server_speaks_another_protocol() -> Outcome {
     let reason = runtime.block_on(async {
         let endpoint = Endpoint::server(config, "127.0.0.1:0".parse()?)?;
         let trust = Trust::pinned([identity.hash()]);
-        let mut quic = QuicClient::new(endpoint.local_addr()?, "localhost", &trust)?;
+        let mut quic = QuicClient::new(endpoint.local_addr()?, &trust)?;
         let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));
         let start = Instant::now();
         tokio::spawn(async move {

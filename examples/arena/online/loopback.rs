@@ -55,7 +55,7 @@ impl Loopback {
 
 impl Transport for Loopback {
     fn connect(&mut self, _: &mut Server, number: u32, _: Duration) -> io::Result<Option<ConnectionId>> {
-        let client = QuicClient::new(self.address()?, "localhost", &self.trust)?;
+        let client = QuicClient::new(self.address()?, &self.trust)?;
         self.numbers.insert(client.local_address()?.port(), number);
         self.clients.insert(number, client);
         Ok(None)

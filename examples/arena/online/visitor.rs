@@ -63,7 +63,7 @@ impl Visitor {
         census::register(&mut guest.client);
         Ok(Self {
             guest,
-            quic: QuicClient::new(args.address, "localhost", &trust)?,
+            quic: QuicClient::new(args.address, &trust)?,
             metronome: Metronome::at_hz(TICKS_PER_SECOND),
             tally: Tally::default(),
         })

@@ -214,13 +214,13 @@ impl Lan {
     /// Adds a client that trusts the server.
     pub(super) fn enter(&mut self) -> usize {
         let trust = Trust::pinned([self.identity.hash()]);
-        self.enter_with(&trust, "localhost")
+        self.enter_with(&trust)
     }
 
-    pub(super) fn enter_with(&mut self, trust: &Trust, name: &str) -> usize {
+    pub(super) fn enter_with(&mut self, trust: &Trust) -> usize {
         let peer = Arc::new(Mutex::new(self.link()));
         let wire = AirWire { air: Arc::clone(&self.air), me: Arc::clone(&peer) };
-        let quic = QuicClient::over(Box::new(wire), address(SERVER), name, trust).expect("it can be made");
+        let quic = QuicClient::over(Box::new(wire), address(SERVER), trust).expect("it can be made");
         let mut terms = ClientTerms::default();
         terms.capacity.mtu_bytes = LARGEST;
         let mut client = MessageClient::new(terms, Session::for_tests(unique() + 1));

@@ -47,7 +47,7 @@ impl Sea {
         let make = |number| {
             let peer = PeerId(number + 1);
             lock(&air).network.connect(SERVER, peer, conditions);
-            let quic = QuicClient::over(AirWire::of(&air, peer), address(SERVER), "localhost", &trust);
+            let quic = QuicClient::over(AirWire::of(&air, peer), address(SERVER), &trust);
             let config = ClientConfig { mtu_bytes: 1_414, ..ClientConfig::default() };
             let mut client = Client::new(config, Session::for_tests(u128::from(number) as u64 + 1));
             client.register::<Ship>();

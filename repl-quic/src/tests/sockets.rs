@@ -18,7 +18,7 @@ fn visit(listens: &str, host: &str) -> Option<Duration> {
     let mut server_quic = QuicServer::bind(listens, &identity, QuicConfig::default()).ok()?;
     let port = server_quic.local_address().expect("it is bound").port();
     let address = SocketAddr::new(host.parse().expect("a host"), port);
-    let mut client_quic = QuicClient::new(address, "localhost", &Trust::pinned([identity.hash()])).ok()?;
+    let mut client_quic = QuicClient::new(address, &Trust::pinned([identity.hash()])).ok()?;
     let mut server = MessageServer::new(ServerSettings::default());
     server.register::<Vec<u8>>(Channel::Ordered);
     let mut client = MessageClient::new(ClientTerms::default(), Session::for_tests(1));

@@ -17,10 +17,10 @@ use crate::{CertificateHash, Identity, Trust, TrustError, identity};
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Returns what a client hears that does not trust the server.
-fn refusal(identity: Identity, trust: &Trust, name: &str) -> String {
+fn refusal(identity: Identity, trust: &Trust) -> String {
     let mut lan = Lan::new(LinkConditions::perfect());
     lan.quic.set_identity(&identity).expect("the identity is good");
-    let guest = lan.enter_with(trust, name);
+    let guest = lan.enter_with(trust);
     lan.until(Duration::from_secs(2), |lan| !lan.guests[guest].ends.is_empty());
     let [DisconnectReason::Transport(why)] = &lan.guests[guest].ends[..] else {
         panic!("{:?}", lan.guests[guest].ends)
@@ -39,23 +39,24 @@ fn identity_from(time: SystemTime) -> Identity {
 }
 
 /// Trusts the authority that signed nothing but this certificate.
-fn authority(identity: &Identity) -> Trust {
+fn authority(identity: &Identity, name: &'static str) -> Trust {
     let mut roots = RootCertStore::empty();
     roots.add(identity.chain[0].clone()).expect("a certificate");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
-    Trust { verifier: verifier.expect("there is a root") }
+    let name = Some(name.try_into().expect("a name"));
+    Trust { verifier: verifier.expect("there is a root"), name }
 }
 
 #[test]
-fn a_pinned_certificate_is_trusted_whatever_its_name_and_no_other_is() {
+fn a_pinned_certificate_is_trusted_and_no_other_is() {
     let (own, other) = (super::lan::identity(), super::lan::identity());
     let mut lan = Lan::new(LinkConditions::perfect());
     lan.quic.set_identity(&own).expect("the identity is good");
-    let guest = lan.enter_with(&Trust::pinned([other.hash(), own.hash()]), "another.name.example");
+    let guest = lan.enter_with(&Trust::pinned([other.hash(), own.hash()]));
     lan.settle();
     assert!(lan.guests[guest].client.is_connected());
-    let why = refusal(own, &Trust::pinned([other.hash()]), "localhost");
+    let why = refusal(own, &Trust::pinned([other.hash()]));
     assert!(why.contains("none of the pinned hashes"), "{why}");
 }
 
@@ -64,12 +65,12 @@ fn a_certificate_that_is_not_valid_now_is_refused() {
     let now = SystemTime::now();
     for from in [now - 14 * DAY, now + 2 * DAY] {
         let identity = identity_from(from);
-        let (pinned, authority) = (Trust::pinned([identity.hash()]), authority(&identity));
+        let (pinned, authority) = (Trust::pinned([identity.hash()]), authority(&identity, "localhost"));
         for trust in [pinned, authority] {
-            let why = refusal(identity_from(from), &Trust::pinned([identity.hash()]), "localhost");
+            let why = refusal(identity_from(from), &Trust::pinned([identity.hash()]));
             assert!(why.contains("none of the pinned"), "it is another certificate: {why}");
             let same = Identity { chain: identity.chain.clone(), key: identity.key.clone_key() };
-            let why = refusal(same, &trust, "localhost");
+            let why = refusal(same, &trust);
             assert!(why.contains("is not valid now"), "{why}");
         }
     }
@@ -81,15 +82,15 @@ fn an_authority_counts_only_for_the_names_in_the_certificate() {
     let mut lan = Lan::new(LinkConditions::perfect());
     let same = || Identity { chain: own.chain.clone(), key: own.key.clone_key() };
     lan.quic.set_identity(&same()).expect("the identity is good");
-    lan.enter_with(&authority(&own), "localhost");
+    lan.enter_with(&authority(&own, "localhost"));
     lan.settle();
-    let why = refusal(same(), &authority(&own), "game.example");
+    let why = refusal(same(), &authority(&own, "game.example"));
     assert!(why.contains("does not have the name"), "{why}");
     let key = KeyPair::generate().expect("a key");
     let other = CertificateParams::new(["game.example".to_owned()]).expect("a name").self_signed(&key);
     let chain = vec![other.expect("it can be signed").der().clone()];
     let other = Identity { chain, key: own.key.clone_key() };
-    let why = refusal(same(), &authority(&other), "localhost");
+    let why = refusal(same(), &authority(&other, "localhost"));
     assert!(why.contains("signed by no authority"), "{why}");
 }
 
@@ -109,7 +110,7 @@ fn a_development_certificate_is_kept_until_two_days_before_its_end() {
     let identity = Identity::development(&folder).expect("it is there");
     let mut lan = Lan::new(LinkConditions::perfect());
     lan.quic.set_identity(&identity).expect("the identity is good");
-    lan.enter_with(&trust, "localhost");
+    lan.enter_with(&trust);
     lan.settle();
     fs::remove_dir_all(folder).expect("it was made");
 }
@@ -144,6 +145,18 @@ fn the_hash_of_a_certificate_is_read_as_it_is_written() {
     for wrong in ["", "12", "zz", &"0".repeat(65), &"é".repeat(32)] {
         let error = wrong.parse::<CertificateHash>().expect_err("no hash").to_string();
         assert!(error.contains("64 hexadecimal digits"), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_the_name_of_a_server_is_refused() {
+    for name in ["", "https://play.example.com", "play.example.com:7777", "two words"] {
+        let error = Trust::platform(name).expect_err("no name").to_string();
+        assert!(error.contains(&format!("{name:?}")) && error.contains("without a scheme"), "{error}");
+    }
+    for name in ["play.example.com", "203.0.113.7", "2001:db8::7"] {
+        let result = Trust::platform(name);
+        assert!(matches!(result, Ok(_) | Err(TrustError::Platform(_))), "{result:?}");
     }
 }
 

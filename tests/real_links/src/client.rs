@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Join) -> Result<(), Box<dyn Error>> {
     let mut client = Client::new(config, Session::from_random(bits));
     client.register::<Ship>();
     client.register::<Course>();
-    let quic = QuicClient::new(args.server, "localhost", &Trust::development(&args.certificate)?)?;
+    let quic = QuicClient::new(args.server, &Trust::development(&args.certificate)?)?;
     let mut sailor = Sailor { client, quic, metronome: Metronome::at_hz(HZ), delays_ms: Vec::new() };
     sailor.wait_for(Stage::Measuring, PATIENCE)?;
     let (bytes, start) = (sailor.stats().bytes_received, sailor.metronome.now());

@@ -45,7 +45,7 @@ impl Harbour {
     /// A client comes, gets all objects, and leaves: with a goodbye, or without.
     fn visit(&mut self, says_goodbye: bool) {
         let address = self.quic.local_address().expect("it is bound");
-        let mut quic = QuicClient::new(address, "localhost", &self.trust).expect("a port is free");
+        let mut quic = QuicClient::new(address, &self.trust).expect("a port is free");
         self.seed += 1;
         let mut client = Client::new(ClientConfig::default(), Session::for_tests(self.seed));
         client.register::<Crate>();
