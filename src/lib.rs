@@ -533,6 +533,7 @@ pub use repl_net::{
 };
 /// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
 #[cfg(feature = "quic")]
+#[doc(inline)]
 pub use repl_quic as quic;
 pub use repl_sim as sim;
 

@@ -42,7 +42,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The connection of a client to a server over QUIC.
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
-/// [`transmit`](Self::transmit). It connects when the client begins a session, and again for each further
+/// [`transmit`](Self::transmit). Go on for about a second after the client has left, so that the server hears it, and
+/// not first after its timeout. It connects when the client begins a session, and again for each further
 /// one, and every three seconds while nothing comes from the server. What goes wrong ends the session, and is
 /// told by the client's events: a server that is not trusted by [`DisconnectReason::Transport`], with a text
 /// that says what to do.

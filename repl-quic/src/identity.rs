@@ -52,11 +52,16 @@ impl Identity {
     /// nobody is disconnected.
     ///
     /// # Errors
-    /// Returns an error that names the file if one cannot be read, or has no certificate or no key.
+    /// Returns an error that names the file if one cannot be read, has no certificate or no key, or if the key
+    /// does not belong to the certificate.
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
-        let chain = read_chain(certificate.as_ref())?;
-        let key = key.as_ref();
-        Ok(Self { chain, key: key_in(key, &read(key)?)? })
+        let (certificate, key) = (certificate.as_ref(), key.as_ref());
+        let identity = Self { chain: read_chain(certificate)?, key: key_in(key, &read(key)?)? };
+        identity.tls().map_err(|error| IdentityError::Content {
+            path: key.to_owned(),
+            why: format!("it does not belong to the certificate in {}: {error}", certificate.display()),
+        })?;
+        Ok(identity)
     }
 
     /// Loads a certificate for development from a folder, or makes one if there is none: of the names
@@ -64,7 +69,8 @@ impl Identity {
     /// before its end, so that a server that is started again is still known by its [hash](Self::hash).
     ///
     /// Clients trust it by [`Trust::development`](crate::Trust::development) if they can read the folder, and
-    /// else by [`Trust::pinned`](crate::Trust::pinned) with its hash.
+    /// else by [`Trust::pinned`](crate::Trust::pinned) with its hash. Ship no program that pins it: after at most
+    /// 13 days the server has another one.
     ///
     /// # Errors
     /// Returns an error that names the file if the folder cannot be read or written.
@@ -95,7 +101,9 @@ impl Identity {
         self.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later))
     }
 
-    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it.
+    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it. A renewed
+    /// certificate has another hash, even if its key is the same. `openssl x509 -noout -fingerprint -sha256` prints
+    /// the same hash.
     #[must_use]
     pub fn hash(&self) -> CertificateHash {
         CertificateHash::of(self.chain.first().map_or(&[][..], |own| own))

@@ -66,7 +66,8 @@ pub enum DisconnectReason {
     #[error("a newer session of the same address has replaced this one")]
     Replaced,
     /// The server does not know the session of the client any more: it was restarted, or it has closed the
-    /// session in the meantime. Connect again, to begin a new session.
+    /// session in the meantime. A client begins a new session by itself, unless its configuration says
+    /// otherwise.
     #[error("the server does not know the session any more")]
     Forgotten,
     /// One side received nothing from the other for longer than its timeout

@@ -129,6 +129,13 @@ fn a_file_that_is_missing_or_wrong_is_named() {
     let [certificate, key] = ["certificate.pem", "identity.pem"].map(|name| folder.join(name));
     let error = Identity::from_pem(&certificate, &key).expect_err("it has no key").to_string();
     assert!(error.contains("identity.pem") && error.contains("no private key"), "{error}");
+    let other = super::lan::folder();
+    Identity::development(&other).expect("the folder can be written");
+    let error =
+        Identity::from_pem(&certificate, other.join("identity.pem")).expect_err("of another").to_string();
+    assert!(error.contains(&other.display().to_string()) && error.contains("certificate.pem"), "{error}");
+    assert!(error.contains("does not belong to the certificate"), "{error}");
+    fs::remove_dir_all(other).expect("it was made");
     let wrong = Identity { key: identity_from(SystemTime::now()).key, ..identity_from(SystemTime::now()) };
     let mut lan = Lan::new(LinkConditions::perfect());
     let error = lan.quic.set_identity(&wrong).expect_err("the key is of another").to_string();
