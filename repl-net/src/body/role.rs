@@ -73,10 +73,23 @@ impl Proxy {
         }
     }
 
+    /// Writes bits that are no proxy: the default in the long form.
+    pub(crate) fn write_none(writer: &mut BitWriter) {
+        writer.write_flag(true);
+        writer.write_flag(false);
+        writer.write_bits(Role::SimulatedProxy as u64, 2);
+        writer.write_flag(false);
+    }
+
     /// Reads an owner flag and a role that [`write`](Self::write) wrote, and refuses all other bits.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        Self::read_any(reader)?.ok_or(ReadError::OutOfRange)
+    }
+
+    /// Does the same as [`read`](Self::read), and returns `None` for what [`write_none`](Self::write_none) wrote.
+    pub(crate) fn read_any(reader: &mut BitReader<'_>) -> Result<Option<Self>, ReadError> {
         if !reader.read_flag()? {
-            return Ok(Self::default());
+            return Ok(Some(Self::default()));
         }
         let is_owner = reader.read_flag()?;
         let role = match reader.read_bits(2)? {
@@ -86,10 +99,10 @@ impl Proxy {
             _ => Role::Authority,
         };
         let proxy = Self { is_asleep: reader.read_flag()?, ..Self::new(role, is_owner) };
-        if proxy.role != role || proxy == Self::default() {
+        if proxy.role != role {
             return Err(ReadError::OutOfRange);
         }
-        Ok(proxy)
+        Ok(Some(proxy).filter(|proxy| *proxy != Self::default()))
     }
 }
 

@@ -22,6 +22,7 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 use repl_link::parts::SEGMENT_BITS;
 
 use crate::body::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
+use crate::body::parent::{PARENT_BITS, ParentGap};
 use crate::body::path::{StaticName, path_bits, write_name};
 use crate::body::role::Proxy;
 use crate::body::slot_set::{bit_of, word_of};
@@ -201,6 +202,8 @@ pub(crate) struct Origin {
     /// archetype of the class.
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
+    /// Where the parent of the object is, if it is a subobject.
+    pub(crate) parent: Option<ParentGap>,
 }
 
 /// The header of a run of openings: the data that all objects of the run have in common.
@@ -220,11 +223,12 @@ pub(crate) struct RunHeader<'a> {
 impl RunHeader<'_> {
     /// Returns the greatest number of bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
-        let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
+        let Origin { generation, class: _, archetype, proxy: _, parent } = self.origin;
         [generation.get(), archetype, objects as u32]
             .map(exp_golomb_bits)
             .into_iter()
             .fold(ENTRY_BITS.saturating_add(35 + PROXY_BITS), usize::saturating_add)
+            .saturating_add(if parent.is_some() { PARENT_BITS } else { 0 })
             .saturating_add(handles_bits(self.count))
             .saturating_add(self.name_bits())
     }
@@ -404,6 +408,10 @@ impl SegmentWriter {
             writer.write_exp_golomb(u64::from(origin.generation.get()).saturating_sub(1), 2);
             writer.write_below(origin.class.into(), classes.into());
             writer.write_exp_golomb(origin.archetype.into(), 0);
+            if let Some(parent) = origin.parent {
+                Proxy::write_none(writer);
+                parent.write(writer);
+            }
             origin.proxy.write(writer);
             self.opening_handles(class, count, handles, writer);
         }

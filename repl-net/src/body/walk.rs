@@ -12,6 +12,7 @@ use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 use repl_link::parts::Sequence;
 
+use crate::body::parent::ParentGap;
 use crate::body::path::{StaticName, read_name};
 use crate::body::reassembly::Part;
 use crate::body::removal::ReadRemoval;
@@ -52,6 +53,8 @@ pub(crate) struct OpenHead<'a> {
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
+    /// Where the parents of the objects are, if they are subobjects.
+    pub(crate) parent: Option<ParentGap>,
     /// The name of the object if it is static. Such an object has no archetype, and is alone.
     pub(crate) name: Option<StaticName<&'a str>>,
 }
@@ -272,13 +275,13 @@ impl Run {
         previous: &PreviousLists,
         visitor: &mut impl Visitor,
     ) -> Result<(), BodyError> {
-        let Origin { generation, class, archetype, proxy } = self.origin;
+        let Origin { generation, class, archetype, proxy, parent } = self.origin;
         let name = self.name.as_ref().map(StaticName::as_deref);
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
         let head_bits = reader.position().saturating_sub(start);
         let list = PropertyList { handles, head_bits, is_alike: self.is_alike };
         let slots = self.first..self.end;
-        visitor.open(OpenHead { slots, generation, class, archetype, proxy, name }, list, reader)
+        visitor.open(OpenHead { slots, generation, class, archetype, proxy, parent, name }, list, reader)
     }
 }
 
@@ -287,8 +290,11 @@ fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Ori
     let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
     let class = reader.read_below(visitor.classes().into())? as u32;
     let archetype = u32::try_from(reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
-    let proxy = Proxy::read(reader)?;
-    Ok(Origin { generation, class, archetype, proxy })
+    let (parent, proxy) = match Proxy::read_any(reader)? {
+        Some(proxy) => (None, proxy),
+        None => (Some(ParentGap::read(reader)?), Proxy::read(reader)?),
+    };
+    Ok(Origin { generation, class, archetype, proxy, parent })
 }
 
 fn read_opening_list(

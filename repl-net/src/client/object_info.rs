@@ -66,6 +66,20 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.is_asleep(self.object)
     }
 
+    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is. Returns `None`
+    /// if it is none, or does not exist.
+    #[must_use]
+    pub fn parent(self) -> Option<ObjectRef<()>> {
+        self.client.replicas.parent(self.object.erase())
+    }
+
+    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client has,
+    /// without those below them, in no particular order. A subobject comes in the packet of its parent or
+    /// later, and leaves in the packet of its parent or before.
+    pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
+        self.client.replicas.subobjects(self.object.erase())
+    }
+
     /// Returns the name of the object's class. Returns `None` if the object neither exists nor is
     /// [departed](Self::departed).
     #[must_use]

@@ -14,6 +14,7 @@ use super::asset_table::AssetTable;
 use super::outcome::Outcome;
 use super::torn_off::TornOff;
 use super::validated_entries::LocalOrigin;
+use crate::body::forest::Forest;
 use crate::body::role::{Proxy, Role};
 
 /// What a client knows about one slot, in less than a line of the cache.
@@ -48,6 +49,8 @@ pub(super) struct SlotTable {
     slots: Vec<Slot>,
     /// The number of slots of the client.
     len: usize,
+    /// Which objects are subobjects of which.
+    pub(super) families: Forest,
     /// The objects that the current packet creates and removes. While a packet is applied, references resolve
     /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
@@ -66,6 +69,7 @@ impl SlotTable {
         Self {
             slots: Vec::with_capacity(slots),
             len: slots,
+            families: Forest::default(),
             outcome: Outcome::new(slots),
             torn_off: TornOff::default(),
             assets: AssetTable::new(max_assets),
@@ -141,7 +145,7 @@ impl SlotTable {
     /// Records that objects were opened in empty slots, the first of them in the row `first`. The rows of the
     /// others follow.
     pub(super) fn open(&mut self, opened: Range<u32>, origin: &LocalOrigin, first: u32, stamp: Sequence) {
-        let LocalOrigin { generation, class, archetype: _, proxy } = *origin;
+        let LocalOrigin { generation, class, archetype: _, proxy, parent } = *origin;
         let generation = generation.get();
         let known = generation.saturating_add(self.epoch.offset());
         self.newest_generation = self.newest_generation.max(known);
@@ -152,6 +156,9 @@ impl SlotTable {
         for (slot, row) in slots.iter_mut().zip(first..) {
             *slot = Slot { stamp, generation, row, class, proxy };
         }
+        for slot in opened.filter(|_| parent.is_some()) {
+            self.families.set(slot, parent.and_then(|gap| gap.parent_of(slot)));
+        }
     }
 
     /// Records that a slot is empty. `may_return` says whether its object may come into sight again.
@@ -159,6 +166,7 @@ impl SlotTable {
         if let Some(known) = self.slot_mut(slot).filter(|known| known.generation != 0) {
             let lowest = known.generation.saturating_add((!may_return).into());
             *known = Slot { generation: 0, class: 0, row: lowest, ..*known };
+            self.families.remove(slot);
         }
     }
 

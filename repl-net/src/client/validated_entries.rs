@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lists::{ListIndex, Lists};
+use crate::body::parent::ParentGap;
 use crate::body::removal::CloseReason;
 use crate::body::role::Proxy;
 
@@ -95,6 +96,7 @@ pub(crate) struct LocalOrigin {
     pub(crate) class: u16,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
+    pub(crate) parent: Option<ParentGap>,
 }
 
 /// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after
@@ -225,7 +227,7 @@ mod tests {
 
     fn openings(archetype: u32, list: ListIndex) -> Openings {
         let generation = NonZeroU32::MIN;
-        let origin = LocalOrigin { generation, class: 0, archetype, proxy: Proxy::default() };
+        let origin = LocalOrigin { generation, class: 0, archetype, proxy: Proxy::default(), parent: None };
         Openings { origin, path: None, list }
     }
 

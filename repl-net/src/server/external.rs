@@ -149,6 +149,35 @@ impl<T: Replicated> External<'_, T> {
         Ok(self.add(ArchetypeId::default(), kind, live)?)
     }
 
+    /// Adds an object as a subobject of another one, as
+    /// [`ObjectHandle::spawn_subobject`](crate::ObjectHandle::spawn_subobject) does: for example a component of an
+    /// entity, whose root is the parent. Returns `None` if the parent does not exist or is torn off.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`spawn`](Self::spawn).
+    #[track_caller]
+    pub fn spawn_subobject<P: ?Sized>(&mut self, parent: ObjectRef<P>, live: &T) -> Option<ObjectRef<T>> {
+        match self.try_spawn_subobject(parent, live) {
+            Ok(reference) => reference,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Does the same as [`spawn_subobject`](Self::spawn_subobject), if a slot is free.
+    ///
+    /// # Errors
+    /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If
+    /// the object cannot be added, nothing changes.
+    #[track_caller]
+    pub fn try_spawn_subobject<P: ?Sized>(
+        &mut self,
+        parent: ObjectRef<P>,
+        live: &T,
+    ) -> Result<Option<ObjectRef<T>>, SpawnError> {
+        let Some(kind) = self.server.subobject_kind(parent) else { return Ok(None) };
+        self.add(ArchetypeId::default(), kind, live).map(Some)
+    }
+
     #[track_caller]
     fn add(
         &mut self,

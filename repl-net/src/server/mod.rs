@@ -22,7 +22,6 @@ mod dormancy;
 mod edit;
 mod events;
 mod external;
-mod forest;
 mod handed_over;
 mod history;
 mod host;

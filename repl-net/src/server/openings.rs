@@ -253,6 +253,7 @@ impl OpeningCache {
             class: form.wire,
             archetype: object.archetype(),
             proxy: object.proxy(false),
+            parent: None,
         };
         let class = form.class;
         let way = &mut form.ways[form.last];

@@ -24,7 +24,6 @@ use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
 use super::column::{Column, TypedColumn};
 use super::dormancy::Dormancies;
-use super::forest::Forest;
 use super::handed_over::{ExternalColumn, HandOver};
 use super::later::LaterChanges;
 use super::object::{Object, TearOff};
@@ -34,6 +33,7 @@ use super::priority::Priorities;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
 use super::source::Source;
+use crate::body::forest::Forest;
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::session::classes::assert_sole_name;
 use crate::session::events::CompareError;
@@ -292,10 +292,15 @@ impl World {
         self.marks.tearing_off.push(slot);
     }
 
-    /// Returns the objects in a word that are opened one by one, as a mask: subobjects wait for their
-    /// parents, and static objects have paths.
+    /// Returns the objects in a word that are opened one by one, as a mask: objects with parents or
+    /// subobjects come with their families, and static objects have paths.
     pub(crate) fn opened_alone_in(&self, word: usize) -> u64 {
-        self.subobjects.below_in(word) | self.paths.in_word(word)
+        self.subobjects.related_in(word) | self.paths.in_word(word)
+    }
+
+    /// Returns whether an object is [opened alone](Self::opened_alone_in).
+    pub(crate) fn is_opened_alone(&self, slot: u32) -> bool {
+        !self.subobjects.is_alone(slot) || self.paths.is_static(slot)
     }
 
     /// Returns an object and all its subobjects that exist. Each comes before those below it.

@@ -64,17 +64,61 @@ fn s202_a_subobject_for_which_no_slot_is_free_is_an_error_and_changes_nothing() 
 }
 
 #[test]
-fn s193_a_subobject_that_waits_for_its_object_waits_for_an_ack() {
+fn r22_an_object_and_its_subobjects_come_in_one_packet() {
+    let (mut room, first, turrets) = tank(1);
+    let subobjects = |room: &Room, pawn| room.client().object_info(pawn).subobjects().collect::<Vec<_>>();
+    assert_eq!(subobjects(&room, first), turrets.map(ObjectRef::erase));
+    assert_eq!(room.client().object_info(turrets[1]).parent(), Some(first.erase()));
+    assert_eq!(room.client().object_info(first).parent(), None);
+    let tank = room.server.spawn(pawn(4));
+    let turret = room.server.object(tank).spawn_subobject(pawn(5)).expect("a tank");
+    let scope = room.server.object(turret).spawn_subobject(pawn(6)).expect("a turret");
+    let opening = room.tick_one();
+    assert_eq!(opening.len(), 1);
+    room.deliver(0, &opening);
+    assert!([tank, turret, scope].iter().all(|pawn| has(&room, 0, *pawn)));
+    assert_eq!(room.client().object_info(scope).parent(), Some(turret.erase()));
+    room.server.despawn(turret);
+    room.settle();
+    assert!(subobjects(&room, tank).is_empty() && subobjects(&room, turret).is_empty());
+    assert_eq!(room.client().object_info(scope).parent(), None, "it does not exist");
+}
+
+#[test]
+fn r22_a_subobject_of_an_object_that_is_on_its_way_comes_with_it_again() {
+    let (mut room, _, _) = tank(1);
+    let tank = room.server.spawn(pawn(4));
+    room.tick_one();
+    let turret = room.server.object(tank).spawn_subobject(pawn(5)).expect("a tank");
+    let both = room.tick_one();
+    room.deliver(0, &both);
+    assert!(has(&room, 0, tank) && has(&room, 0, turret), "the first packet was lost");
+    assert_eq!(room.client().object_info(turret).parent(), Some(tank.erase()));
+    // A change of one of them sends both again until an ack.
+    room.server[turret].health = 9;
+    let again = room.tick_one();
+    room.deliver(0, &again);
+    assert_eq!(room.client()[turret].health, 9);
+    room.settle();
+    assert_eq!(room.tick_one().len(), 0);
+}
+
+#[test]
+fn r22_s193_a_family_that_does_not_fit_into_a_packet_comes_in_its_order() {
     let (mut room, _, _) = tank(1);
     let id = room.guests[0].id;
     let tank = room.server.spawn(pawn(4));
-    let turret = room.server.object(tank).spawn_subobject(pawn(5)).expect("a tank");
+    let turrets: Vec<_> = (0..200)
+        .map(|health| room.server.object(tank).spawn_subobject(pawn(health)).expect("a tank"))
+        .collect();
     let opening = room.tick_one();
-    assert_eq!(room.server.object_info(turret).why_not_sent_to(id), Some(NotSent::Unacknowledged));
+    assert_eq!(room.server.object_info(turrets[0]).why_not_sent_to(id), Some(NotSent::Unacknowledged));
     room.deliver(0, &opening);
+    assert!(has(&room, 0, tank) && turrets.iter().all(|turret| !has(&room, 0, *turret)));
     room.settle();
-    assert!(has(&room, 0, turret));
-    assert_eq!(room.server.object_info(turret).why_not_sent_to(id), Some(NotSent::NothingChanged));
+    assert!(turrets.iter().all(|turret| has(&room, 0, *turret)));
+    assert_eq!(room.client().object_info(tank).subobjects().count(), 200);
+    assert_eq!(room.server.object_info(turrets[0]).why_not_sent_to(id), Some(NotSent::NothingChanged));
 }
 
 #[test]
@@ -121,10 +165,15 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
                 let packet = late.remove(at);
                 room.deliver(0, &[packet]);
                 for (family, before) in families.iter().zip(before) {
+                    let is_new = has(&room, 0, family[0]) && !before[0];
+                    let is_whole = family.iter().all(|pawn| has(&room, 0, *pawn));
+                    assert!(!is_new || is_whole, "seed {seed}: a part of a family");
                     for (child, &pawn) in family.iter().enumerate().skip(1) {
                         let Some(above) = room.server.object_info(pawn).parent() else { continue };
                         let came = has(&room, 0, pawn) && !before[child];
                         assert!(!came || room.client().contains(above), "seed {seed}: a subobject alone");
+                        let parent = room.client().object_info(pawn).parent();
+                        assert_eq!(parent, has(&room, 0, pawn).then_some(above), "seed {seed}");
                     }
                 }
             }

@@ -319,8 +319,8 @@ impl Visitor for Validator<'_> {
                 Some(path.ok_or_else(|| BodyError::malformed("a path that the object cannot have"))?)
             }
         };
-        let OpenHead { slots, generation, archetype, proxy, .. } = head;
-        let origin = LocalOrigin { generation, class: class as u16, archetype, proxy };
+        let OpenHead { slots, generation, archetype, proxy, parent, .. } = head;
+        let origin = LocalOrigin { generation, class: class as u16, archetype, proxy, parent };
         let new = self.replicas.slots.count_empty(slots.clone());
         self.check_openings(slots.clone(), new, &origin, path)?;
         let PropertyList { handles, is_alike, .. } = list;

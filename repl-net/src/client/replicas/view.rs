@@ -75,6 +75,26 @@ impl Replicas {
         Some(self.slots.proxy(object.guid()?.slot()))
     }
 
+    /// Returns the object of which an object is a subobject.
+    pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
+        self.class_and_row_of(object)?;
+        self.object_in(self.slots.families.parent(object.guid()?.slot())?)
+    }
+
+    /// Returns the subobjects of an object.
+    pub(crate) fn subobjects(&self, object: ObjectRef<()>) -> impl Iterator<Item = ObjectRef<()>> {
+        let exists = self.class_and_row_of(object).is_some();
+        let slot = object.guid().filter(|_| exists).map(|guid| guid.slot());
+        let children = slot.into_iter().flat_map(|slot| self.slots.families.children(slot));
+        children.filter_map(|child| self.object_in(child))
+    }
+
+    /// Returns the object in a slot.
+    fn object_in(&self, slot: u32) -> Option<ObjectRef<()>> {
+        let guid = Guid::new(slot, self.slots.generation(slot)?);
+        Some(ObjectRef::new(self.slots.known(guid)))
+    }
+
     /// Returns whether an object exists and sleeps.
     pub(crate) fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.proxy(object).is_some_and(|proxy| proxy.is_asleep)

@@ -64,12 +64,9 @@ impl Connection {
                 self.copies.objects.close_waits(slot, context.now);
             }
             Phase::Closing(_) => self.send_close(slot, context),
-            Phase::Unsent if self.copies.waits_for_parent(slot, context.world) => {
-                self.copies.objects.must_send(slot)
-            }
-            Phase::Unsent => self.send_open(slot, context),
+            Phase::Unsent => self.send_open_with_family(slot, context),
             Phase::Opening if tracked.is_some_and(|tracked| tracked.repeats_opening()) => {
-                self.send_open(slot, context)
+                self.send_open_with_family(slot, context)
             }
             Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
             Phase::Opening | Phase::Open => self.copies.postpone(slot, context.world),
@@ -78,12 +75,14 @@ impl Connection {
 
     /// Sends the opening of an object, which contains every property that has ever changed and that the
     /// connection may see (R2, S69).
-    fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut handles = self.copies.objects.opening_mask(context.world, slot);
-        handles.intersect(context.world.store.objects[slot as usize].history.ever());
-        let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
-        let Opening { list, mut later, refused } =
-            write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context);
+    pub(super) fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        self.send_opening(slot, false, context);
+    }
+
+    /// Does the same as [`send_open`](Self::send_open). `has_room` says that the packet that is being filled
+    /// has room for the opening.
+    pub(super) fn send_opening(&mut self, slot: u32, has_room: bool, context: &mut PassContext<'_>) {
+        let Opening { list, mut later, refused } = self.write_opening(slot, context);
         let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
         let world = context.world;
         let column = world.store.column_of(slot);
@@ -95,11 +94,7 @@ impl Connection {
             classes: context.classes.len(),
             name: self.copies.name_of(slot, path.as_deref()),
         };
-        let estimate = ENTRY_BITS
-            + OPEN_BITS
-            + run_header.name_bits()
-            + handles_bits(run_header.count)
-            + values.bit_len();
+        let estimate = opening_bits(&run_header, values.bit_len());
         let sent = Sent {
             slot,
             generation: world.store.occupant(slot).generation,
@@ -112,7 +107,7 @@ impl Connection {
         let is_sent = if estimate > self.link.outbox.capacity() {
             self.send_blob(SegmentKind::Open, sent, context, write);
             self.copies.has_blob(slot)
-        } else if self.link.outbox.make_room(estimate, context.now) {
+        } else if has_room || self.link.outbox.make_room(estimate, context.now) {
             let values = values.as_slice();
             self.link.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
                 write(segment, writer, values);
@@ -147,6 +142,32 @@ impl Connection {
         if !self.copies.has_blob(slot) {
             self.copies.objects.proxy_sent(slot, sequence);
         }
+    }
+
+    /// Writes the values of an object's opening for this client to the scratch buffer.
+    fn write_opening(&self, slot: u32, context: &mut PassContext<'_>) -> Opening {
+        let mut handles = self.copies.objects.opening_mask(context.world, slot);
+        handles.intersect(context.world.store.objects[slot as usize].history.ever());
+        let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context)
+    }
+
+    /// Returns how many bits the opening of an object takes at most. `None` if it must wait, or if items of
+    /// collections come later.
+    pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
+        if self.copies.waits_for_path(slot, context.world) || self.copies.has_blob(slot) {
+            return None;
+        }
+        let Opening { list, later, .. } = self.write_opening(slot, context);
+        let path = context.world.paths.path(slot);
+        let run_header = RunHeader {
+            origin: self.origin(slot, context),
+            handles: list.handles(),
+            count: context.world.store.column_of(slot).program().handles(),
+            classes: context.classes.len(),
+            name: self.copies.name_of(slot, path.map(|path| &**path)),
+        };
+        later.is_empty().then(|| opening_bits(&run_header, context.scratch.values.bit_len()))
     }
 
     /// Sends the changes of an object that the client has, and everything else that the client lacks of this
@@ -243,6 +264,11 @@ struct Opening {
     later: Changelist,
     /// The properties whose values a hand-written serialiser refuses.
     refused: Changelist,
+}
+
+/// Returns how many bits an opening with this header takes at most. `value_bits` of them are its values.
+fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
+    ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count) + value_bits
 }
 
 /// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent

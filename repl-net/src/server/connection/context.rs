@@ -12,6 +12,7 @@ use repl_link::parts::Draft;
 
 use crate::body::State;
 use crate::body::growth::{Demand, shrink};
+use crate::body::parent::PARENT_BITS;
 use crate::body::segment::PROXY_BITS;
 use crate::body::slot_set::SlotSet;
 use crate::server::broadcast::{Broadcast, Piece};
@@ -21,7 +22,7 @@ use crate::session::classes::ClassList;
 
 /// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
 /// origin of the object, and the number of objects in the run.
-pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
+pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS + PARENT_BITS;
 
 /// The parts of the server that a connection uses when it sends the packets of a tick.
 pub(crate) struct PassContext<'a> {
@@ -57,7 +58,8 @@ pub(crate) struct PassScratch {
     /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the connection
     /// is short.
     pub(super) fresh: SlotSet,
-    /// The tops of the families whose closings are not sent together by the connection in this pass.
+    /// The tops of the families whose openings or closings are not sent together by the connection in this
+    /// pass.
     pub(super) large_families: BTreeSet<u32>,
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,

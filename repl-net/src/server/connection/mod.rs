@@ -15,6 +15,7 @@ mod broadcast;
 mod calls;
 mod context;
 mod copies;
+mod families;
 mod large;
 mod last_state;
 mod lists;

@@ -1,15 +1,25 @@
 //! Subobjects: objects that live and die with another object (S202).
 //!
-//! *Invariant:* a subobject is never opened before its parent has arrived (R22).
+//! *Invariant:* a client never has a subobject without its parent (R22).
 
 use repl_core::{ObjectRef, Replicated};
 
 use super::ObjectHandle;
-use crate::server::SpawnKind;
 use crate::server::rows::OwnRows;
 use crate::server::shadows::Shadows;
+use crate::server::{Server, SpawnKind};
 use crate::session::archetype::ArchetypeId;
 use crate::session::events::SpawnError;
+
+impl Server {
+    /// Returns the kind of a new object that is a subobject of another one. Returns `None` if the other one
+    /// does not exist or is torn off.
+    pub(in crate::server) fn subobject_kind<P: ?Sized>(&self, parent: ObjectRef<P>) -> Option<SpawnKind> {
+        let slot = self.world.store.slot_of(parent)?;
+        let is_torn_off = self.world.store.objects[slot as usize].is_torn_off();
+        (!is_torn_off).then_some(SpawnKind::Subobject(slot))
+    }
+}
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Adds `child` as a subobject of this object, for example a turret of a tank (S202). Returns `None` if
@@ -17,14 +27,16 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     ///
     /// A subobject is an object like any other, of any class, with three things set. It is
     /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.
-    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client receives
-    /// it after it has acknowledged the parent, and despawning the parent despawns it. Tearing the parent off
+    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client never
+    /// has it without the parent, and despawning the parent despawns it. Tearing the parent off
     /// tears it off. So its own values, conditions, changes and losses are independent of its parent, and a
     /// tick costs only what has changed. To show it to fewer connections than its parent, use
     /// [`set_audience`](Self::set_audience). It can have subobjects of its own.
     ///
-    /// The client does not know which objects are subobjects. If it must, let the parent or the subobject
-    /// refer to the other one.
+    /// An object and its subobjects that a client lacks come in one packet, if they fit into one. So nobody sees a
+    /// part of them, and the values of all are there in the same step. What does not fit comes later, each subobject
+    /// after its parent. The client knows [which objects are subobjects of
+    /// which](crate::ClientObjectInfo::subobjects).
     ///
     /// # Panics
     /// Panics in the same cases as [`Server::spawn`](crate::Server::spawn).
@@ -49,10 +61,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         &mut self,
         child: C,
     ) -> Result<Option<ObjectRef<C>>, SpawnError> {
-        let parent_slot = self.slot();
-        let parent_slot =
-            parent_slot.filter(|&slot| !self.server.world.store.objects[slot as usize].is_torn_off());
-        let Some(kind) = parent_slot.map(SpawnKind::Subobject) else { return Ok(None) };
+        let Some(kind) = self.server.subobject_kind(self.object) else { return Ok(None) };
         let push = |shadows: &Shadows<C>, rows: &mut OwnRows<C>| rows.push(child, shadows);
         self.server.add(ArchetypeId::default(), kind, push).map(Some)
     }

@@ -9,7 +9,6 @@ use repl_core::{HandleSet, ObjectRef, Replicated};
 
 use super::World;
 use crate::body::growth::push_with;
-use crate::body::slot_set::{bit_of, word_of};
 use crate::server::cells::area::Position;
 use crate::server::cells::{Home, Relevancy};
 use crate::server::column::{Column, TypedColumn};
@@ -119,7 +118,7 @@ impl World {
             && self.cells.parent(slot).is_none()
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
-            && self.opened_alone_in(word_of(slot)) & bit_of(slot) == 0
+            && !self.is_opened_alone(slot)
     }
 
     /// Returns the slot of the object that has a path.

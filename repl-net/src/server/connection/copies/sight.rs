@@ -172,7 +172,9 @@ impl Copies {
     pub(crate) fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);
-        let is_alone = world.opened_alone_in(slot as usize / 64) >> (slot % 64) & 1 == 1;
+        // Perhaps it is the first subobject of its parent, which now comes with its family.
+        world.subobjects.parent(slot).into_iter().for_each(|parent| self.objects.leave_spawns(parent));
+        let is_alone = world.is_opened_alone(slot);
         if self.objects.show(slot, self.next, is_alone, world.is_newborn(slot)) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));

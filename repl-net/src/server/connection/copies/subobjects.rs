@@ -1,15 +1,41 @@
-//! The order in which a client receives an object and its subobjects (R22).
+//! Objects and their subobjects, as one client has them (R22).
 //!
-//! *Invariant:* a subobject is not opened before the client has acknowledged its parent.
+//! *Invariant:* a client never has a subobject without its parent.
 
 use super::Copies;
 use crate::server::world::World;
 
 impl Copies {
-    /// Returns whether an object may not be opened yet, because the client will have its parent and may still
-    /// lack it. An object that is torn off may be left without its parent.
+    /// Returns the parent of an object, if the client has it or will have it. An object that is torn off may
+    /// be left without its parent.
+    pub(crate) fn parent(&self, slot: u32, world: &World) -> Option<u32> {
+        world.subobjects.parent(slot).filter(|&parent| self.objects.is_expected(parent))
+    }
+
+    /// Returns whether the client will have the parent of an object, and may still lack it.
     pub(crate) fn waits_for_parent(&self, slot: u32, world: &World) -> bool {
-        let waits = |parent| self.objects.is_expected(parent) && !self.objects.has_arrived(parent);
-        world.subobjects.parent(slot).is_some_and(waits)
+        self.parent(slot, world).is_some_and(|parent| !self.objects.has_arrived(parent))
+    }
+
+    /// Returns the object at the top of the family with which an object comes: the highest one above it
+    /// whose parent the client has, or that has none.
+    pub(crate) fn arriving_top(&self, slot: u32, world: &World) -> u32 {
+        let parent =
+            |slot: &u32| self.parent(*slot, world).filter(|&parent| !self.objects.has_arrived(parent));
+        std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
+    }
+
+    /// Returns the family that comes with the object at its top, each before those below it. Whoever must
+    /// first be removed from the client does not come with it, and nobody below.
+    pub(crate) fn arriving_family(&self, top: u32, world: &World) -> Vec<u32> {
+        let mut family = Vec::new();
+        for slot in world.subobjects.with_descendants(top) {
+            let is_with_parent =
+                slot == top || self.parent(slot, world).is_some_and(|up| family.contains(&up));
+            if is_with_parent && self.objects.is_to_arrive(slot) {
+                family.push(slot);
+            }
+        }
+        family
     }
 }

@@ -234,6 +234,11 @@ impl ObjectStates {
         self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
+    /// Returns whether the client lacks an object, or may lack it, and an opening may be sent.
+    pub(super) fn is_to_arrive(&self, slot: u32) -> bool {
+        self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
+    }
+
     /// Returns whether an object is closed, and the client has not acknowledged it.
     pub(super) fn is_closed_unacked(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(Tracked::is_closing) || self.is_removed_plainly(slot)

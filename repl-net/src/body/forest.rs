@@ -1,0 +1,186 @@
+//! Objects below other objects: which objects own which (S204), and which are subobjects of which (S202).
+//!
+//! *Invariant:* on a server, no object is below itself, directly or through other objects.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::num::NonZeroU32;
+
+/// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest object
+/// that was ever above or below another one.
+#[derive(Debug, Default)]
+pub(crate) struct Forest {
+    nodes: Vec<Node>,
+    /// How many objects are below another one.
+    below: u32,
+}
+
+/// The place of a slot among all: the slots next to it, and `None` where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    parent: Option<Slot>,
+    first_child: Option<Slot>,
+    last_child: Option<Slot>,
+    /// The siblings that came below the parent just before and just after.
+    previous: Option<Slot>,
+    next: Option<Slot>,
+}
+
+/// A slot, plus one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot(NonZeroU32);
+
+impl Slot {
+    fn new(slot: u32) -> Option<Self> {
+        slot.checked_add(1).and_then(NonZeroU32::new).map(Self)
+    }
+
+    fn get(self) -> u32 {
+        self.0.get().wrapping_sub(1)
+    }
+}
+
+const ALONE: Node = Node { parent: None, first_child: None, last_child: None, previous: None, next: None };
+
+impl Forest {
+    #[inline]
+    fn node(&self, slot: u32) -> &Node {
+        self.nodes.get(slot as usize).unwrap_or(&ALONE)
+    }
+
+    /// Returns a node for changes. Makes those up to it.
+    fn node_mut(&mut self, slot: u32) -> Option<&mut Node> {
+        let at = slot as usize;
+        if at >= self.nodes.len() {
+            self.nodes.resize(at.checked_add(1)?, ALONE);
+        }
+        self.nodes.get_mut(at)
+    }
+
+    /// Returns the object directly above an object.
+    #[inline]
+    pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
+        self.node(slot).parent.map(Slot::get)
+    }
+
+    /// Returns whether an object is below none, and none is below it.
+    #[inline]
+    pub(crate) fn is_alone(&self, slot: u32) -> bool {
+        let node = self.node(slot);
+        node.parent.is_none() && node.first_child.is_none()
+    }
+
+    /// Returns which objects in a word are below or above another object, as a mask.
+    pub(crate) fn related_in(&self, word: usize) -> u64 {
+        if self.below == 0 {
+            return 0;
+        }
+        let first = (word as u32).saturating_mul(64);
+        (0..64).filter(|bit| !self.is_alone(first.saturating_add(*bit))).fold(0, |mask, bit| mask | 1 << bit)
+    }
+
+    /// Returns the objects directly below an object, in the order in which they came there.
+    pub(crate) fn children(&self, slot: u32) -> impl Iterator<Item = u32> {
+        let first = self.node(slot).first_child.map(Slot::get);
+        std::iter::successors(first, |child| self.node(*child).next.map(Slot::get))
+    }
+
+    /// Puts an object below another one, or below none. The other one must not be below the object. Costs
+    /// O(1), however many objects are below the same one.
+    pub(crate) fn set(&mut self, slot: u32, parent: Option<u32>) {
+        self.take_out(slot);
+        if let Some(parent) = parent {
+            self.append(slot, parent);
+        }
+    }
+
+    fn append(&mut self, slot: u32, parent: u32) {
+        let last = self.node(parent).last_child;
+        if let Some(node) = self.node_mut(parent) {
+            node.last_child = Slot::new(slot);
+            node.first_child = node.first_child.or(Slot::new(slot));
+        }
+        if let Some(node) = last.and_then(|last| self.node_mut(last.get())) {
+            node.next = Slot::new(slot);
+        }
+        if let Some(node) = self.node_mut(slot) {
+            (node.parent, node.previous) = (Slot::new(parent), last);
+            self.below = self.below.saturating_add(1);
+        }
+    }
+
+    /// Takes an object from below its parent.
+    fn take_out(&mut self, slot: u32) {
+        let Node { parent: Some(parent), previous, next, .. } = *self.node(slot) else { return };
+        match previous.and_then(|previous| self.node_mut(previous.get())) {
+            Some(node) => node.next = next,
+            None => self.node_mut(parent.get()).into_iter().for_each(|node| node.first_child = next),
+        }
+        match next.and_then(|next| self.node_mut(next.get())) {
+            Some(node) => node.previous = previous,
+            None => self.node_mut(parent.get()).into_iter().for_each(|node| node.last_child = previous),
+        }
+        if let Some(node) = self.node_mut(slot) {
+            (node.parent, node.previous, node.next) = (None, None, None);
+            self.below = self.below.saturating_sub(1);
+        }
+    }
+
+    /// Returns an object and all objects below it. Each object comes before those below it.
+    pub(crate) fn with_descendants(&self, slot: u32) -> Vec<u32> {
+        let (mut all, mut next) = (vec![slot], 0_usize);
+        while let Some(&slot) = all.get(next) {
+            all.extend(self.children(slot));
+            next = next.saturating_add(1);
+        }
+        all
+    }
+
+    /// Removes an object. Returns the objects that were directly below it, and now are below none.
+    pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
+        self.set(slot, None);
+        let orphans: Vec<u32> = self.children(slot).collect();
+        orphans.iter().for_each(|&orphan| self.set(orphan, None));
+        orphans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_objects_directly_below_one_are_in_the_order_in_which_they_came() {
+        let mut forest = Forest::default();
+        [7, 3, 9, 5].into_iter().for_each(|slot| forest.set(slot, Some(1)));
+        forest.set(4, Some(3));
+        forest.set(9, None);
+        assert!(forest.children(1).eq([7, 3, 5]) && forest.children(3).eq([4]));
+        forest.set(7, Some(1));
+        assert!(forest.children(1).eq([3, 5, 7]), "the last to come");
+        assert_eq!((forest.remove(1), forest.children(1).count()), (vec![3, 5, 7], 0));
+    }
+
+    #[test]
+    fn whoever_is_above_or_below_another_is_related() {
+        let mut forest = Forest::default();
+        forest.set(70, Some(3));
+        assert_eq!((forest.related_in(0), forest.related_in(1), forest.related_in(2)), (1 << 3, 1 << 6, 0));
+        assert!(forest.is_alone(4) && !forest.is_alone(3) && !forest.is_alone(70));
+        forest.remove(3);
+        assert_eq!((forest.related_in(0), forest.related_in(1)), (0, 0));
+    }
+
+    #[test]
+    fn nothing_is_kept_of_objects_that_are_above_and_below_none() {
+        let mut forest = Forest::default();
+        for (slot, parent) in [(2, 1), (3, 2), (4, 2), (3, 1), (5, 3)] {
+            forest.set(slot, Some(parent));
+        }
+        assert_eq!(forest.with_descendants(1), [1, 2, 3, 4, 5]);
+        assert_eq!((forest.remove(2), forest.parent(4)), (vec![4], None));
+        assert_eq!(forest.with_descendants(1), [1, 3, 5]);
+        forest.set(5, None);
+        assert_eq!((forest.remove(3), forest.remove(1)), (vec![], vec![]));
+        assert!((0..8).all(|slot| forest.is_alone(slot)) && forest.below == 0);
+    }
+}

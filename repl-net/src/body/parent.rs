@@ -1,0 +1,70 @@
+//! Where the parent of a subobject is, as the opening of the subobject says it.
+//!
+//! *Invariant:* no object is its own parent.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use std::num::NonZeroI64;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::segment::PROXY_BITS;
+
+/// The greatest number of bits that an opening takes more if it has a [`ParentGap`].
+pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
+
+/// How far the slot of a subobject is above that of its parent. Subobjects of one kind, each with a parent of
+/// its own, mostly have the same gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParentGap(NonZeroI64);
+
+impl ParentGap {
+    /// Returns the gap between two slots, or `None` if they are the same.
+    pub(crate) fn between(parent: u32, slot: u32) -> Option<Self> {
+        NonZeroI64::new(i64::from(slot).saturating_sub(parent.into())).map(Self)
+    }
+
+    /// Returns the slot of the parent of the subobject in a slot. `None` if there is no such slot.
+    pub(crate) fn parent_of(self, slot: u32) -> Option<u32> {
+        u32::try_from(i64::from(slot).checked_sub(self.0.get())?).ok()
+    }
+
+    /// Writes the gap.
+    pub(crate) fn write(self, writer: &mut BitWriter) {
+        writer.write_flag(self.0.get() < 0);
+        writer.write_exp_golomb(self.0.get().unsigned_abs().saturating_sub(1), 1);
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let is_below = reader.read_flag()?;
+        let gap = u32::try_from(reader.read_exp_golomb(1)?).map_err(|_| ReadError::OutOfRange)?;
+        let gap = i64::from(gap).saturating_add(1);
+        let gap = NonZeroI64::new(if is_below { gap.saturating_neg() } else { gap });
+        gap.map(Self).ok_or(ReadError::OutOfRange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_read_as_they_are_written() {
+        let pairs = [(0, 1), (7, 8), (8, 7), (0, u32::MAX), (u32::MAX, 0), (100, 90)];
+        for (parent, slot) in pairs {
+            let gap = ParentGap::between(parent, slot).expect("they differ");
+            let mut writer = BitWriter::new();
+            gap.write(&mut writer);
+            assert!(writer.bit_len() + PROXY_BITS <= PARENT_BITS);
+            assert_eq!(ParentGap::read(&mut writer.as_slice().reader()), Ok(gap));
+            assert_eq!(gap.parent_of(slot), Some(parent));
+        }
+        assert_eq!(ParentGap::between(3, 3), None);
+    }
+
+    #[test]
+    fn a_parent_beyond_all_slots_is_none() {
+        let gap = ParentGap::between(5, 9).expect("they differ");
+        assert_eq!(gap.parent_of(3), None);
+    }
+}

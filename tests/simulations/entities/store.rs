@@ -1,0 +1,133 @@
+//! The store: entities with components, outside the server.
+//!
+//! *Invariant:* what the server has of an entity is what the store has, after the next hand-over.
+
+use repl::prelude::*;
+use repl::sim::Rng;
+
+/// The root of an entity.
+#[derive(Replicated, Clone, Default)]
+pub(crate) struct Root {
+    #[replicated]
+    pub(crate) entity: u32,
+}
+
+/// What all components have: whose they are, and two values.
+pub(crate) trait Component: Replicated + Clone {
+    const KIND: usize;
+    fn make(entity: u32, value: u32) -> Self;
+    fn entity(&self) -> u32;
+    fn value(&self) -> u32;
+}
+
+macro_rules! component {
+    ($name:ident, $kind:literal) => {
+        #[derive(Replicated, Clone, Default)]
+        pub(crate) struct $name {
+            #[replicated]
+            entity: u32,
+            #[replicated]
+            value: u32,
+            #[replicated(condition = OwnerOnly)]
+            secret: u32,
+        }
+
+        impl Component for $name {
+            const KIND: usize = $kind;
+            fn make(entity: u32, value: u32) -> Self {
+                Self { entity, value, secret: value }
+            }
+            fn entity(&self) -> u32 {
+                self.entity
+            }
+            fn value(&self) -> u32 {
+                self.value
+            }
+        }
+    };
+}
+
+component!(Place, 0);
+component!(Life, 1);
+component!(Badge, 2);
+
+/// How many kinds of components there are.
+pub(crate) const KINDS: usize = 3;
+
+/// A component in the store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) object: ObjectRef<()>,
+    pub(crate) value: u32,
+    /// The tick in which it was inserted.
+    pub(crate) since: u32,
+    /// Whether fewer clients than those that see the root see it, or did so once.
+    pub(crate) was_narrowed: bool,
+}
+
+/// An entity in the store.
+#[derive(Clone, Debug)]
+pub(crate) struct Entity {
+    pub(crate) number: u32,
+    pub(crate) root: ObjectRef<Root>,
+    pub(crate) parts: [Option<Part>; KINDS],
+    /// The tick in which it was spawned.
+    pub(crate) since: u32,
+}
+
+/// Registers all classes.
+pub(crate) fn register_server(server: &mut Server) {
+    server.register_external::<Root>().register_external::<Place>();
+    server.register_external::<Life>().register_external::<Badge>();
+}
+
+/// Registers all classes.
+pub(crate) fn register_client(client: &mut Client) {
+    client.register::<Root>().register::<Place>().register::<Life>().register::<Badge>();
+}
+
+fn insert<C: Component>(server: &mut Server, entity: &Entity, value: u32) -> Option<ObjectRef<()>> {
+    let object = server.external().spawn_subobject(entity.root, &C::make(entity.number, value))?;
+    Some(object.erase())
+}
+
+fn compare<C: Component>(server: &mut Server, entity: u32, part: &Part) {
+    let object = server.object_info(part.object).cast::<C>().expect("it is of this class");
+    server.external().compare(object, &C::make(entity, part.value)).expect("it exists");
+}
+
+impl Entity {
+    pub(crate) fn spawn(server: &mut Server, number: u32, since: u32) -> Self {
+        let root = server.external().spawn(&Root { entity: number });
+        Self { number, root, parts: [None; KINDS], since }
+    }
+
+    /// Inserts a component, in the place of the one that is there.
+    pub(crate) fn insert(&mut self, server: &mut Server, kind: usize, value: u32, since: u32) {
+        self.remove(server, kind);
+        let object = match kind {
+            Place::KIND => insert::<Place>(server, self, value),
+            Life::KIND => insert::<Life>(server, self, value),
+            _ => insert::<Badge>(server, self, value),
+        };
+        self.parts[kind] = object.map(|object| Part { object, value, since, was_narrowed: false });
+    }
+
+    pub(crate) fn remove(&mut self, server: &mut Server, kind: usize) {
+        if let Some(part) = self.parts[kind].take() {
+            server.despawn(part.object);
+        }
+    }
+
+    /// Changes a component, if it is there.
+    pub(crate) fn change(&mut self, server: &mut Server, rng: &mut Rng) {
+        let kind = rng.below(KINDS as u64) as usize;
+        let Some(part) = &mut self.parts[kind] else { return };
+        part.value = part.value.wrapping_add(1);
+        match kind {
+            Place::KIND => compare::<Place>(server, self.number, part),
+            Life::KIND => compare::<Life>(server, self.number, part),
+            _ => compare::<Badge>(server, self.number, part),
+        }
+    }
+}
