@@ -156,8 +156,11 @@ impl SlotTable {
         for (slot, row) in slots.iter_mut().zip(first..) {
             *slot = Slot { stamp, generation, row, class, proxy };
         }
-        for slot in opened.filter(|_| parent.is_some()) {
-            self.families.set(slot, parent.and_then(|gap| gap.parent_of(slot)));
+        let Some(gap) = parent else { return };
+        for slot in opened {
+            // A peer may name any slot, and may not decide how much memory is taken.
+            let parent = gap.parent_of(slot).filter(|&parent| (parent as usize) < self.len);
+            self.families.set(slot, parent);
         }
     }
 

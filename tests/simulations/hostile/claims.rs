@@ -233,20 +233,53 @@ fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
 
 #[test]
 fn roles_that_no_server_sends_are_refused() {
-    // A server never sends these roles in the long form for an object that the client does not own. A
-    // simulated proxy has a short form of one bit. An autonomous proxy is sent as a simulated proxy.
-    for role in [1, 2] {
+    // An autonomous proxy that the client does not own is sent as a simulated proxy, which has a short form of one
+    // bit. Its long form says once that the object has a parent.
+    let autonomous = |writer: &mut BitWriter| writer.write_bits(0b01 | 2 << 2, 5);
+    let twice_below = |writer: &mut BitWriter| {
+        writer.write_bits(0b01 | 1 << 2, 5);
+        writer.write_flag(false);
+        writer.write_exp_golomb(0, 1);
+        writer.write_bits(0b01 | 1 << 2, 5);
+    };
+    for proxy in [&autonomous as &dyn Fn(&mut BitWriter), &twice_below] {
         refuse("range", |writer| {
             segment(1, writer);
             writer.write_exp_golomb(8, 0);
             writer.write_exp_golomb(0, 2);
             writer.write_below(PEBBLE, 2);
             writer.write_exp_golomb(0, 0);
-            writer.write_bits(0b01 | role << 2, 4);
+            proxy(writer);
             writer.write_bits(0b010, 3);
             run(1, writer);
             end(writer);
         });
+    }
+}
+
+#[test]
+fn r22_a_parent_that_is_not_there_counts_as_none() {
+    // A pebble in slot 8, whose parent would be in slot 2, or far above the highest slot.
+    for (is_above, distance) in [(false, 5), (true, 4_000_000_000), (true, u64::from(u32::MAX)), (false, 90)]
+    {
+        let mut client = client();
+        let packet = state(1, SESSION, |writer| {
+            segment(1, writer);
+            writer.write_exp_golomb(8, 0);
+            writer.write_exp_golomb(0, 2);
+            writer.write_below(PEBBLE, 2);
+            writer.write_exp_golomb(0, 0);
+            writer.write_bits(0b01 | 1 << 2, 5);
+            writer.write_flag(is_above);
+            writer.write_exp_golomb(distance, 1);
+            writer.write_flag(false);
+            writer.write_bits(0b010, 3);
+            run(1, writer);
+            end(writer);
+        });
+        client.receive(Duration::ZERO, &packet).unwrap();
+        let (pebble, _) = client.objects::<Pebble>().last().expect("it is there");
+        assert_eq!((client.object_info(pebble).parent(), client.objects::<Pebble>().count()), (None, 2));
     }
 }
 
@@ -439,7 +472,7 @@ fn a_header_that_reaches_before_the_first_packet_is_refused() {
         writer.write_exp_golomb(1, 2);
     });
     let floor = header(|writer| {
-        writer.write_bits(0b10, 2);
+        writer.write_bits(0b010, 3);
         writer.write_exp_golomb(2, 5);
     });
     let acks = header(|writer| {
@@ -449,7 +482,7 @@ fn a_header_that_reaches_before_the_first_packet_is_refused() {
         writer.write_exp_golomb(0, 2);
     });
     let round_trip = header(|writer| {
-        writer.write_bits(0b10, 2);
+        writer.write_bits(0b010, 3);
         writer.write_exp_golomb(0, 5);
         writer.write_exp_golomb(65_536, 5);
     });
