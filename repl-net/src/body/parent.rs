@@ -3,7 +3,7 @@
 //! *Invariant:* no object is its own parent.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use std::num::NonZeroI64;
+use std::num::NonZeroI32;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -15,32 +15,32 @@ pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
 /// How far the slot of a subobject is above that of its parent. Subobjects of one kind, each with a parent of
 /// its own, mostly have the same gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ParentGap(NonZeroI64);
+pub(crate) struct ParentGap(NonZeroI32);
 
 impl ParentGap {
-    /// Returns the gap between two slots, or `None` if they are the same.
+    /// Returns the gap between two slots. `None` if they are the same, or further apart than any two slots are.
     pub(crate) fn between(parent: u32, slot: u32) -> Option<Self> {
-        NonZeroI64::new(i64::from(slot).saturating_sub(parent.into())).map(Self)
+        let gap = i64::from(slot).saturating_sub(parent.into());
+        i32::try_from(gap).ok().and_then(NonZeroI32::new).map(Self)
     }
 
     /// Returns the slot of the parent of the subobject in a slot. `None` if there is no such slot.
     pub(crate) fn parent_of(self, slot: u32) -> Option<u32> {
-        u32::try_from(i64::from(slot).checked_sub(self.0.get())?).ok()
+        u32::try_from(i64::from(slot).checked_sub(self.0.get().into())?).ok()
     }
 
     /// Writes the gap.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         writer.write_flag(self.0.get() < 0);
-        writer.write_exp_golomb(self.0.get().unsigned_abs().saturating_sub(1), 1);
+        writer.write_exp_golomb(u64::from(self.0.get().unsigned_abs()).saturating_sub(1), 1);
     }
 
     /// Reads what [`write`](Self::write) wrote.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let is_below = reader.read_flag()?;
-        let gap = u32::try_from(reader.read_exp_golomb(1)?).map_err(|_| ReadError::OutOfRange)?;
-        let gap = i64::from(gap).saturating_add(1);
-        let gap = NonZeroI64::new(if is_below { gap.saturating_neg() } else { gap });
-        gap.map(Self).ok_or(ReadError::OutOfRange)
+        let distance = i32::try_from(reader.read_exp_golomb(1)?).ok().and_then(|less| less.checked_add(1));
+        let gap = distance.map(|gap| if is_below { gap.saturating_neg() } else { gap });
+        gap.and_then(NonZeroI32::new).map(Self).ok_or(ReadError::OutOfRange)
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn gaps_are_read_as_they_are_written() {
-        let pairs = [(0, 1), (7, 8), (8, 7), (0, u32::MAX), (u32::MAX, 0), (100, 90)];
+        let pairs = [(0, 1), (7, 8), (8, 7), (0, 1 << 30), (1 << 30, 0), (100, 90)];
         for (parent, slot) in pairs {
             let gap = ParentGap::between(parent, slot).expect("they differ");
             let mut writer = BitWriter::new();

@@ -252,7 +252,8 @@ fn exp_golomb_bits(number: u32) -> usize {
 #[derive(Debug, Default)]
 pub(crate) struct SegmentWriter {
     kind: Option<SegmentKind>,
-    gap_order: u32,
+    /// At most 15, in a byte beside the kind, because each connection has a writer.
+    gap_order: u8,
     next_slot: u32,
     entries: u32,
     previous: PreviousLists,
@@ -296,7 +297,7 @@ impl SegmentWriter {
         write_head(kind, gap_order, writer);
         self.previous.clear();
         self.origin = None;
-        (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order, 0, 0);
+        (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order as u8, 0, 0);
     }
 
     /// Begins a segment of entries that are copied from a table. `head` are the bits before the entries.
@@ -367,7 +368,7 @@ impl SegmentWriter {
         let gap = slot.saturating_sub(self.next_slot);
         let (before, after_bits) = (u32::from(self.entries > 0), u32::from(after.is_some()));
         let after = u64::from(after == Some(true));
-        match BitWriter::short_exp_golomb(gap, self.gap_order) {
+        match BitWriter::short_exp_golomb(gap, self.gap_order.into()) {
             Some((code, bits)) => {
                 let end = bits.saturating_add(before);
                 let code = code.wrapping_shl(before) | u64::from(before) | after.wrapping_shl(end);
@@ -383,7 +384,7 @@ impl SegmentWriter {
         if self.entries > 0 {
             writer.write_flag(true);
         }
-        writer.write_exp_golomb(gap.into(), self.gap_order);
+        writer.write_exp_golomb(gap.into(), self.gap_order.into());
         writer.write_bits(after, after_bits);
     }
 
