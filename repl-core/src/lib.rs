@@ -131,6 +131,7 @@ pub mod __private {
     pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::static_program;
     pub use crate::types::unit::Value;
+    pub use crate::types::converted::*;
     pub use crate::types::within::*;
     pub use crate::*;
 

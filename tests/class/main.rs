@@ -10,6 +10,7 @@ mod by_layout;
 mod call_tables;
 mod changelist;
 mod compare;
+mod converted;
 mod forged_maps;
 mod history;
 mod item_layouts;

@@ -106,7 +106,7 @@ impl WireForm {
         match self.content {
             Content::Derived { .. } | Content::ByHand { version: 1, .. } => name(),
             Content::ByHand { version, .. } => format!("{} v{version}", name()),
-            Content::Shape(shape) => full_name(shape.native()),
+            Content::Shape(property) => inner_name(property),
             Content::Around(around, form) => around.type_name(form),
         }
     }
@@ -120,7 +120,7 @@ impl WireForm {
                 let first = widths.next()??;
                 widths.all(|width| width == Some(first)).then_some(first + tag_bits(variants.len()))
             }
-            Content::Shape(shape) => width_bits(shape.native()),
+            Content::Shape(property) => width_bits(property),
             Content::ByHand { .. } | Content::Around(..) => None,
         }
     }

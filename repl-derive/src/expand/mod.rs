@@ -10,6 +10,7 @@ pub(crate) mod field;
 mod location;
 pub(crate) mod net_serialize;
 mod replicated;
+mod serializer;
 mod structure;
 pub(crate) mod stub;
 

@@ -60,7 +60,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             let span = field::generated_span(notify.segments.last()?.ident.span());
             let (private, method) = (field::private_at(container, span), called(notify, span));
             let (member, ty) = (&field.member, field::type_of(container, field));
-            let unit = field.attrs.with.is_some() || field.attrs.atomic.is_some();
+            let unit = field.attrs.has_serializer() || field.attrs.atomic.is_some();
             let fits =
                 (!unit).then(|| quote_spanned!(span=> #private::NotifyOf::<Self, #ty>::fits(&notify);));
             let call = Ident::new(if unit { "call" } else { "call_by_parts" }, span);

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote};
 
-use super::field;
+use super::{field, serializer};
 use crate::ast::Container;
 use crate::derive::Derive;
 
@@ -20,7 +20,7 @@ pub(super) fn generics(container: &Container<'_>) -> Generics {
 
 /// Returns all generated code except the implementation of `Replicated` or `FastArrayItem`.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let serializers = field::serializers(container, generics);
+    let serializers = serializer::expand(container, generics);
     let property = property(container, generics);
     let net_serialize = net_serialize(container, generics);
     let callback_marker = callback_marker(container);
