@@ -21,4 +21,5 @@ mod places;
 mod std_types;
 mod values;
 mod wire_forms;
+mod wire_names;
 mod with_within;

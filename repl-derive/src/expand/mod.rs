@@ -13,6 +13,7 @@ mod replicated;
 mod serializer;
 mod structure;
 pub(crate) mod stub;
+mod wire_name;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, WherePredicate, parse_quote};
 
 use super::enclosure::enclosed;
-use super::{field, serializer};
+use super::{field, serializer, wire_name};
 use crate::ast::{Body, Container, Field};
 
 /// A struct, or one variant of an enum.
@@ -141,7 +141,7 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
 }
 
 fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let form = wire_form(container, forms);
     let write = write(container, forms);

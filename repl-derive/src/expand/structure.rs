@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote};
 
-use super::{field, serializer};
+use super::{field, serializer, wire_name};
 use crate::ast::Container;
 use crate::derive::Derive;
 
@@ -49,7 +49,7 @@ pub(super) fn layout(container: &Container<'_>) -> TokenStream {
 
 /// Returns the table of the struct, and its initial value.
 fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let fields = container.sent().into_iter().enumerate().map(|(index, field)| {
         let member = &field.member;
@@ -100,7 +100,7 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
 
 /// Returns the implementation that sends the whole object as one value: every replicated field in order.
 fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let layout = match container.derive {
         Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),
