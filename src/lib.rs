@@ -428,7 +428,7 @@ pub use repl_core::leaf;
 pub use repl_core::{
     AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Confirmed, Coordinates, Edit, Guid,
     ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError,
-    ReferenceMap, Refusal, Replicated, WireForm, WriteError,
+    ReferenceMap, Refusal, Replicated, WireForm, WithoutFastArrays, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///

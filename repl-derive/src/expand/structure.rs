@@ -55,8 +55,13 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         let member = &field.member;
         field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
     });
-    let span = field::generated_span(ident.span());
-    let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
+    let initial = match container.derive {
+        Derive::Replicated => quote!(#private::initial_object::<Self>()),
+        Derive::FastArrayItem | Derive::NetSerialize | Derive::Rpcs => {
+            let span = field::generated_span(ident.span());
+            quote_spanned!(span=> <Self as ::core::default::Default>::default())
+        }
+    };
     let types = container.sent().into_iter().map(|field| {
         let (member, ty) = (&field.member, field::type_of(container, field));
         quote!(let _: *const #ty = &raw const object.#member;)
