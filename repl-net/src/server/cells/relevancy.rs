@@ -35,7 +35,7 @@ pub enum Relevancy {
     /// An attached object is wherever the other object is: its changes are sent as often, if the other object
     /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within)
     /// from the other object do not receive its `NearOnly` properties.
-    AttachedTo(ObjectRef<()>),
+    AttachedTo(ObjectRef<()>), // for a reference of any type: `Relevancy::attached_to(object)`
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.
     Nobody,
