@@ -11,7 +11,6 @@
 use repl::prelude::*;
 #[cfg(feature = "quic")]
 use repl::quic::{self, Identity, QuicClient, QuicServer, Trust};
-use repl::{Channel, Endpoint, EndpointConfig, Login, MessageOptions};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, error::Error, io, process::ExitCode, sync::LazyLock, thread};

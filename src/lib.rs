@@ -390,7 +390,8 @@
 //!
 //! # Features
 //!
-//! - `glam`: the vectors and quaternions of that crate can be fields, and the vectors positions.
+//! - `glam`: the vectors and quaternions of version 0.34 of that crate can be fields, and the vectors positions.
+//! - `glam-0-33`: the same for version 0.33. With both, fields of the two versions have equal wire forms.
 //! - `indexmap`: the maps and sets of that crate can be fields. Clients get the same entries, but not their
 //!   order.
 //! - `uuid`: `Uuid` can be a field, a key and an item.
@@ -427,7 +428,7 @@ pub use repl_core::leaf;
 pub use repl_core::{
     AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Confirmed, Coordinates, Edit, Guid,
     ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError,
-    ReferenceMap, Refusal, Replicated, WireForm, WriteError,
+    ReferenceMap, Refusal, Replicated, WireForm, WithoutFastArrays, WriteError,
 };
 /// Makes functions of an object remote calls.
 ///
@@ -538,11 +539,13 @@ pub use repl_quic as quic;
 pub use repl_sim as sim;
 
 /// The names that most programs need: the derives with their traits, server, client and endpoint with their
-/// configurations and events, calls, channels of messages, references, conditions, and fast arrays and
-/// recorded maps with the types of their guards and callbacks.
+/// configurations, events and statistics, calls, channels of messages, references, conditions, positions,
+/// prediction and interpolation, fast arrays and recorded maps with the types of their guards and callbacks,
+/// and what a serialiser of your own reads, writes and returns.
 pub mod prelude {
     pub use repl_core::{
-        AssetRef, Callbacks, Condition, ItemId, NetSerialize, ObjectRef, PropertyIndex, Replicated,
+        AssetRef, BitReader, BitWriter, Callbacks, Condition, Confirmed, Coordinates, ItemId, Located,
+        NetSerialize, ObjectRef, PropertyIndex, ReadError, ReferenceMap, Replicated, WriteError,
     };
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
@@ -550,10 +553,11 @@ pub mod prelude {
         ReplicatedMap, ValueMut,
     };
     pub use repl_net::{
-        Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent, CloseReason,
-        ConnectionId, DisconnectReason, Dormancy, Endpoint, EndpointConfig, Group, HostOptions, LocalPlayer,
-        Login, MessageOptions, MulticastCall, NotSent, Register, Relevancy, Role, Rpcs, SendError, Server,
-        ServerCall, ServerConfig, ServerEvent, Session, UpdateRate,
+        ArchetypeId, Area, Audience, CallError, Change, Channel, Client, ClientCall, ClientConfig,
+        ClientEvent, CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
+        EndpointConfig, Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions,
+        MulticastCall, NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server,
+        ServerCall, ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, UpdateRate,
     };
 }
 

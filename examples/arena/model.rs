@@ -401,8 +401,8 @@ pub(crate) mod tenths {
 /// The archetypes of projectiles.
 #[derive(Clone, Copy)]
 pub(crate) struct Archetypes {
-    pub(crate) bolt: repl::ArchetypeId<Projectile>,
-    pub(crate) rocket: repl::ArchetypeId<Projectile>,
+    pub(crate) bolt: ArchetypeId<Projectile>,
+    pub(crate) rocket: ArchetypeId<Projectile>,
 }
 
 /// Registers every class at a server or a client.

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
 /// A value that is written as 16 bytes in one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! *Invariant:* a step depends only on the body and the input, so a client predicts what the server will do.
 
 use repl::prelude::*;
-use repl::{Confirmed, ShownTick};
 
 /// How many ticks a second has, on both sides.
 pub(crate) const HZ: u32 = 60;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use repl::PredictionStats;
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Interpolated, Predict, Predicted, PredictionStats, ShownTick, Smoothed};
 
 use crate::model::{Body, Fighter, HALF_SIDE, HZ, Steer, direction, register};
 

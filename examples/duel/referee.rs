@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{History, InputCounts, TickInput};
+use repl::{History, InputCounts};
 
 use crate::model::{Body, Fighter, HZ, Steer, hits, register};
 

@@ -9,7 +9,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 
-use repl::ItemId;
 use repl::prelude::*;
 
 use crate::model::{Gem, Kind, Stack};

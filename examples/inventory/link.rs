@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use repl::ConnectionStats;
 use repl::prelude::*;
 use repl::sim::{Clock, LinkConditions, Network, PeerId};
 

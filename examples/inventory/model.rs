@@ -4,7 +4,6 @@
 //! the containers.
 
 use repl::prelude::*;
-use repl::{ArrayUpdate, ItemId};
 
 use crate::journal::{self, Entry};
 

@@ -5,7 +5,6 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use repl::Area;
 use repl::prelude::*;
 
 /// A point in the plane, in metres.

@@ -7,9 +7,9 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use repl::ServerMemory;
 use repl::prelude::*;
 use repl::quic::{Identity, QuicConfig, QuicServer};
-use repl::{Login, ServerMemory};
 
 use crate::args::Args;
 use crate::figures::{Tick, Watch};

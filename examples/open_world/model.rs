@@ -3,7 +3,6 @@
 //! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
 
 use repl::prelude::*;
-use repl::{Area, Located};
 
 /// A point in the plane, in metres.
 pub(crate) type Point = [f32; 2];

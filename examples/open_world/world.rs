@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use repl::Audience;
 use repl::prelude::*;
 use repl::sim::Rng;
 

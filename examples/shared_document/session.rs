@@ -146,7 +146,7 @@ impl Session {
     }
 
     /// Returns the traffic to each client.
-    pub(crate) fn sent(&self) -> impl Iterator<Item = repl::ConnectionStats> {
+    pub(crate) fn sent(&self) -> impl Iterator<Item = ConnectionStats> {
         self.readers
             .iter()
             .map(|reader| self.server.connection_info(reader.connection).stats().unwrap_or_default())

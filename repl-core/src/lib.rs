@@ -98,7 +98,7 @@ pub use schema::location::{Coordinates, Located};
 pub use schema::map::Map;
 pub use schema::program::Program;
 pub use schema::property::Property;
-pub use schema::replicated::{Edit, Replicated};
+pub use schema::replicated::{Edit, Replicated, WithoutFastArrays};
 pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
@@ -123,13 +123,15 @@ pub mod __private {
     pub use crate::schema::program::{Parent, Tables};
     pub use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
     pub use crate::schema::replicated::{
-        EveryFieldIsSend, EveryFieldIsSync, InAnObject, assert_in_an_object,
+        EveryFieldIsSend, EveryFieldIsSync, FastArrays, InAnObject, InAnObjectOf, initial_object,
     };
     pub use crate::schema::shape::{Around, Field, Shape};
     pub use crate::schema::unit_tables::UnitTables;
     pub use crate::schema::value::{assert_named, unsaid};
     pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
+    pub use crate::schema::wire_name::WireName;
     pub use crate::static_program;
+    pub use crate::types::converted::*;
     pub use crate::types::unit::Value;
     pub use crate::types::within::*;
     pub use crate::*;

@@ -51,6 +51,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         notifies(container, field, errors);
         starts_off_can_be_switched(container, field, errors);
         one_form(field, errors);
+        conversions_define_the_form(field, errors);
         whole_values_have_their_own_form(field, errors);
         saturates_something(field, errors);
         numbers(field, errors);
@@ -400,10 +401,27 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
+/// Refuses `as` together with an attribute that defines the whole wire form, too.
+fn conversions_define_the_form(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    if attrs.form.is_none() {
+        return;
+    }
+    if let Some(with) = &attrs.with {
+        errors.at(with.span, "`as` and `with` each define the wire format: remove one of them");
+    }
+    if let Some(atomic) = &attrs.atomic {
+        errors.at(atomic.span, "`as` already sends the value as a whole: remove `atomic`");
+    }
+}
+
 /// Refuses attributes that change how the library writes a field, if the field is `atomic` or has its own
 /// serialiser.
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
+    if attrs.form.is_some() {
+        return;
+    }
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
         (Some(_), _) => ("with", "the module of `with` defines the wire format"),
         (None, Some(_)) => ("atomic", "an `atomic` value is sent in the format of its type"),
@@ -523,7 +541,7 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
 /// Refuses a type that contains itself, because its table would be endless. This function finds only simple
 /// cases. The compiler reports the others as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
-    if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
+    if !field.attrs.has_serializer() && holds(field.ty, container.ident()) {
         let ident = container.ident();
         let instead = match container.derive {
             Derive::FastArrayItem => {

@@ -12,3 +12,22 @@ pub(crate) enum Derive {
     /// `NetSerialize`. The variants are calls, and the fields are their parameters.
     Rpcs,
 }
+
+impl Derive {
+    /// Returns the name that users write.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Replicated => "Replicated",
+            Self::FastArrayItem => "FastArrayItem",
+            Self::NetSerialize => "NetSerialize",
+            Self::Rpcs => "rpcs",
+        }
+    }
+
+    /// Returns the derive that has this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Replicated, Self::FastArrayItem, Self::NetSerialize]
+            .into_iter()
+            .find(|derive| derive.name() == name)
+    }
+}

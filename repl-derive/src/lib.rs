@@ -16,6 +16,7 @@ mod ast;
 mod attr;
 mod check;
 mod derive;
+mod earlier;
 mod error;
 mod expand;
 mod rpcs;
@@ -36,7 +37,7 @@ use crate::derive::Derive;
 #[doc = include_str!("../attributes.md")]
 #[proc_macro_derive(Replicated, attributes(replicated))]
 pub fn derive_replicated(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::Replicated, input.into()).into()
+    derived(Derive::Replicated, input)
 }
 
 /// Makes a struct an item of fast arrays: every field without `skip` is compared, sent and reported to
@@ -54,7 +55,7 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// For types that are spawned on their own, derive [`Replicated`](macro@Replicated) instead.
 #[proc_macro_derive(FastArrayItem, attributes(replicated))]
 pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::FastArrayItem, input.into()).into()
+    derived(Derive::FastArrayItem, input)
 }
 
 /// Makes a struct or an enum a value that is sent as a unit: every field without `skip`, in order.
@@ -68,7 +69,7 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
 /// review which fields or variants were changed.
 #[proc_macro_derive(NetSerialize, attributes(replicated))]
 pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
-    expand::derive(Derive::NetSerialize, input.into()).into()
+    derived(Derive::NetSerialize, input)
 }
 
 /// Makes functions of an object remote calls: one side calls them, and the other side runs them.
@@ -85,4 +86,13 @@ pub fn rpcs(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn rpc(_: TokenStream, item: TokenStream) -> TokenStream {
     rpcs::rpc(item.into()).into()
+}
+
+/// Runs a derive, unless another derive of this crate comes before it.
+fn derived(derive: Derive, input: TokenStream) -> TokenStream {
+    let (input, file) = (input.into(), proc_macro::Span::call_site().local_file());
+    match file.and_then(|file| earlier::refusal(derive, &input, &file)) {
+        Some(error) => error.into_compile_error().into(),
+        None => expand::derive(derive, input).into(),
+    }
 }

@@ -119,6 +119,7 @@ pub mod __private {
     pub use crate::calls::invocation::Invocation;
     pub use crate::calls::rpcs::CallSender;
     pub use crate::calls::table::{CallEntry, Parameter, checked_per_second};
+    pub use crate::client::SpawnedByAClient;
     pub use crate::{
         CallError, CallKind, CallTable, ClientCall, ConnectionId, MulticastCall, Rpcs, ServerCall,
     };

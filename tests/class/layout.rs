@@ -358,6 +358,8 @@ impl Replicated for Impostor {
 
     type CallbackPolicy = repl::__private::NoCallbacks;
 
+    type FastArrays = repl::__private::FastArrays<false>;
+
     fn program() -> repl::tools::Program {
         Mixed::program()
     }

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::pair::Pair;
-use repl::BitReader;
 use repl::prelude::*;
 
 /// A type that does not depend on this library.
@@ -107,7 +106,7 @@ fn flags_counts_and_padding_are_written_around_the_module() {
         #[replicated(with = heading)]
         many: Vec<Heading>,
     }
-    let mut writer = repl::BitWriter::new();
+    let mut writer = BitWriter::new();
     let ship = Ship { maybe: Some(Heading(5.0)), many: vec![Heading(6.0)] };
     NetSerialize::write(&ship, &mut writer).expect("it has a form");
     let bytes = writer.into_bytes();

@@ -33,7 +33,7 @@ fn boat(length: u16) -> Boat {
 }
 
 /// Returns the archetypes of small and large boats.
-fn register(side: &mut impl Register) -> [repl::ArchetypeId<Boat>; 2] {
+fn register(side: &mut impl Register) -> [ArchetypeId<Boat>; 2] {
     let few = MessageOptions { per_second: 5, ..MessageOptions::default() };
     side.register::<Boat>();
     side.register_message::<Note>(Channel::Ordered);

@@ -10,6 +10,7 @@ mod support;
 mod budget;
 mod dormancy;
 mod external;
+mod generic_classes;
 mod lifecycles;
 mod names;
 mod rates;

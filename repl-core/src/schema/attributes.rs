@@ -229,7 +229,7 @@ const fn width(attribute: &str, bits: i128, widths: &RangeInclusive<u8>) -> u8 {
     label = "not a value that can be cloned and replicated",
     note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
     note = "a fast array is sent item by item, so it cannot be `atomic`: write `atomic` on a field of its items, or use a `Vec`",
-    note = "for a type of another crate, write `#[replicated(with = module)]`",
+    note = "for a type of another crate, write `#[replicated(as = Form)]`, where `Form` is a type that can be replicated, such as `[f32; 3]`, and converts to and from it, or `#[replicated(with = module)]`",
     note = "if it is a map or a set: its keys are compared by `Eq` and `Hash`, or by `Ord` if it is sorted, so a float cannot be a key: use an integer, for example a number of millimetres"
 )]
 pub trait Unit: Sized {

@@ -138,7 +138,7 @@ fn add_form(form: &WireForm, path: &str, forms: &mut Vec<Form>) {
                 add_fields(fields, &path, forms);
             }
         }
-        Content::Shape(shape) => add(shape.native(), path.to_owned(), forms),
+        Content::Shape(property) => add(property, path.to_owned(), forms),
         Content::Around(around, inner) => {
             push(path, form.type_name(), named.number(around.checksum(0)));
             add_form(inner, &format!("{path}[]"), forms);

@@ -25,7 +25,7 @@ use crate::schema::replicated::Replicated;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a position, because it does not implement `Coordinates`",
     label = "not a position",
-    note = "positions are arrays of two or three numbers, `glam` vectors with the feature `glam`, and types of your own that implement `repl::Coordinates`",
+    note = "positions are arrays of two or three numbers, `glam` vectors with the feature of their version (`glam` for 0.34, `glam-0-33` for 0.33), and types of your own that implement `repl::Coordinates`",
     note = "to compute positions from other fields, remove `location`, and pass a function to `ClassHandle::locate`"
 )]
 pub trait Coordinates {

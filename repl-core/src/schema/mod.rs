@@ -37,3 +37,4 @@ pub(crate) mod unit_tables;
 pub(crate) mod value;
 pub(crate) mod whole_number;
 pub(crate) mod wire_form;
+pub(crate) mod wire_name;

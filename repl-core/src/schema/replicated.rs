@@ -3,6 +3,8 @@
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
+use std::marker::PhantomData;
+
 use crate::schema::callbacks::ObjectCallbackPolicy;
 use crate::schema::editor::Editor;
 use crate::schema::layout_of::LayoutOf;
@@ -38,22 +40,50 @@ pub trait InAnObject {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> InAnObject for T {}
 
-/// Compiles only if the type can be that of any field of an object.
+/// Returns the initial value of an object. The derive calls this function and not `Default` itself, so that the
+/// compiler reports only once that an object has no `Default`.
 #[doc(hidden)]
-pub const fn assert_in_an_object<T: InAnObject>() {}
+#[must_use]
+pub fn initial_object<T: Replicated>() -> T {
+    T::default()
+}
+
+/// A type whose name is valid only if a field of an object can have the type `T`.
+#[doc(hidden)]
+pub struct InAnObjectOf<T: InAnObject>(PhantomData<T>);
+
+/// Says that a class has fast arrays, or none that the derive knows of.
+#[doc(hidden)]
+pub struct FastArrays<const ANY: bool>;
+
+/// A class without fast arrays. Its objects can be compared through `&`, because a comparison gives no ids to
+/// new items. The derive of [`Replicated`] implements this trait for each such class.
+///
+/// A generic class also has this trait, because its fields depend on its arguments. If an argument brings fast
+/// arrays into it, the program does not build.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has or may have fast arrays, so the server must be able to write new ids to their items",
+    label = "compares through `&`",
+    note = "call `compare_mut(object, &mut live)` instead of `compare(object, &live)`; in a function for all classes, write `T: Replicated + WithoutFastArrays` to call `compare`"
+)]
+pub trait WithoutFastArrays: Replicated {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Replicated<FastArrays = FastArrays<false>>> WithoutFastArrays for T {}
 
 /// The editor of objects of the type `T`, for the signatures of functions that take one.
 pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
 
 /// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
-/// All fields of an object must be `Send` and `Sync`, including those that are not replicated.
+/// All fields of an object must be `Send` and `Sync`, including those that are not replicated. A client makes
+/// a new object by `Default`, before it reads the first values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
     note = "write `#[derive(Replicated, Default)]` on the struct, and `#[replicated]` on each field to replicate",
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use values as fields of an object, as messages (`register_message`) or as inputs (`register_inputs`)"
 )]
-pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
+pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + EveryFieldIsSync {
     /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. The
     /// layout can be printed as a table, which people can review.
     const LAYOUT: &'static LayoutOf<Self>;
@@ -62,6 +92,11 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     /// or [`NoCallbacks`](crate::schema::callbacks::NoCallbacks).
     #[doc(hidden)]
     type CallbackPolicy: ObjectCallbackPolicy<Self>;
+
+    /// Whether the class has fast arrays, as far as the compiler knows it before it knows the arguments of
+    /// generic types.
+    #[doc(hidden)]
+    type FastArrays;
 
     /// Returns the program of the type, which is the layout of the type as a flat list of commands. Objects
     /// are compared, written and read with the program. For types without generic parameters the tables of

@@ -69,8 +69,8 @@ pub(crate) enum Content {
     /// The fields of a struct, or of all variants of an enum. Each variant has its name and the number of its
     /// fields. A struct has no variants.
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
-    /// All values that the shape describes, in order.
-    Shape(&'static Shape),
+    /// All values that the shape describes, in order, with the attributes of a field.
+    Shape(Formatted),
     /// Values of another form, and what is written around them.
     Around(&'static Around, &'static WireForm),
 }
@@ -249,6 +249,12 @@ impl Field {
             push: false,
             starts_off: false,
         }
+    }
+
+    /// Returns the name of the field's type on the wire.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        self.shape.name
     }
 
     /// Sets another wire form for all leaves in the field.

@@ -66,7 +66,7 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
             let inner: Vec<_> = fields.iter().map(|field| inner_name(property.field(field))).collect();
             format!("({})", inner.join(", "))
         }
-        Kind::Struct(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
+        Kind::Struct(_) => with_arguments(property.shape.name, (property.shape.rust_name)()),
     }
 }
 
@@ -102,11 +102,11 @@ fn most(property: Formatted) -> Option<u32> {
 impl WireForm {
     /// Returns the name of the type with its generic arguments, and the version if it is not 1.
     pub(crate) fn type_name(&self) -> String {
-        let name = || format!("{}{}", self.name, arguments((self.rust_name)()));
+        let name = || with_arguments(self.name, (self.rust_name)());
         match self.content {
             Content::Derived { .. } | Content::ByHand { version: 1, .. } => name(),
             Content::ByHand { version, .. } => format!("{} v{version}", name()),
-            Content::Shape(shape) => full_name(shape.native()),
+            Content::Shape(property) => inner_name(property),
             Content::Around(around, form) => around.type_name(form),
         }
     }
@@ -120,7 +120,7 @@ impl WireForm {
                 let first = widths.next()??;
                 widths.all(|width| width == Some(first)).then_some(first + tag_bits(variants.len()))
             }
-            Content::Shape(shape) => width_bits(shape.native()),
+            Content::Shape(property) => width_bits(property),
             Content::ByHand { .. } | Content::Around(..) => None,
         }
     }
@@ -157,6 +157,11 @@ impl Around {
             Self::Map(key, inner) => format!("Map<{}, {}>", full_name(key.native()), inner.type_name(form)),
         }
     }
+}
+
+/// Returns the wire name of a type with its generic arguments. Most wire names have them already.
+fn with_arguments(name: &str, rust_name: &str) -> String {
+    if name.ends_with('>') { name.to_owned() } else { format!("{name}{}", arguments(rust_name)) }
 }
 
 /// Returns the generic arguments of a type, with their angle brackets and without module paths. The function

@@ -56,7 +56,7 @@ impl UnitTables {
             Content::Derived { fields, .. } => {
                 fields.iter().for_each(|field| self.add_property(field.formatted()));
             }
-            Content::Shape(shape) => self.add_property(shape.native()),
+            Content::Shape(property) => self.add_property(property),
             Content::Around(around, form) => {
                 around.keys().for_each(|key| self.add_property(key.native()));
                 self.add_form(form);
@@ -99,9 +99,9 @@ impl WireForm {
         match self.content {
             Content::ByHand { parameters, .. } => !parameters.is_empty(),
             Content::Derived { fields, variants } => !fields.is_empty() || !variants.is_empty(),
-            Content::Shape(shape) => match shape.kind {
-                Kind::Struct(fields) if !shape.is_tuple() => !fields.is_empty(),
-                _ => !inside(shape.native(), "").is_empty(),
+            Content::Shape(property) => match property.shape.kind {
+                Kind::Struct(fields) if !property.shape.is_tuple() => !fields.is_empty(),
+                _ => !inside(property, "").is_empty(),
             },
             Content::Around(..) => false,
         }
@@ -123,8 +123,16 @@ impl WireForm {
             }
             Content::Derived { fields, variants: [] } => of_fields(fields),
             Content::Derived { variants, .. } => self.table_of_variants(tag_bits(variants.len())),
-            Content::Shape(Shape { kind: Kind::Struct(fields), .. }) => of_fields(fields),
-            Content::Shape(shape) => of_fields(&[Field::new("", 0, shape)]),
+            Content::Shape(property) => match property.shape.kind {
+                Kind::Struct(fields) => {
+                    let formatted = |field: &Field| field.format(property.field(field).format);
+                    of_fields(&fields.iter().map(formatted).collect::<Vec<_>>())
+                }
+                _ => {
+                    let field = Field::new("", 0, property.shape).format(property.format);
+                    of_fields(&[Field { max_len: property.max_len, ..field }])
+                }
+            },
             Content::Around(..) => {
                 let mut table = Columns::new(&["type", "bits"]);
                 table.push([self.type_name(), "–".to_owned()]);

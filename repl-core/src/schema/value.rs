@@ -122,7 +122,7 @@ pub(crate) fn same_bits(
 }
 
 /// A serialiser for values of another type `T`. `with = module` makes this serialiser from the module's
-/// functions `write` and `read` and its constants `NAME` and `VERSION`.
+/// functions `write` and `read` and its constants `NAME` and `VERSION`, and `as = Form` from conversions.
 pub trait With<T>: 'static {
     /// Identifies the serialiser in checksums and layouts: this is the `NAME` of the module.
     const WIRE_NAME: &'static str;
@@ -130,6 +130,10 @@ pub trait With<T>: 'static {
     /// The version of the wire form, as in [`NetSerialize::WIRE_VERSION`]. The version is the constant
     /// `VERSION` of the module, or 1 if the module has no `VERSION`.
     const WIRE_VERSION: u32;
+
+    /// The wire form of one value.
+    #[doc(hidden)]
+    const FORM: &'static WireForm = &WireForm::of_module::<T, Self>();
 
     /// What is written around the module's values, if the field is a collection of them.
     #[doc(hidden)]

@@ -68,13 +68,26 @@ impl WireForm {
         Self { name, rust_name: || "", content: Content::ByHand { version, parameters: &[] }, checksum }
     }
 
-    /// Returns the form of a field with its own serialiser (`with = module`).
+    /// Returns the form of a field with its own serialiser (`with = module`, or `as = Form`).
     pub(crate) const fn custom<T, W: With<T>>() -> Self {
-        let form = const { &Self::named(W::WIRE_NAME, W::WIRE_VERSION) };
         match W::AROUND {
-            Around::Nothing => *form,
-            around => Self::around(form.name, around, form),
+            Around::Nothing => *W::FORM,
+            around => Self::around(W::FORM.name, around, W::FORM),
         }
+    }
+
+    /// Returns the form of the values of a `with` module.
+    pub(crate) const fn of_module<T, W: With<T> + ?Sized>() -> Self {
+        Self::named(W::WIRE_NAME, W::WIRE_VERSION)
+    }
+
+    /// Returns the form of a value with the attributes of its field.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_field(field: &Field) -> Self {
+        let (shape, checksum) = (field.shape, Checksum::new().field(field).finish());
+        let content = Content::Shape(field.formatted());
+        Self { name: shape.name, rust_name: shape.rust_name, content, checksum }
     }
 
     /// Returns the form of values of the form `form` with `around` around them.
@@ -116,13 +129,23 @@ impl WireForm {
     #[must_use]
     pub const fn of_layout(layout: &Layout) -> Self {
         let (shape, checksum) = (layout.shape, layout.checksum());
-        Self { name: shape.name, rust_name: shape.rust_name, content: Content::Shape(shape), checksum }
+        Self {
+            name: shape.name,
+            rust_name: shape.rust_name,
+            content: Content::Shape(shape.native()),
+            checksum,
+        }
     }
 
     /// Returns the form of a type whose shape decides its bits.
     pub(crate) const fn of_shape(shape: &'static Shape) -> Self {
         let checksum = Checksum::new().field(&Field::new("", 0, shape)).finish();
-        Self { name: shape.name, rust_name: shape.rust_name, content: Content::Shape(shape), checksum }
+        Self {
+            name: shape.name,
+            rust_name: shape.rust_name,
+            content: Content::Shape(shape.native()),
+            checksum,
+        }
     }
 
     /// Returns the name of the type on the wire.
@@ -155,7 +178,7 @@ impl Content {
     /// derives `NetSerialize` has refused such a struct already.
     pub(crate) const fn marked(self) -> Option<&'static Shape> {
         match self {
-            Self::Shape(shape) => Some(shape),
+            Self::Shape(property) => Some(property.shape),
             Self::Around(_, form) => form.content.marked(),
             Self::ByHand { .. } | Self::Derived { .. } => None,
         }

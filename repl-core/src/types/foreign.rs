@@ -1,11 +1,15 @@
 //! Types of other crates as fields. The types of another crate need the feature that has the name of that
-//! crate.
+//! crate. A feature for an older version has this version in its name.
 //!
 //! *Invariant:* a foreign type is written as the numbers that it consists of in memory.
-#![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
+#![cfg_attr(
+    any(feature = "glam", feature = "glam-0-33"),
+    expect(unsafe_code, reason = "types state their own shapes")
+)]
 
-/// The vectors and quaternions of `glam`, replicated as arrays of their components.
-#[cfg(feature = "glam")]
+/// The vectors and quaternions of `glam`, replicated as arrays of their components. Each version of `glam` has
+/// a feature of its own. The types have the same wire forms in all versions.
+#[cfg(any(feature = "glam", feature = "glam-0-33"))]
 mod glam_types {
     use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
     use crate::ids::reference::ReferenceMap;
@@ -18,42 +22,29 @@ mod glam_types {
     use crate::types::std::net_serialize_by_shape;
 
     macro_rules! components {
-        ($($type:ident: [$component:ty; $len:literal] $($fit:ident)*;)*) => {$(
+        ($glam:ident: $($type:ident: [$component:ty; $len:literal] $($fit:ident)*;)*) => {$(
             const _: () = assert!(
-                size_of::<glam::$type>() == size_of::<[$component; $len]>()
-                    && align_of::<glam::$type>() >= align_of::<[$component; $len]>()
+                size_of::<$glam::$type>() == size_of::<[$component; $len]>()
+                    && align_of::<$glam::$type>() >= align_of::<[$component; $len]>()
             );
 
             // SAFETY: a value of the type consists of its components, one after the other, without padding.
             // The assertion above and glam's own `AsRef<[component; len]>` show that there is no padding.
-            unsafe impl Property for glam::$type {
+            unsafe impl Property for $glam::$type {
                 const SHAPE: &'static Shape =
                     &Shape::fixed_array::<Self>(stringify!($type), <$component as Property>::SHAPE, $len);
                 fn initial() -> Self {
                     Self::default()
                 }
             }
-            net_serialize_by_shape!([] glam::$type, stringify!($type));
-            $(impl $fit for glam::$type {})*
+            net_serialize_by_shape!([] $glam::$type, stringify!($type));
+            $(impl $fit for $glam::$type {})*
         )*};
     }
 
-    components! {
-        Vec2: [f32; 2] Quantizable;
-        Vec3: [f32; 3] Quantizable UnitVector;
-        Vec4: [f32; 4] Quantizable;
-        Quat: [f32; 4] UnitQuaternion;
-        DVec2: [f64; 2] Quantizable;
-        DVec3: [f64; 3] Quantizable;
-        IVec2: [i32; 2] Ranged;
-        IVec3: [i32; 3] Ranged;
-        UVec2: [u32; 2] Ranged;
-        UVec3: [u32; 3] Ranged;
-    }
-
     macro_rules! coordinates {
-        ($($type:ident)*) => {$(
-            impl Coordinates for glam::$type {
+        ($glam:ident: $($type:ident)*) => {$(
+            impl Coordinates for $glam::$type {
                 const IS_FLAT: bool = Self::AXES.len() == 2;
 
                 fn coordinates(&self) -> [f32; 3] {
@@ -63,7 +54,29 @@ mod glam_types {
         )*};
     }
 
-    coordinates! { Vec2 Vec3 DVec2 DVec3 IVec2 IVec3 UVec2 UVec3 }
+    /// Implements the traits of fields for the types of one version of `glam`.
+    macro_rules! types_of {
+        ($glam:ident) => {
+            components! { $glam:
+                Vec2: [f32; 2] Quantizable;
+                Vec3: [f32; 3] Quantizable UnitVector;
+                Vec4: [f32; 4] Quantizable;
+                Quat: [f32; 4] UnitQuaternion;
+                DVec2: [f64; 2] Quantizable;
+                DVec3: [f64; 3] Quantizable;
+                IVec2: [i32; 2] Ranged;
+                IVec3: [i32; 3] Ranged;
+                UVec2: [u32; 2] Ranged;
+                UVec3: [u32; 3] Ranged;
+            }
+            coordinates! { $glam: Vec2 Vec3 DVec2 DVec3 IVec2 IVec3 UVec2 UVec3 }
+        };
+    }
+
+    #[cfg(feature = "glam")]
+    types_of!(glam);
+    #[cfg(feature = "glam-0-33")]
+    types_of!(glam_033);
 }
 
 /// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
@@ -143,6 +156,40 @@ mod tests {
         assert_eq!(glam::DVec2::new(1.0, -2.5).coordinates(), [1.0, -2.5, 0.0]);
         assert_eq!(glam::IVec2::new(1, -2).coordinates(), [1.0, -2.0, 0.0]);
         const { assert!(glam::UVec2::IS_FLAT && glam::DVec2::IS_FLAT && !glam::DVec3::IS_FLAT) }
+    }
+}
+
+#[cfg(all(test, feature = "glam", feature = "glam-0-33"))]
+mod glam_version_tests {
+    use crate::{BitWriter, Coordinates, NetSerialize, NoObjects, Property, ReferenceMap};
+
+    /// Compares the wire forms of types of the same name in both versions.
+    macro_rules! assert_agree {
+        ($($type:ident)*) => {$(
+            assert_eq!(<glam::$type>::WIRE_NAME, <glam_033::$type>::WIRE_NAME);
+            assert_eq!(<glam::$type>::WIRE_FORM.checksum(), <glam_033::$type>::WIRE_FORM.checksum());
+        )*};
+    }
+
+    #[test]
+    fn types_have_the_same_wire_forms_in_both_versions() {
+        assert_agree! { Vec2 Vec3 Vec4 Quat DVec2 DVec3 IVec2 IVec3 UVec2 UVec3 }
+    }
+
+    #[test]
+    fn one_version_reads_what_the_other_version_writes() {
+        let mut writer = BitWriter::new();
+        glam::Vec3::new(1.0, -2.5, 3.0).write(&mut writer).unwrap();
+        let (bits, mut references) = (writer.as_slice(), ReferenceMap::new(&NoObjects));
+        let read = glam_033::Vec3::read(&mut bits.reader(), &mut references);
+        assert_eq!(read, Ok(glam_033::Vec3::new(1.0, -2.5, 3.0)));
+    }
+
+    #[test]
+    fn vectors_of_both_versions_are_positions() {
+        fn assert_position<T: Property + Coordinates>() {}
+        assert_position::<glam::Vec3>();
+        assert_position::<glam_033::Vec3>();
     }
 }
 

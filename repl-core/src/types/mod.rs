@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod confirmed;
+pub(crate) mod converted;
 pub(crate) mod foreign;
 pub(crate) mod maps;
 pub(crate) mod std;

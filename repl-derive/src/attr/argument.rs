@@ -9,6 +9,7 @@ use quote::ToTokens;
 use syn::parse::{Parse, Parser};
 use syn::{
     Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, MacroDelimiter, Meta, Path, RangeLimits, Result,
+    Type,
 };
 
 use super::condition;
@@ -83,6 +84,10 @@ impl Argument {
                 format!("write it without parentheses: `{} = {written}`", self.key),
             ));
         }
+        self.parsed()
+    }
+
+    pub(crate) fn ty(&self) -> Result<Type> {
         self.parsed()
     }
 

@@ -13,7 +13,7 @@ mod rpc;
 mod unknown;
 
 use proc_macro2::Span;
-use syn::{Attribute, Ident, LitStr, Path};
+use syn::{Attribute, Ident, LitStr, Path, Type};
 
 use crate::derive::Derive;
 use crate::error::Errors;
@@ -55,6 +55,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) saturate: Flag,
     pub(crate) max_len: Option<At<Number>>,
     pub(crate) with: Option<At<Path>>,
+    /// The type of the attribute `as`.
+    pub(crate) form: Option<At<Type>>,
     pub(crate) atomic: Flag,
     pub(crate) name: Option<At<LitStr>>,
 }
@@ -96,10 +98,16 @@ impl FieldAttrs {
             "saturate" => arg.put(&mut attrs.saturate, Argument::flag),
             "max_len" => arg.put(&mut attrs.max_len, Argument::number),
             "with" => arg.put(&mut attrs.with, Argument::path),
+            "as" => arg.put(&mut attrs.form, Argument::ty),
             "atomic" => arg.put(&mut attrs.atomic, Argument::flag),
             _ => arg.put(&mut attrs.name, Argument::text),
         });
         attrs
+    }
+
+    /// Returns whether the field is written by a serialiser of its own, and not by that of its type.
+    pub(crate) fn has_serializer(&self) -> bool {
+        self.with.is_some() || self.form.is_some()
     }
 
     /// Returns the name and span of each attribute that the field has, in a fixed order.
@@ -121,6 +129,7 @@ impl FieldAttrs {
             ("saturate", of(&self.saturate)),
             ("max_len", of(&self.max_len)),
             ("with", of(&self.with)),
+            ("as", of(&self.form)),
             ("atomic", of(&self.atomic)),
             ("name", of(&self.name)),
         ];

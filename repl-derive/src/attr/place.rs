@@ -47,6 +47,7 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
     ("saturate", "saturate"),
     ("max_len", "max_len = 64"),
     ("with", "with = module"),
+    ("as", "as = [f32; 3]"),
     ("atomic", "atomic"),
     ("name", "name = \"…\""),
 ];

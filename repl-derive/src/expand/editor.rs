@@ -119,7 +119,7 @@ impl Setter<'_> {
         let (private, member, vis, docs) = (container.private(), &field.member, field.vis, &field.docs);
         let (name, ty) = (setter_name(field), field::type_of(container, field));
         let doc = self.doc(&format!("Sets `{}`, and marks it if the new value differs.", name.unraw()));
-        let call = if field.attrs.with.is_some() {
+        let call = if field.attrs.has_serializer() {
             let serializer = field::serializer(container, (*index).into());
             quote!(set_with::<#ty, #serializer>)
         } else {
@@ -164,7 +164,7 @@ impl Setter<'_> {
     fn element(&self, body: &impl Fn(TokenStream) -> TokenStream) -> Option<TokenStream> {
         let Self { container, field, index, .. } = self;
         let element = element_type(field.ty)?;
-        if field.attrs.with.is_some() || container.depends_on_parameters(element) {
+        if field.attrs.has_serializer() || container.depends_on_parameters(element) {
             return None;
         }
         let (private, member, vis, docs) = (container.private(), &field.member, field.vis, &field.docs);

@@ -4,9 +4,9 @@
 //! bounds state which traits the type must implement.
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
+use syn::{Generics, Ident, WherePredicate, parse_quote};
 
 use crate::ast::{Container, Field, without_self};
 use crate::attr::{Number, QuantizeForm};
@@ -25,6 +25,18 @@ pub(crate) fn generated_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
+/// Returns the type to which the attributes for numbers apply: the type of the field, or the one that `as`
+/// names.
+pub(super) fn formatted_type(container: &Container<'_>, field: &Field<'_>) -> TokenStream {
+    match &field.attrs.form {
+        Some(form) => {
+            let (ident, (_, generics, _)) = (container.ident(), container.generics().split_for_impl());
+            without_self(form.value.to_token_stream(), &quote!(#ident #generics))
+        }
+        None => type_of(container, field),
+    }
+}
+
 /// Returns the path to the module that has everything that generated code uses, with the given span.
 pub(crate) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
@@ -37,7 +49,7 @@ pub(crate) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
 /// Returns the shape of the field's type as a `&'static Shape`.
 fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span) -> TokenStream {
     let (private, ty) = (private_at(container, span), type_of(container, field));
-    if field.attrs.with.is_some() {
+    if field.attrs.has_serializer() {
         let serializer = serializer(container, index);
         quote_spanned!(span=> &#private::Shape::custom::<#ty, #serializer>())
     } else if field.attrs.atomic.is_some() {
@@ -78,20 +90,26 @@ pub(super) fn entry(
         let ty = type_of(container, field);
         quote_spanned!(span=> .atomic::<#ty>())
     });
+    let numbers = attrs.form.is_none().then(|| numbers(container, field, span));
+    quote_spanned! {span=>
+        #private::Field::new(#name, #offset, #shape) #condition #starts_off #notify #push #atomic #numbers.checked()
+    }
+}
+
+/// Returns method calls on a table entry that set the wire form of numbers and the greatest length.
+pub(super) fn numbers(container: &Container<'_>, field: &Field<'_>, span: Span) -> TokenStream {
     let format = format(container, field, span);
-    let max_len = attrs.max_len.as_ref().map(|max_len| {
-        let (ty, max_len) = (type_of(container, field), whole(container, &max_len.value));
+    let max_len = field.attrs.max_len.as_ref().map(|max_len| {
+        let (ty, max_len) = (formatted_type(container, field), whole(container, &max_len.value));
         quote_spanned!(span=> .max_len_of::<#ty>(#max_len))
     });
-    quote_spanned! {span=>
-        #private::Field::new(#name, #offset, #shape) #condition #starts_off #notify #push #atomic #format #max_len.checked()
-    }
+    quote!(#format #max_len)
 }
 
 /// Returns the span of the attribute that defines the field's wire form. Errors in the table entry are
 /// reported at this span.
-fn form_span(field: &Field<'_>) -> Span {
-    let forms = ["quantize", "bits", "range", "max_len", "with", "atomic"];
+pub(super) fn form_span(field: &Field<'_>) -> Span {
+    let forms = ["quantize", "bits", "range", "max_len", "with", "as", "atomic"];
     let said = field.attrs.names_and_spans().into_iter().find(|(name, _)| forms.contains(name));
     said.map_or_else(|| field.ty.span(), |(_, span)| span)
 }
@@ -99,7 +117,7 @@ fn form_span(field: &Field<'_>) -> Span {
 /// Returns a method call on the table entry that sets the wire form of the field's numbers. The call compiles
 /// only if the field's type supports this form.
 fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<TokenStream> {
-    let ty = type_of(container, field);
+    let ty = formatted_type(container, field);
     let attrs = &field.attrs;
     let saturate = attrs.saturate.is_some();
     if let Some(bits) = &attrs.bits {
@@ -185,6 +203,10 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
         let attrs = &field.attrs;
         if attrs.with.is_some() {
             predicates.push(parse_quote!(#ty: ::core::clone::Clone + 'static));
+        } else if attrs.form.is_some() {
+            let form = formatted_type(container, field);
+            predicates.push(parse_quote!(#ty: ::core::clone::Clone + ::core::convert::Into<#form> + 'static));
+            predicates.push(parse_quote!(#form: #private::Property + ::core::convert::Into<#ty>));
         } else if attrs.atomic.is_some() {
             predicates
                 .push(parse_quote!(#ty: #private::Property + #private::NetSerialize + ::core::clone::Clone));
@@ -194,8 +216,9 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
         if container.derive == Derive::Replicated {
             predicates.push(parse_quote!(#ty: ::core::marker::Send + ::core::marker::Sync));
         }
+        let formatted = formatted_type(container, field);
         for required in traits(container, field) {
-            predicates.push(parse_quote!(#ty: #required));
+            predicates.push(parse_quote!(#formatted: #required));
         }
     }
     predicates
@@ -217,7 +240,7 @@ pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> 
 }
 
 /// Returns the name of the generated serialiser for the field with this index among the fields that are sent.
-fn serializer_name(index: usize) -> Ident {
+pub(super) fn serializer_name(index: usize) -> Ident {
     format_ident!("__Serializer{}", index)
 }
 
@@ -225,77 +248,4 @@ fn serializer_name(index: usize) -> Ident {
 pub(super) fn serializer(container: &Container<'_>, index: usize) -> TokenStream {
     let (name, (_, parameters, _)) = (serializer_name(index), container.generics().split_for_impl());
     quote!(#name #parameters)
-}
-
-/// Returns serialisers that call the modules that the user names by `with`.
-pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let sent = container.sent().into_iter().enumerate();
-    sent.filter_map(|(index, field)| {
-        let module = &field.attrs.with.as_ref()?.value;
-        Some(serializer_of(container, generics, field, index, module))
-    })
-    .collect()
-}
-
-/// Returns the name and the version of a module's wire form. If the module does not define one of these
-/// constants, the name resolves to a constant in the outer block instead, and the compiler's error says what
-/// to write.
-fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
-    ["NAME", "VERSION"].map(|constant| {
-        let constant = Ident::new(constant, span);
-        quote_spanned! {span=>
-            {
-                use #private::unsaid::*;
-                {
-                    use #module::*;
-                    #constant
-                }
-            }
-        }
-    })
-}
-
-fn serializer_of(
-    container: &Container<'_>,
-    generics: &Generics,
-    field: &Field<'_>,
-    index: usize,
-    module: &Path,
-) -> TokenStream {
-    let (ident, private) = (container.ident(), container.private());
-    let (declared, parameters, bounds) = generics.split_for_impl();
-    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
-    let (name, ty) = (serializer_name(index), type_of(container, field));
-    let span = generated_span(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
-    let private_here = private_at(container, span);
-    let [wire_name, wire_version] = wire_form(&private_here, module, span);
-    let write = quote_spanned!(span=> #private_here::write_with(#module::write, value, writer));
-    let read = quote_spanned!(span=> #private_here::read_with(#module::read, reader, references));
-    let around = quote_spanned!(span=> #private_here::around::<#ty, _, _>(&#module::write));
-    let named = quote_spanned!(span=> #private_here::assert_named(#wire_name););
-    quote! {
-        const _: () = #named
-
-        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
-
-        impl #declared #private::With<#ty> for #name #parameters #bounds {
-            const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
-            const WIRE_VERSION: ::core::primitive::u32 = #wire_version;
-            const AROUND: &'static #private::Around = #around;
-
-            fn write(
-                value: &#ty,
-                writer: &mut #private::BitWriter,
-            ) -> ::core::result::Result<(), #private::WriteError> {
-                #write
-            }
-
-            fn read(
-                reader: &mut #private::BitReader<'_>,
-                references: &mut #private::ReferenceMap<'_>,
-            ) -> ::core::result::Result<#ty, #private::ReadError> {
-                #read
-            }
-        }
-    }
 }

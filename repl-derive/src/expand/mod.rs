@@ -10,8 +10,10 @@ pub(crate) mod field;
 mod location;
 pub(crate) mod net_serialize;
 mod replicated;
+mod serializer;
 mod structure;
 pub(crate) mod stub;
+mod wire_name;
 
 use proc_macro2::TokenStream;
 use quote::quote;

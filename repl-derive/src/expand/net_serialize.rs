@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, WherePredicate, parse_quote};
 
 use super::enclosure::enclosed;
-use super::field;
+use super::{field, serializer, wire_name};
 use crate::ast::{Body, Container, Field};
 
 /// A struct, or one variant of an enum.
@@ -35,7 +35,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
 pub(crate) fn items(container: &Container<'_>) -> TokenStream {
     let forms = forms(container);
     let generics = field::generics(container, predicates(container));
-    let serializers = field::serializers(container, &generics);
+    let serializers = serializer::expand(container, &generics);
     let table = table(container, &generics);
     let property = property(container, &generics, &forms);
     let net_serialize = net_serialize(container, &generics, &forms);
@@ -77,7 +77,7 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
 /// `Clone` for the shadow. The type needs `Default` for fields that are never sent and for fields with their
 /// own serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
-    let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
+    let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.has_serializer();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
     let own = std::iter::once(parse_quote!(#ident #parameters: ::core::clone::Clone));
     let fields = container.fields().into_iter().filter(made_by_default);
@@ -113,7 +113,7 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         let constructor = &form.constructor;
         let fields = form.fields.iter().map(|part| {
             let (member, ty) = (&part.field.member, field::type_of(container, part.field));
-            if part.sent.is_some() && part.field.attrs.with.is_none() {
+            if part.sent.is_some() && !part.field.attrs.has_serializer() {
                 quote!(#member: <#ty as #private::Value>::fresh())
             } else {
                 quote!(#member: <#ty as ::core::default::Default>::default())
@@ -141,7 +141,7 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
 }
 
 fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let form = wire_form(container, forms);
     let write = write(container, forms);
@@ -247,7 +247,7 @@ fn identical(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
         let equal = form.sent().map(|(field, index)| {
             let (ours, theirs, ty) =
                 (bound("ours", index), bound("theirs", index), field::type_of(container, field));
-            if field.attrs.with.is_some() {
+            if field.attrs.has_serializer() {
                 let serializer = field::serializer(container, index);
                 quote!(#private::identical_with::<#ty, #serializer>(#ours, #theirs))
             } else {
@@ -299,7 +299,9 @@ fn entry(index: usize) -> TokenStream {
 
 /// Returns the serialiser of a field, if the field names one.
 fn serializer(container: &Container<'_>, field: &Field<'_>, index: usize) -> Option<TokenStream> {
-    field.attrs.with.as_ref()?;
+    if !field.attrs.has_serializer() {
+        return None;
+    }
     let (private, ty) = (container.private(), field::type_of(container, field));
     let serializer = field::serializer(container, index);
     Some(quote!(<#serializer as #private::With<#ty>>))

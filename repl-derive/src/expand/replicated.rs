@@ -4,13 +4,13 @@
 //! notify. The generated code makes no decisions at run time.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path};
 
 use super::enclosure::enclosed;
 use super::{editor, field, location, structure};
-use crate::ast::{Container, Field};
+use crate::ast::{Container, Field, mentions};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let generics = structure::generics(container);
@@ -20,27 +20,35 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let located = location::expand(container, &generics);
     let shared = shared_fields(container);
     let editor = editor::expand(container, &generics);
-    enclosed(container, &quote!(#structure #missing #replicated #editor #located #shared))
+    enclosed(container, &quote!(#shared #structure #missing #replicated #editor #located))
 }
 
 /// Checks that threads can share the fields whose types need not implement `Property`. Without this check,
-/// the error for such a field would be at the whole struct. The fields of generic types have no check of
-/// their own.
+/// the error for such a field would be at the whole struct. The check is a struct that comes before all other
+/// generated items, so that its error comes first. In a generic type only the fields are checked that do not
+/// depend on its parameters.
 fn shared_fields(container: &Container<'_>) -> TokenStream {
-    if container.is_generic() {
-        return TokenStream::new();
-    }
-    let is_property = |field: &Field<'_>| container.sends(field) && field.attrs.with.is_none();
-    container
+    let is_property = |field: &Field<'_>| container.sends(field) && !field.attrs.has_serializer();
+    let checked: Vec<_> = container
         .fields()
         .into_iter()
-        .filter(|field| !is_property(field))
+        .filter(|field| !is_property(field) && !container.depends_on_parameters(field.ty))
+        .filter(|field| !(container.is_generic() && mentions_self(field)))
         .map(|field| {
             let span = field::generated_span(field.ty.span());
             let (private, ty) = (field::private_at(container, span), field::type_of(container, field));
-            quote_spanned!(span=> const _: () = #private::assert_in_an_object::<#ty>();)
+            quote_spanned!(span=> #private::InAnObjectOf<#ty>)
         })
-        .collect()
+        .collect();
+    if checked.is_empty() {
+        return TokenStream::new();
+    }
+    quote!(struct __Shared(#(#checked),*);)
+}
+
+/// Returns whether the type of a field contains `Self`, and so the parameters of the struct.
+fn mentions_self(field: &Field<'_>) -> bool {
+    mentions(field.ty.to_token_stream(), &Ident::new("Self", Span::call_site()))
 }
 
 fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
@@ -51,6 +59,9 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     } else {
         quote!(#private::static_program!(__LAYOUT))
     };
+    // In a generic type, this depends on the arguments.
+    let has_fast_arrays =
+        if container.is_generic() { quote!(false) } else { quote!({ __LAYOUT.has_fast_arrays() }) };
     let arms: Vec<_> = container
         .sent()
         .into_iter()
@@ -60,7 +71,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             let span = field::generated_span(notify.segments.last()?.ident.span());
             let (private, method) = (field::private_at(container, span), called(notify, span));
             let (member, ty) = (&field.member, field::type_of(container, field));
-            let unit = field.attrs.with.is_some() || field.attrs.atomic.is_some();
+            let unit = field.attrs.has_serializer() || field.attrs.atomic.is_some();
             let fits =
                 (!unit).then(|| quote_spanned!(span=> #private::NotifyOf::<Self, #ty>::fits(&notify);));
             let call = Ident::new(if unit { "call" } else { "call_by_parts" }, span);
@@ -96,6 +107,8 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             const LAYOUT: &'static #private::LayoutOf<Self> = &#private::LayoutOf::new(#layout);
 
             #callback_policy
+
+            type FastArrays = #private::FastArrays<#has_fast_arrays>;
 
             fn program() -> #private::Program {
                 #program

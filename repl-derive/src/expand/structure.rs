@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote};
 
-use super::field;
+use super::{field, serializer, wire_name};
 use crate::ast::Container;
 use crate::derive::Derive;
 
@@ -20,7 +20,7 @@ pub(super) fn generics(container: &Container<'_>) -> Generics {
 
 /// Returns all generated code except the implementation of `Replicated` or `FastArrayItem`.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let serializers = field::serializers(container, generics);
+    let serializers = serializer::expand(container, generics);
     let property = property(container, generics);
     let net_serialize = net_serialize(container, generics);
     let callback_marker = callback_marker(container);
@@ -49,14 +49,19 @@ pub(super) fn layout(container: &Container<'_>) -> TokenStream {
 
 /// Returns the table of the struct, and its initial value.
 fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let fields = container.sent().into_iter().enumerate().map(|(index, field)| {
         let member = &field.member;
         field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
     });
-    let span = field::generated_span(ident.span());
-    let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
+    let initial = match container.derive {
+        Derive::Replicated => quote!(#private::initial_object::<Self>()),
+        Derive::FastArrayItem | Derive::NetSerialize | Derive::Rpcs => {
+            let span = field::generated_span(ident.span());
+            quote_spanned!(span=> <Self as ::core::default::Default>::default())
+        }
+    };
     let types = container.sent().into_iter().map(|field| {
         let (member, ty) = (&field.member, field::type_of(container, field));
         quote!(let _: *const #ty = &raw const object.#member;)
@@ -100,7 +105,7 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
 
 /// Returns the implementation that sends the whole object as one value: every replicated field in order.
 fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
     let (declared, parameters, bounds) = generics.split_for_impl();
     let layout = match container.derive {
         Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),

@@ -25,6 +25,11 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
         .map(|ident| parse_quote!(#ident: ::core::marker::Send + ::core::marker::Sync + 'static))
         .collect();
     generics.make_where_clause().predicates.extend(owned);
+    if container.is_generic() && container.derive == Derive::Replicated {
+        let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
+        let has_default = parse_quote!(#ident #parameters: ::core::default::Default);
+        generics.make_where_clause().predicates.push(has_default);
+    }
     let value = value(container, &generics);
     let own = match container.derive {
         Derive::Replicated => object(container, &generics),
@@ -80,6 +85,8 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
                 &#private::LayoutOf::new(&#private::Layout::of::<Self>());
 
             type CallbackPolicy = #private::NoCallbacks;
+
+            type FastArrays = #private::FastArrays<false>;
 
             fn program() -> #private::Program {
                 ::core::unreachable!()

@@ -26,6 +26,7 @@ mod replica;
 mod replicas;
 mod rows;
 mod slot_table;
+mod spawn;
 mod statics;
 mod torn_off;
 mod validated_entries;
@@ -55,6 +56,7 @@ pub use object_handle::ClientObjectHandle;
 pub use object_info::ClientObjectInfo;
 pub use repl_link::ReceiveError;
 pub use replicas::Placed;
+pub use spawn::SpawnedByAClient;
 pub use statics::ClientStatics;
 
 /// A client: it has copies of the objects of a server that it may see, and keeps these copies up to date.

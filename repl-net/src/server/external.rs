@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use repl_core::{Edit, ObjectRef, Replicated};
+use repl_core::{Edit, ObjectRef, Replicated, WithoutFastArrays};
 
 use super::handed_over::HandedOver;
 use super::{Server, SpawnKind};
@@ -199,13 +199,17 @@ impl<T: Replicated> External<'_, T> {
     /// server owns.
     ///
     /// This method does not compile for a class with fast arrays. For classes with fast arrays, use
-    /// [`compare_mut`](Self::compare_mut).
+    /// [`compare_mut`](Self::compare_mut). A function for all classes `T` needs `T: WithoutFastArrays`.
     ///
     /// # Errors
     /// Returns an error if the object does not exist or is not a `T`. If the object is not valid, nothing was
     /// compared.
     #[track_caller]
-    pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
+    pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError>
+    where
+        T: WithoutFastArrays,
+    {
+        // Only generic classes can fail here, because their fields depend on their arguments.
         const {
             assert!(
                 !T::LAYOUT.table().has_fast_arrays(),

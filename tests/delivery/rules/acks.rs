@@ -35,7 +35,7 @@ fn r06_at_most_1024_packets_are_unresolved() {
 
 /// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
 /// bytes in flight if nothing was acked or declared lost.
-fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
+fn sent_since(room: &Room, before: ConnectionStats) -> (usize, usize) {
     let now = room.server.connection_info(room.guests[0].id).stats().expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
 }

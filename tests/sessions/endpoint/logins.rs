@@ -222,7 +222,7 @@ fn debug_prints_every_other_event_of_a_server_as_it_is() {
         class: "Ship",
         property: "hull",
         path: "hull".to_owned(),
-        error: repl::WriteError::OutOfRange,
+        error: WriteError::OutOfRange,
     };
     let text = format!("{event:?}");
     assert!(text.starts_with("ValueRefused { object: ") && text.ends_with("error: OutOfRange }"), "{text}");

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* what the server has of an entity is what the store has, after the next hand-over.
 
+use repl::WithoutFastArrays;
 use repl::prelude::*;
 use repl::sim::Rng;
 
@@ -13,7 +14,7 @@ pub(crate) struct Root {
 }
 
 /// What all components have: whose they are, and two values.
-pub(crate) trait Component: Replicated + Clone {
+pub(crate) trait Component: Replicated + WithoutFastArrays + Clone {
     const KIND: usize;
     fn make(entity: u32, value: u32) -> Self;
     fn entity(&self) -> u32;

@@ -85,7 +85,7 @@ fn without_a_free_slot_nothing_is_spawned() {
     let mut notes = server.external::<Note>();
     notes.spawn(&note);
     notes.spawn(&note);
-    let refused = notes.try_spawn_from(repl::ArchetypeId::default(), &note);
+    let refused = notes.try_spawn_from(ArchetypeId::default(), &note);
     assert!(matches!(refused, Err(SpawnError { max_objects: 2, .. })));
 }
 

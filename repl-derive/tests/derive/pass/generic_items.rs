@@ -85,7 +85,7 @@ fn main() {
     bag.structs[0].post_replicated_add();
     assert_eq!((bag.stacks[0].amount, bag.structs[0].r#match), (5, 3));
     Bag::program();
-    assert_eq!(r#struct::<u8>::WIRE_NAME, "struct");
+    assert_eq!(r#struct::<u8>::WIRE_NAME, "struct<u8>");
     assert_eq!(r#struct::<u8>::LAYOUT.property_name(r#struct::<u8>::LAYOUT.property("type")), "type");
     assert_ne!(Stack::<Plain, u8, 4>::LAYOUT.checksum(), Stack::<Plain, u8, 5>::LAYOUT.checksum());
     assert_ne!(r#struct::<u8>::WIRE_FORM.checksum(), r#struct::<u16>::WIRE_FORM.checksum());

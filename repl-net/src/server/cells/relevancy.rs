@@ -39,7 +39,7 @@ pub enum Relevancy {
     /// Being attached says nothing about the order in which a client receives the two objects and removes them:
     /// a client may have one without the other for a while. What belongs together, as a turret and its tank
     /// or the components of an entity, is a [subobject](crate::ObjectHandle::spawn_subobject).
-    AttachedTo(ObjectRef<()>),
+    AttachedTo(ObjectRef<()>), // for a reference of any type: `Relevancy::attached_to(object)`
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.
     Nobody,

@@ -1,0 +1,153 @@
+//! Generates serialisers for fields that are not written by their types: with the functions of a module
+//! (`with`), or as another type (`as`).
+//!
+//! *Invariant:* a serialiser is a type of its own, and all its functions are static.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Generics, Ident, Path};
+
+use super::field;
+use crate::ast::{Container, Field};
+
+/// Returns serialisers that call the modules that the user names by `with`, or convert to the types that the
+/// user names by `as`.
+pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let sent = container.sent().into_iter().enumerate();
+    sent.filter_map(|(index, field)| {
+        let body = match (&field.attrs.with, &field.attrs.form) {
+            (Some(module), _) => module_body(container, field, &module.value),
+            (None, Some(form)) => conversion_body(container, field, index, generics, form.value.span()),
+            (None, None) => return None,
+        };
+        Some(serializer_of(container, generics, field, index, &body))
+    })
+    .collect()
+}
+
+/// Returns the name and the version of a module's wire form. If the module does not define one of these
+/// constants, the name resolves to a constant in the outer block instead, and the compiler's error says what
+/// to write.
+fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
+    ["NAME", "VERSION"].map(|constant| {
+        let constant = Ident::new(constant, span);
+        quote_spanned! {span=>
+            {
+                use #private::unsaid::*;
+                {
+                    use #module::*;
+                    #constant
+                }
+            }
+        }
+    })
+}
+
+/// The parts of a serialiser that depend on how the field is written.
+struct Body {
+    /// Items beside the serialiser.
+    items: TokenStream,
+    constants: TokenStream,
+    write: TokenStream,
+    read: TokenStream,
+}
+
+/// Returns the parts of a serialiser that calls the functions of a module.
+fn module_body(container: &Container<'_>, field: &Field<'_>, module: &Path) -> Body {
+    let ty = field::type_of(container, field);
+    let span =
+        field::generated_span(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
+    let private = field::private_at(container, span);
+    let [wire_name, wire_version] = wire_form(&private, module, span);
+    let named = quote_spanned!(span=> #private::assert_named(#wire_name););
+    let around = quote_spanned!(span=> #private::around::<#ty, _, _>(&#module::write));
+    Body {
+        items: quote!(const _: () = #named),
+        constants: quote! {
+            const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
+            const WIRE_VERSION: ::core::primitive::u32 = #wire_version;
+            const AROUND: &'static #private::Around = #around;
+        },
+        write: quote_spanned!(span=> #private::write_with(#module::write, value, writer)),
+        read: quote_spanned!(span=> #private::read_with(#module::read, reader, references)),
+    }
+}
+
+/// Returns the parts of a serialiser that converts the field. The attributes for numbers belong to the type to
+/// which it converts.
+fn conversion_body(
+    container: &Container<'_>,
+    field: &Field<'_>,
+    index: usize,
+    generics: &Generics,
+    span: Span,
+) -> Body {
+    let (ty, form) = (field::type_of(container, field), field::formatted_type(container, field));
+    let span = field::generated_span(span);
+    let (private, own) = (field::private_at(container, span), field::serializer(container, index));
+    let numbers = field::numbers(container, field, field::generated_span(field::form_span(field)));
+    let (declared, _, bounds) = generics.split_for_impl();
+    // In a generic type, the bounds of the type say the same.
+    let checked = (!container.is_generic()).then(|| {
+        let name = format_ident!("__Form{}", index);
+        quote_spanned!(span=> struct #name(#private::FormOf<#form>);)
+    });
+    let conversion = quote_spanned!(span=> #private::ConversionOf::<#ty>::new::<#form, _>());
+    Body {
+        items: quote_spanned! {span=>
+            #checked
+
+            impl #declared #own #bounds {
+                const ENTRY: &'static #private::Field =
+                    &#private::Field::new("", 0, <#form as #private::Property>::SHAPE) #numbers.checked();
+                const CONVERSION: #private::ConversionOf<#ty> = #conversion;
+            }
+        },
+        constants: quote! {
+            const WIRE_NAME: &'static ::core::primitive::str = Self::ENTRY.type_name();
+            const WIRE_VERSION: ::core::primitive::u32 = 1;
+            const FORM: &'static #private::WireForm = &#private::WireForm::of_field(Self::ENTRY);
+            const AROUND: &'static #private::Around = Self::CONVERSION.around;
+        },
+        write: quote!((Self::CONVERSION.write)(value, Self::ENTRY, writer)),
+        read: quote!((Self::CONVERSION.read)(Self::ENTRY, reader, references)),
+    }
+}
+
+fn serializer_of(
+    container: &Container<'_>,
+    generics: &Generics,
+    field: &Field<'_>,
+    index: usize,
+    body: &Body,
+) -> TokenStream {
+    let (ident, private) = (container.ident(), container.private());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
+    let (name, ty) = (field::serializer_name(index), field::type_of(container, field));
+    let Body { items, constants, write, read } = body;
+    quote! {
+        #items
+
+        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
+
+        impl #declared #private::With<#ty> for #name #parameters #bounds {
+            #constants
+
+            fn write(
+                value: &#ty,
+                writer: &mut #private::BitWriter,
+            ) -> ::core::result::Result<(), #private::WriteError> {
+                #write
+            }
+
+            fn read(
+                reader: &mut #private::BitReader<'_>,
+                references: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<#ty, #private::ReadError> {
+                #read
+            }
+        }
+    }
+}

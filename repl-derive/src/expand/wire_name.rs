@@ -1,0 +1,50 @@
+//! The wire name of a type, with the wire names of its generic arguments. So two instances of one generic type
+//! have two names.
+//!
+//! *Invariant:* a name needs no bounds other than those of the fields.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Ident, Type};
+
+use super::field;
+use crate::ast::{Container, mentions};
+
+/// Returns an expression for the wire name of the type, as a `&'static str`.
+///
+/// A number among the generic arguments is part of the name. So is each type among them that the library itself
+/// sends: by its own name if a field has this type, and otherwise by the first field whose type contains it. No
+/// name is known of the other arguments.
+pub(super) fn of(container: &Container<'_>) -> TokenStream {
+    let (private, name) = (container.private(), container.wire_name());
+    let arguments: Vec<_> = container
+        .generics()
+        .params
+        .iter()
+        .filter_map(|parameter| match parameter {
+            GenericParam::Type(parameter) => {
+                let ty = sent_type(container, &parameter.ident)?;
+                Some(quote!(.argument(<#ty as #private::Property>::SHAPE)))
+            }
+            GenericParam::Const(parameter) => {
+                let ident = &parameter.ident;
+                Some(quote!(.number(#ident as ::core::primitive::i128)))
+            }
+            GenericParam::Lifetime(_) => None,
+        })
+        .collect();
+    if arguments.is_empty() {
+        return quote!(#name);
+    }
+    quote!(const { &#private::WireName::of(#name) #(#arguments)*.finish() }.as_str())
+}
+
+/// Returns the type of a sent field that shows the type parameter `ident`, if there is one.
+fn sent_type(container: &Container<'_>, ident: &Ident) -> Option<TokenStream> {
+    let sent = container.sent();
+    let shaped: Vec<_> = sent.into_iter().filter(|field| !field.attrs.has_serializer()).collect();
+    let is_own = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(ident));
+    let own = shaped.iter().find(|field| is_own(field.ty));
+    let first = || shaped.iter().find(|field| mentions(field.ty.to_token_stream(), ident));
+    own.or_else(first).map(|field| field::type_of(container, field))
+}
