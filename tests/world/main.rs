@@ -12,6 +12,7 @@ mod dormancy;
 mod external;
 mod lifecycles;
 mod names;
+mod not_sent;
 mod rates;
 mod relevancy;
 mod strange_clients;

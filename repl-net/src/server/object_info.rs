@@ -167,10 +167,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
             NotSent::Rate
         } else if world.is_dirty(slot) {
             NotSent::NextTick
-        } else if connection.lacks_by_distance(world, slot) {
-            NotSent::Far
         } else {
-            NotSent::NothingChanged
+            connection.why_not_noticed(world, slot)
         })
     }
 }

@@ -66,6 +66,13 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn waiting(&self, _row: usize) -> Option<&Changelist> {
         None
     }
+    /// Removes from `handles` the properties of the object in a row that do not differ from their shadows, and
+    /// those that record changes by themselves.
+    fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet);
+    /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
+    fn handed_over_in(&self, _row: usize) -> Option<u64> {
+        None
+    }
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
     /// Does the same as [`live`](Self::live), to change the object.

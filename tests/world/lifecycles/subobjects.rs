@@ -74,7 +74,11 @@ fn s193_a_subobject_that_waits_for_its_object_waits_for_an_ack() {
     room.deliver(0, &opening);
     room.settle();
     assert!(has(&room, 0, turret));
-    assert_eq!(room.server.object_info(turret).why_not_sent_to(id), Some(NotSent::NothingChanged));
+    assert_eq!(
+        room.server.object_info(turret).why_not_sent_to(id),
+        Some(NotSent::NoOwner),
+        "it has a secret"
+    );
 }
 
 #[test]

@@ -2,8 +2,10 @@
 //!
 //! *Invariant:* the answer is for diagnosis and changes nothing.
 
+use repl_core::{HandleSet, ViewFlags};
+
 use super::Connection;
-use crate::server::cells::Relevancy;
+use crate::server::cells::{Audience, Relevancy};
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
@@ -43,13 +45,37 @@ impl Connection {
         if carriers().any(|carrier| world.dormancies.is_initial(carrier)) {
             return NotSent::Asleep;
         }
-        if carriers().any(|carrier| !view.is_in_audience(world, carrier)) {
-            return NotSent::NotInAudience;
+        if let Some(narrow) = carriers().find(|&carrier| !view.is_in_audience(world, carrier)) {
+            let is_for_owner = world.audiences.get(&narrow) == Some(&Audience::Owner);
+            let has_owner = world.store.objects[narrow as usize].owner().is_some();
+            return if is_for_owner && !has_owner { NotSent::NoOwner } else { NotSent::NotInAudience };
         }
+        let has_no_owner = carriers().all(|carrier| world.store.objects[carrier as usize].owner().is_none());
         match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
             Some(Relevancy::Group(_)) => NotSent::NotInGroup,
             Some(Relevancy::Located) => NotSent::OutOfSight,
+            Some(Relevancy::OwnerOnly) if has_no_owner => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
+        }
+    }
+
+    /// Returns what keeps the last tick from finding more of an object for this client, if nothing that was
+    /// found waits.
+    pub(crate) fn why_not_noticed(&self, world: &World, slot: u32) -> NotSent {
+        let object = &world.store.objects[slot as usize];
+        let seen = self.copies.view().mask(world, slot);
+        if self.lacks_by_distance(world, slot) {
+            NotSent::Far
+        } else if object.refuses_any_of(&seen) {
+            NotSent::Refused
+        } else if world.unmarked(slot).intersects(&seen) {
+            NotSent::Unmarked
+        } else if world.was_not_handed_over(slot) {
+            NotSent::NotCompared
+        } else if of_owner(world, slot, &seen).intersects(object.history.ever()) {
+            NotSent::NoOwner
+        } else {
+            NotSent::NothingChanged
         }
     }
 
@@ -71,4 +97,17 @@ impl Connection {
             hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
         })
     }
+}
+
+/// Returns the properties of an object without an owner that only an owner would receive, and not a connection
+/// that sees those of `seen`.
+fn of_owner(world: &World, slot: u32, seen: &HandleSet) -> HandleSet {
+    let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
+    if object.owner().is_some() {
+        return HandleSet::new();
+    }
+    let mut of_owner = object.mask(conditions, object.flags(true, false), None).into_owned();
+    of_owner.difference(&object.mask(conditions, object.common_flags().with(ViewFlags::INITIAL), None));
+    of_owner.difference(seen);
+    of_owner
 }
