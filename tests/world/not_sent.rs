@@ -3,7 +3,7 @@
 //! *Invariant:* the answer names the mistake, and what to do about it.
 
 use repl::prelude::*;
-use repl::{Audience, NotSent, Relevancy};
+use repl::{Area, Audience, NotSent, Relevancy};
 
 use crate::support::Room;
 
@@ -23,6 +23,8 @@ struct Chest {
     diary: u32,
     #[replicated(condition = InitialOrOwner)]
     motto: u32,
+    #[replicated]
+    place: [f32; 2],
 }
 
 #[derive(Replicated, Default)]
@@ -161,4 +163,23 @@ fn an_object_for_its_owner_that_has_none_is_named_as_the_reason() {
     room.server.object(chest).set_owner(None);
     room.settle();
     assert_eq!(why(&room, chest, "call `set_owner`"), NotSent::NoOwner);
+}
+
+#[test]
+fn a_connection_without_viewpoints_is_named_as_the_reason() {
+    let register = |client: &mut Client| _ = client.register::<Chest>();
+    let (mut room, chest) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server
+            .class::<Chest>()
+            .locate(Area::within(10.0).flat(), |chest| [chest.place[0], chest.place[1], 0.0]);
+        server.spawn(Chest::default())
+    });
+    let id = room.guests[0].id;
+    assert_eq!(why(&room, chest, "no viewpoints: call `set_viewpoints`"), NotSent::NoViewpoints);
+    room.server.connection(id).set_viewpoints(&[[500.0, 0.0, 0.0]]);
+    room.settle();
+    assert_eq!(why(&room, chest, "too far"), NotSent::OutOfSight);
+    room.server.connection(id).set_viewpoints(&[]);
+    room.settle();
+    assert_eq!(why(&room, chest, "no viewpoints"), NotSent::NoViewpoints);
 }

@@ -31,6 +31,10 @@ pub enum NotSent {
     NotInAudience,
     /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
     NotInGroup,
+    /// The object has a position, and the connection has no viewpoints, so it sees no positions. Call
+    /// [`set_viewpoints`](crate::ConnectionHandle::set_viewpoints) or
+    /// [`follow`](crate::ConnectionHandle::follow) for the connection.
+    NoViewpoints,
     /// The object is too far from the [viewpoints](crate::ConnectionHandle::set_viewpoints) of the
     /// connection.
     OutOfSight,
@@ -89,6 +93,9 @@ impl fmt::Display for NotSent {
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
             Self::NotInGroup => "the connection is not in the group that sees the object",
+            Self::NoViewpoints => {
+                "the object has a position and the connection has no viewpoints: call `set_viewpoints` for it"
+            }
             Self::OutOfSight => "the object is too far from the viewpoints of the connection",
             Self::NoOwner => "only its owner would receive it, and the object has no owner: call `set_owner`",
             Self::Irrelevant => "only the owner of the object sees it, or nobody",

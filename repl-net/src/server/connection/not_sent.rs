@@ -53,6 +53,7 @@ impl Connection {
         let has_no_owner = carriers().all(|carrier| world.store.objects[carrier as usize].owner().is_none());
         match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
             Some(Relevancy::Group(_)) => NotSent::NotInGroup,
+            Some(Relevancy::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
             Some(Relevancy::Located) => NotSent::OutOfSight,
             Some(Relevancy::OwnerOnly) if has_no_owner => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
