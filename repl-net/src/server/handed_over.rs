@@ -132,6 +132,7 @@ impl<T: Replicated> ExternalColumn<T> {
 }
 
 impl<T: Replicated> Source<T> for HandedOver {
+    const REGISTERED_BY: &'static str = "register_external";
     const REFUSES_OUTSIDE_OF_SCOPE: bool = true;
 
     fn when_another(class: &str) -> String {

@@ -48,6 +48,7 @@ impl<T: Replicated> OwnRows<T> {
 }
 
 impl<T: Replicated> Source<T> for OwnRows<T> {
+    const REGISTERED_BY: &'static str = "register";
     const REFUSES_OUTSIDE_OF_SCOPE: bool = false;
 
     fn when_another(class: &str) -> String {

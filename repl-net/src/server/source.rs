@@ -17,6 +17,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     /// Returns the panic message for a call that expects this source, although `class` was registered with
     /// another source.
     fn when_another(class: &str) -> String;
+    /// The method of the server that registers a class with this source.
+    const REGISTERED_BY: &'static str;
     /// Whether a comparison also reports the values of properties outside of its scope that are refused.
     const REFUSES_OUTSIDE_OF_SCOPE: bool;
     /// Compares the properties in `scope` of the object in a row with the object's shadow, as

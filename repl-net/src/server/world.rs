@@ -106,7 +106,8 @@ impl World {
         assert_sole_name(T::LAYOUT.table(), &mut known);
         assert!(
             !frozen,
-            "class `{name}` is new, but a client or a host has connected already: call `register::<{name}>()` before the first one"
+            "class `{name}` is new, but a client or a host has connected already: call `{}::<{name}>()` before the first one",
+            S::REGISTERED_BY
         );
         let class = self.store.columns.len() as u16;
         let column = TypedColumn::<T, S>::new(self.store.limits.max_object_bits());
