@@ -115,13 +115,15 @@ pub enum DisconnectReason {
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
-    /// session number: use a random number. Without an endpoint, the server's connection for this address
+    /// session number: make each client with new random bits
+    /// ([`Session::from_random`](crate::Session::from_random)), and never with bits that were saved. Without an endpoint, the server's connection for this address
     /// belongs to another session, usually an earlier session of the same address. The server frees the
     /// connection after its `timeout`. After the timeout a new client may
     /// connect from this address. From another address a new client may connect immediately.
     #[error(
-        "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
-         another address"
+        "another client has the same session number, or the connection belongs to an earlier session of this address: make each \
+         client with new random bits (`Session::from_random`); if they are new, try again with a new client once the server \
+         has timed out the other one, or from another address"
     )]
     Taken,
     /// The validator of the call with this name rejected the parameters that the client sent (S221). The
