@@ -23,7 +23,8 @@ use crate::session::mismatch::LayoutMismatch;
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
 /// | a message is begun and not finished | `Stalled` | `Stalled` |
-/// | one side does not poll its messages or calls | `Unread` | `Unread` |
+/// | the server does not poll messages or calls | `Unread` | `UnreadByOther` |
+/// | the client does not poll its messages | `UnreadByOther` | `Unread` |
 /// | the client sends more in a second than it may | `TooFast` | `TooFast` |
 /// | the validator of a call rejects its parameters | `Rejected` | `Rejected` |
 /// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
@@ -99,11 +100,19 @@ pub enum DisconnectReason {
     /// and 40 round trips, neither a part of it nor an earlier message that it waits for arrived.
     #[error("a message was not finished for too long")]
     Stalled,
-    /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
+    /// This side does not poll the messages or the calls that arrived, so too many of them wait: see
     /// `Server::poll_message`. The text names them. Poll them in every
     /// frame.
-    #[error("too much waits to be polled: {0}")]
+    #[error(
+        "too much waits to be polled by this side ({0}): call `poll_message` or `poll_call` for it in every frame"
+    )]
     Unread(String),
+    /// The other side does not poll the messages that this side has sent, so it has closed the connection. The
+    /// text names them. The other side reports [`Unread`](Self::Unread), and must poll them in every frame.
+    #[error(
+        "too much waits to be polled by the other side ({0}), which must call `poll_message` or `poll_call` for it in every frame"
+    )]
+    UnreadByOther(String),
     /// The classes, messages or calls of the two sides differ. [`LayoutMismatch`] says what differs first.
     /// Build both sides from the same source code, and register the same on both.
     #[error("layouts differ: {0}")]
