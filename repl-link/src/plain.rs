@@ -165,6 +165,10 @@ impl MessageServer {
     }
 
     /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.sessions.begin_tick(now);
         let (timeout, mut ends) = (self.sessions.timeout(), Vec::new());
@@ -397,6 +401,10 @@ impl MessageClient {
     }
 
     /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         self.session.begin_tick(now);
         self.session.reconnect(&self.terms);

@@ -106,6 +106,24 @@ fn sessions_and_mistakes_are_told_and_ticks_are_not_at_the_level_of_information(
 }
 
 #[test]
+fn a_time_that_jumps_by_a_timeout_is_told_on_both_sides() {
+    let (mut room, _) = room(1, 1);
+    room.settle();
+    let lines = recorded(Level::WARN, || {
+        room.wait(ServerConfig::default().timeout - std::time::Duration::from_secs(1));
+        room.step();
+    });
+    assert_eq!(lines, [""; 0], "a pause that ends no session is no mistake");
+    let lines = recorded(Level::WARN, || {
+        room.wait(ServerConfig::default().timeout);
+        room.tick();
+        room.replies(0);
+    });
+    let is_warning = |line: &&String| line.contains("a timeout has passed between two ticks");
+    assert_eq!(lines.iter().filter(is_warning).count(), 2, "{lines:?}");
+}
+
+#[test]
 fn the_session_of_a_host_is_told_like_any_other() {
     let mut server = Server::new(ServerConfig::default());
     let lines = recorded(Level::INFO, || {

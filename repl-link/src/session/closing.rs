@@ -71,7 +71,7 @@ impl Closing {
             DisconnectReason::Full => Self::Full,
             DisconnectReason::Replaced => Self::Replaced,
             DisconnectReason::Taken => Self::Taken,
-            DisconnectReason::Timeout => Self::Timeout,
+            DisconnectReason::Timeout | DisconnectReason::NeverPolled => Self::Timeout,
             DisconnectReason::Unacknowledged => Self::Unacknowledged,
             DisconnectReason::Protocol(_) => Self::NotRead,
             DisconnectReason::LoginTimeout => Self::LoginTimeout,

@@ -17,6 +17,8 @@ use crate::session::mismatch::LayoutMismatch;
 /// | `disconnect` of the server or the client | `Closed` | `Closed` |
 /// | `disconnect_with` of the server or the client | `ClosedWith` | `ClosedWith` |
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
+/// | the server never polls its packets | `NeverPolled` | `Timeout` |
+/// | the client never polls its packets | nothing, there is no session | `NeverPolled` |
 /// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
 /// | the path carries packets, but none of 508 bytes | `PathTooNarrow` | `PathTooNarrow` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
@@ -76,6 +78,13 @@ pub enum DisconnectReason {
     /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
+    /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
+    /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns `None`,
+    /// and send each packet.
+    #[error(
+        "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
+    )]
+    NeverPolled,
     /// The path between the sides carries small packets, but none of 508 bytes, or of the greatest size that
     /// both sides receive if that is less. A tunnel or a relay may need a larger packet size. The client does
     /// not connect again by itself.

@@ -154,8 +154,8 @@ impl Server {
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
-    /// without a [`tick`](Self::tick), whatever is in them. Packets of connections that have ended do not
-    /// count.
+    /// without a [`tick`](Self::tick), whatever is in them, or for so long and no packet was ever
+    /// [polled](Self::poll_any_transmit). Packets of connections that have ended do not count.
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
