@@ -124,6 +124,20 @@ fn a_time_that_jumps_by_a_timeout_is_told_on_both_sides() {
 }
 
 #[test]
+fn an_owner_that_has_ended_is_told() {
+    let (mut room, lamps) = room(1, 1);
+    let id = room.guests[0].id;
+    let lines = recorded(Level::WARN, || _ = room.server.object(lamps[0]).set_owner(Some(id)));
+    assert_eq!(lines, [""; 0]);
+    room.server.connection(id).disconnect();
+    let lines =
+        recorded(Level::WARN, || _ = room.server.object(lamps[0]).set_owner(Some(id)).set_owner(None));
+    let expected =
+        "WARN event message=an object gets an owner that has ended object=Lamp 1v1 owner=ConnectionId(0)";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
 fn the_session_of_a_host_is_told_like_any_other() {
     let mut server = Server::new(ServerConfig::default());
     let lines = recorded(Level::INFO, || {

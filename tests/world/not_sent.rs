@@ -150,7 +150,7 @@ fn an_object_for_its_owner_that_has_none_is_named_as_the_reason() {
     let id = room.guests[0].id;
     room.server.object(chest).set_relevancy(Relevancy::OwnerOnly);
     room.settle();
-    assert_eq!(why(&room, chest, "the object has no owner: call `set_owner`"), NotSent::NoOwner);
+    assert_eq!(why(&room, chest, "the object has no owner, or one"), NotSent::NoOwner);
     let stranger = room.enter();
     room.server.object(chest).set_owner(Some(id));
     room.settle();
@@ -163,6 +163,28 @@ fn an_object_for_its_owner_that_has_none_is_named_as_the_reason() {
     room.server.object(chest).set_owner(None);
     room.settle();
     assert_eq!(why(&room, chest, "call `set_owner`"), NotSent::NoOwner);
+}
+
+#[test]
+fn an_owner_that_has_ended_is_named_as_the_reason() {
+    let (mut room, chest) = room();
+    let ended = room.server.connect(room.now);
+    room.server.connection(ended).disconnect();
+    room.server.object(chest).set_owner(Some(ended));
+    room.server[chest].secret = 1;
+    room.settle();
+    assert_eq!(room.server.object_info(chest).owner(), Some(ended), "the end changes no owner");
+    assert_eq!(why(&room, chest, "one whose connection has ended: call `set_owner`"), NotSent::NoOwner);
+    room.server.object(chest).set_relevancy(Relevancy::OwnerOnly);
+    room.settle();
+    assert_eq!(why(&room, chest, "one whose connection has ended"), NotSent::NoOwner);
+    room.server.object(chest).set_relevancy(Relevancy::Always).set_audience(Audience::Owner);
+    room.settle();
+    assert_eq!(why(&room, chest, "one whose connection has ended"), NotSent::NoOwner);
+    let other = room.enter();
+    room.server.object(chest).set_owner(Some(other));
+    room.settle();
+    assert_eq!(why(&room, chest, "audience"), NotSent::NotInAudience);
 }
 
 #[test]

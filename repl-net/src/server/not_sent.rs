@@ -38,8 +38,8 @@ pub enum NotSent {
     /// The object is too far from the [viewpoints](crate::ConnectionHandle::set_viewpoints) of the
     /// connection.
     OutOfSight,
-    /// Only an owner would see the object, or what has changed of it, and the object has no owner. Call
-    /// [`set_owner`](crate::ObjectHandle::set_owner).
+    /// Only an owner would see the object, or what has changed of it. The object has no owner, or the
+    /// connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
     NoOwner,
     /// The [relevancy](crate::ObjectHandle::set_relevancy) lets only the owner see the object, or nobody. If
     /// the object is attached to another one, the relevancy of the other object decides.
@@ -97,7 +97,10 @@ impl fmt::Display for NotSent {
                 "the object has a position and the connection has no viewpoints: call `set_viewpoints` for it"
             }
             Self::OutOfSight => "the object is too far from the viewpoints of the connection",
-            Self::NoOwner => "only its owner would receive it, and the object has no owner: call `set_owner`",
+            Self::NoOwner => {
+                "only its owner would receive it, and the object has no owner, or one whose connection has ended: \
+                 call `set_owner`"
+            }
             Self::Irrelevant => "only the owner of the object sees it, or nobody",
             Self::Paused => "the connection is paused",
             Self::Unacknowledged => "something of the object, or of its parent, is not acknowledged yet",

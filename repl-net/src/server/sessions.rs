@@ -98,6 +98,11 @@ impl Server {
         }
     }
 
+    /// Returns whether a connection exists and has not ended. The host is one, too.
+    pub(crate) fn is_open(&self, id: ConnectionId) -> bool {
+        self.is_host(id) || self.sessions.handshake(id).is_some_and(|handshake| !handshake.is_ended())
+    }
+
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         if let Some(peer) = self.sessions.peers.get_mut(id) {

@@ -3,21 +3,25 @@
 //! *Invariant:* the answer is for diagnosis and changes nothing.
 
 use repl_core::{HandleSet, ViewFlags};
+use repl_link::ConnectionId;
 
 use super::Connection;
 use crate::server::cells::{Audience, Relevancy};
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
+/// Returns whether a connection exists that has not ended.
+type IsOpen<'a> = &'a dyn Fn(ConnectionId) -> bool;
+
 impl Connection {
     /// Returns why nothing of an object is sent to this client now, or `None` if the connection has sent
     /// everything that the last tick has found.
-    pub(crate) fn why_not_sent(&self, world: &World, slot: u32) -> Option<NotSent> {
+    pub(crate) fn why_not_sent(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> Option<NotSent> {
         if !self.copies.is_live {
             return Some(NotSent::NotConnected);
         }
         if !self.copies.sees(world, slot) {
-            return Some(self.why_not_seen(world, slot));
+            return Some(self.why_not_seen(world, slot, is_open));
         }
         if self.is_paused() {
             return Some(NotSent::Paused);
@@ -36,7 +40,7 @@ impl Connection {
     }
 
     /// Returns why the client does not see an object.
-    fn why_not_seen(&self, world: &World, slot: u32) -> NotSent {
+    fn why_not_seen(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let view = self.copies.view();
         if view.is_hidden(world, slot) {
             return NotSent::Hidden;
@@ -45,24 +49,27 @@ impl Connection {
         if carriers().any(|carrier| world.dormancies.is_initial(carrier)) {
             return NotSent::Asleep;
         }
+        let has_owner = |slot: u32| world.store.objects[slot as usize].owner().is_some_and(is_open);
         if let Some(narrow) = carriers().find(|&carrier| !view.is_in_audience(world, carrier)) {
             let is_for_owner = world.audiences.get(&narrow) == Some(&Audience::Owner);
-            let has_owner = world.store.objects[narrow as usize].owner().is_some();
-            return if is_for_owner && !has_owner { NotSent::NoOwner } else { NotSent::NotInAudience };
+            return if is_for_owner && !has_owner(narrow) {
+                NotSent::NoOwner
+            } else {
+                NotSent::NotInAudience
+            };
         }
-        let has_no_owner = carriers().all(|carrier| world.store.objects[carrier as usize].owner().is_none());
         match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
             Some(Relevancy::Group(_)) => NotSent::NotInGroup,
             Some(Relevancy::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
             Some(Relevancy::Located) => NotSent::OutOfSight,
-            Some(Relevancy::OwnerOnly) if has_no_owner => NotSent::NoOwner,
+            Some(Relevancy::OwnerOnly) if !carriers().any(has_owner) => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
         }
     }
 
     /// Returns what keeps the last tick from finding more of an object for this client, if nothing that was
     /// found waits.
-    pub(crate) fn why_not_noticed(&self, world: &World, slot: u32) -> NotSent {
+    pub(crate) fn why_not_noticed(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let object = &world.store.objects[slot as usize];
         let seen = self.copies.view().mask(world, slot);
         if self.lacks_by_distance(world, slot) {
@@ -73,7 +80,9 @@ impl Connection {
             NotSent::Unmarked
         } else if world.was_not_handed_over(slot) {
             NotSent::NotCompared
-        } else if of_owner(world, slot, &seen).intersects(object.history.ever()) {
+        } else if !object.owner().is_some_and(is_open)
+            && of_owner(world, slot, &seen).intersects(object.history.ever())
+        {
             NotSent::NoOwner
         } else {
             NotSent::NothingChanged
@@ -100,13 +109,10 @@ impl Connection {
     }
 }
 
-/// Returns the properties of an object without an owner that only an owner would receive, and not a connection
-/// that sees those of `seen`.
+/// Returns the properties of an object that only an owner receives, and not a connection that sees those of
+/// `seen`.
 fn of_owner(world: &World, slot: u32, seen: &HandleSet) -> HandleSet {
     let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
-    if object.owner().is_some() {
-        return HandleSet::new();
-    }
     let mut of_owner = object.mask(conditions, object.flags(true, false), None).into_owned();
     of_owner.difference(&object.mask(conditions, object.common_flags().with(ViewFlags::INITIAL), None));
     of_owner.difference(seen);
