@@ -222,7 +222,7 @@ impl Host for MessageServer {
 
     fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let (sequence, mut reader) = match self.sessions.receive(connection, now, bytes, &self.agreement) {
-            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => return,
+            ServerOutcome::Nothing | ServerOutcome::Damaged | ServerOutcome::ProbeArrived(_) => return,
             ServerOutcome::Connected => {
                 return self.events.push_back(SessionEvent::Connected(connection));
             }

@@ -23,4 +23,5 @@ mod server_loop;
 mod sharing;
 mod statistics;
 mod traffic;
+mod truncated;
 mod unpolled;

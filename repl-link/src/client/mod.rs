@@ -20,6 +20,7 @@ use crate::messages::mailbox::{Inbox, Mailbox};
 use crate::messages::progress::MessageProgress;
 use crate::outbox::Limits;
 use crate::packet_size::probing::PathFinding;
+use crate::packet_size::truncation::Truncation;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::payload::Payload;
 use crate::session::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
@@ -103,6 +104,7 @@ pub struct ClientSession<P: Payload> {
     changed_packet_bytes: Option<usize>,
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
+    truncation: Truncation,
     /// How much time has passed between the last two ticks.
     jump: Duration,
     tick_watch: TickWatch,
@@ -136,6 +138,7 @@ impl<P: Payload> ClientSession<P> {
             packets_received: 0,
             changed_packet_bytes: None,
             earlier: Earlier::default(),
+            truncation: Truncation::default(),
             jump: Duration::ZERO,
             tick_watch: TickWatch::new(Watched::Client),
         }
@@ -228,7 +231,10 @@ impl<P: Payload> ClientSession<P> {
         }
         self.tick_watch.received(now, context.terms.timeout);
         let outcome = self.handshake.receive(bytes, newest, now, context, queue);
-        if !matches!(outcome, ClientOutcome::Damaged) {
+        if matches!(outcome, ClientOutcome::Damaged) {
+            self.truncation.damaged(bytes.len(), self.link.outbox.size().of_any_path());
+        } else {
+            self.truncation.arrived(bytes.len());
             self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         }
         Ok(match outcome {
@@ -405,6 +411,11 @@ impl<P: Payload> ClientSession<P> {
     /// Returns the greatest size of packets once, if what the path carries has changed it.
     pub fn take_changed_packet_bytes(&mut self) -> Option<usize> {
         self.changed_packet_bytes.take()
+    }
+
+    /// Returns once to how many bytes larger packets of the server are truncated, if they seem to be.
+    pub fn take_truncated(&mut self) -> Option<usize> {
+        self.truncation.take()
     }
 
     /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the

@@ -23,6 +23,7 @@ use crate::messages::progress::MessageProgress;
 use crate::messages::recipient::Recipient;
 use crate::messages::written::Written;
 use crate::outbox::Limits;
+use crate::packet_size::truncation::Truncation;
 use crate::rate::allowance::Allowance;
 use crate::session::agreement::Agreement;
 use crate::session::connection_id::ConnectionId;
@@ -149,6 +150,7 @@ pub struct ServerSessions<C: HasLink> {
     now: Duration,
     ticks: u64,
     poll_order: PollOrder,
+    truncation: Truncation,
     /// How much time has passed between the last two ticks.
     jump: Duration,
     tick_watch: TickWatch,
@@ -177,6 +179,7 @@ impl<C: HasLink> ServerSessions<C> {
             now: Duration::ZERO,
             ticks: 0,
             poll_order: PollOrder::new(),
+            truncation: Truncation::default(),
             jump: Duration::ZERO,
             tick_watch: TickWatch::new(Watched::Server),
         }
@@ -305,7 +308,11 @@ impl<C: HasLink> ServerSessions<C> {
             ServerOutcome::Connected | ServerOutcome::Proved(..) => self.begin(id),
             ServerOutcome::Ended(_) => self.note_end(id),
             ServerOutcome::ProbeArrived(number) => link.probe_answered(number, now),
+            ServerOutcome::Damaged => self.truncation.damaged(bytes.len(), terms.capacity.mtu_bytes),
             ServerOutcome::Nothing | ServerOutcome::State(..) | ServerOutcome::Login(_) => {}
+        }
+        if !matches!(outcome, ServerOutcome::Damaged) {
+            self.truncation.arrived(bytes.len());
         }
         outcome
     }
@@ -456,6 +463,11 @@ impl<C: HasLink> ServerSessions<C> {
         self.ticks += 1;
         self.now = self.now.max(now);
         self.now
+    }
+
+    /// Returns once to how many bytes larger packets of clients are truncated, if they seem to be.
+    pub fn take_truncated(&mut self) -> Option<usize> {
+        self.truncation.take()
     }
 
     /// Returns whether as much time has passed between the last two ticks as closes silent connections: the

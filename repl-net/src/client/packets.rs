@@ -157,6 +157,10 @@ impl Client {
         if let Some(bytes) = self.session.take_changed_packet_bytes() {
             self.events.push(ClientEvent::PacketBytesChanged(bytes));
         }
+        if let Some(bytes) = self.session.take_truncated() {
+            telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
+            self.events.push(ClientEvent::PacketsTruncated(bytes));
+        }
     }
 
     /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has

@@ -143,6 +143,14 @@ impl Server {
         }
     }
 
+    /// Reports that larger packets arrive truncated, if they seem to.
+    pub(super) fn report_truncation(&mut self) {
+        if let Some(bytes) = self.sessions.take_truncated() {
+            telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
+            self.events.push(ServerEvent::PacketsTruncated(bytes));
+        }
+    }
+
     /// Accepts the login of a client.
     #[track_caller]
     pub(super) fn accept(&mut self, id: ConnectionId, answer: &[u8]) {
@@ -164,7 +172,7 @@ impl Server {
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
-            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => {}
+            ServerOutcome::Nothing | ServerOutcome::Damaged | ServerOutcome::ProbeArrived(_) => {}
             ServerOutcome::Proved(sequence, reader) => {
                 self.connected(connection);
                 self.hear_state(connection, sequence, reader);

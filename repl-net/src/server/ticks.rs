@@ -50,6 +50,7 @@ impl Server {
         let sent_before = self.sent();
         let now = self.sessions.begin_tick(now);
         telemetry::note_jump(self.sessions.has_jumped());
+        self.report_truncation();
         for at in 0..self.runners.len() {
             self.runners[at](self, now);
         }
