@@ -165,6 +165,10 @@ impl MessageServer {
     }
 
     /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.sessions.begin_tick(now);
         let (timeout, mut ends) = (self.sessions.timeout(), Vec::new());
@@ -218,7 +222,7 @@ impl Host for MessageServer {
 
     fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let (sequence, mut reader) = match self.sessions.receive(connection, now, bytes, &self.agreement) {
-            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => return,
+            ServerOutcome::Nothing | ServerOutcome::Damaged | ServerOutcome::ProbeArrived(_) => return,
             ServerOutcome::Connected => {
                 return self.events.push_back(SessionEvent::Connected(connection));
             }
@@ -397,6 +401,10 @@ impl MessageClient {
     }
 
     /// Makes the packets of this tick. `now` is the time since a fixed start, and never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         self.session.begin_tick(now);
         self.session.reconnect(&self.terms);

@@ -32,6 +32,19 @@ macro_rules! event {
 
 pub(crate) use {event, span};
 
+/// Warns if so much time has passed between two ticks that sessions end.
+pub(crate) fn note_jump(has_jumped: bool) {
+    #[cfg(feature = "tracing")]
+    if has_jumped {
+        event!(
+            WARN,
+            "a timeout has passed between two ticks: did the program stand still, or is `now` in another unit?"
+        );
+    }
+    #[cfg(not(feature = "tracing"))]
+    let _ = has_jumped;
+}
+
 /// Returns whether somebody wants to know what is in each packet.
 pub(crate) fn wants_packets() -> bool {
     #[cfg(feature = "tracing")]

@@ -9,6 +9,7 @@ mod forge;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod clocks;
 mod difficult_cases;
 mod end_to_end;
 mod limits;
@@ -22,3 +23,5 @@ mod server_loop;
 mod sharing;
 mod statistics;
 mod traffic;
+mod truncated;
+mod unpolled;

@@ -592,8 +592,11 @@ fn r20_a_client_that_polls_no_messages_applies_the_last_packet_whole_and_says_wh
     assert!(arrived.iter().map(|score| score.0).eq(0..4_100), "{} messages", arrived.len());
     let reason = DisconnectReason::Unread("message Score".to_owned());
     let events = polled(|| room.guests[0].client.poll_event());
-    assert_eq!(events.last(), Some(&ClientEvent::Disconnected(reason.clone())));
+    assert!(reason.to_string().contains("by this side (message Score): call `poll_message`"), "{reason}");
+    assert_eq!(events.last(), Some(&ClientEvent::Disconnected(reason)));
     room.acknowledge();
+    let reason = DisconnectReason::UnreadByOther("message Score".to_owned());
+    assert!(reason.to_string().contains("by the other side (message Score), which must call"), "{reason}");
     assert_eq!(room.closed(0), Some(reason));
 }
 

@@ -133,7 +133,12 @@ fn r25_a_second_session_on_a_connection_is_refused_with_a_remedy() {
         assert_eq!(room.guests[0].client.receive(now, packet), Err(ReceiveError::Damaged), "not the first's");
     }
     assert_eq!(events(&mut second), [ClientEvent::Disconnected(DisconnectReason::Taken)]);
-    assert!(DisconnectReason::Taken.to_string().contains("from another address"));
+    let remedy = DisconnectReason::Taken.to_string();
+    assert!(remedy.contains("from another address"), "{remedy}");
+    assert!(
+        remedy.contains("the same session number") && remedy.contains("`Session::from_random`"),
+        "{remedy}"
+    );
     assert_undisturbed(&mut room, ship);
 }
 

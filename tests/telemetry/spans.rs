@@ -106,6 +106,38 @@ fn sessions_and_mistakes_are_told_and_ticks_are_not_at_the_level_of_information(
 }
 
 #[test]
+fn a_time_that_jumps_by_a_timeout_is_told_on_both_sides() {
+    let (mut room, _) = room(1, 1);
+    room.settle();
+    let lines = recorded(Level::WARN, || {
+        room.wait(ServerConfig::default().timeout - std::time::Duration::from_secs(1));
+        room.step();
+    });
+    assert_eq!(lines, [""; 0], "a pause that ends no session is no mistake");
+    let lines = recorded(Level::WARN, || {
+        room.wait(ServerConfig::default().timeout);
+        room.tick();
+        room.replies(0);
+    });
+    let is_warning = |line: &&String| line.contains("a timeout has passed between two ticks");
+    assert_eq!(lines.iter().filter(is_warning).count(), 2, "{lines:?}");
+}
+
+#[test]
+fn an_owner_that_has_ended_is_told() {
+    let (mut room, lamps) = room(1, 1);
+    let id = room.guests[0].id;
+    let lines = recorded(Level::WARN, || _ = room.server.object(lamps[0]).set_owner(Some(id)));
+    assert_eq!(lines, [""; 0]);
+    room.server.connection(id).disconnect();
+    let lines =
+        recorded(Level::WARN, || _ = room.server.object(lamps[0]).set_owner(Some(id)).set_owner(None));
+    let expected =
+        "WARN event message=an object gets an owner that has ended object=Lamp 1v1 owner=ConnectionId(0)";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
 fn the_session_of_a_host_is_told_like_any_other() {
     let mut server = Server::new(ServerConfig::default());
     let lines = recorded(Level::INFO, || {

@@ -582,10 +582,10 @@ fn s193_the_server_says_why_it_does_not_send() {
     assert_eq!(why(&room, 0), Some(NotSent::NothingChanged));
     room.server.object(creatures[0]).set_visible(id, false);
     room.server.object(creatures[1]).set_relevancy(Relevancy::OwnerOnly);
-    assert_eq!([why(&room, 0), why(&room, 1)], [Some(NotSent::Hidden), Some(NotSent::Irrelevant)]);
+    assert_eq!([why(&room, 0), why(&room, 1)], [Some(NotSent::Hidden), Some(NotSent::NoOwner)]);
     room.server.object(creatures[1]).set_relevancy(Relevancy::Group(Group(4)));
     assert_eq!(why(&room, 1), Some(NotSent::NotInGroup));
-    room.server.object(creatures[1]).set_audience(Audience::Owner);
+    room.server.object(creatures[1]).set_audience(Audience::Group(Group(5)));
     assert_eq!(why(&room, 1), Some(NotSent::NotInAudience));
     room.server.object(creatures[2]).set_update_rate(Some(UpdateRate::every(Duration::from_secs(60))));
     room.server[creatures[2]].health = 1;

@@ -13,6 +13,7 @@ mod external;
 mod generic_classes;
 mod lifecycles;
 mod names;
+mod not_sent;
 mod rates;
 mod relevancy;
 mod strange_clients;

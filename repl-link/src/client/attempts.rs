@@ -75,6 +75,7 @@ impl Attempts {
             DisconnectReason::Forgotten if lasted.is_none_or(|lasted| lasted >= SETTLED) => Duration::ZERO,
             DisconnectReason::Forgotten
             | DisconnectReason::Timeout
+            | DisconnectReason::NeverPolled
             | DisconnectReason::Unacknowledged
             | DisconnectReason::Full => self.delay,
             // Another client has the address or the number of the session. Two that replace each other again

@@ -20,13 +20,14 @@ use crate::messages::mailbox::{Inbox, Mailbox};
 use crate::messages::progress::MessageProgress;
 use crate::outbox::Limits;
 use crate::packet_size::probing::PathFinding;
+use crate::packet_size::truncation::Truncation;
 use crate::rate::rate_limit::RateLimit;
 use crate::sent::payload::Payload;
 use crate::session::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::identity::Session;
 use crate::session::terms::ClientTerms;
-use crate::session::tick_watch::TickWatch;
+use crate::session::tick_watch::{TickWatch, Watched};
 use attempts::Attempts;
 pub use attempts::Beginning;
 
@@ -103,6 +104,9 @@ pub struct ClientSession<P: Payload> {
     changed_packet_bytes: Option<usize>,
     /// What all earlier sessions together have received and lost.
     earlier: Earlier,
+    truncation: Truncation,
+    /// How much time has passed between the last two ticks.
+    jump: Duration,
     tick_watch: TickWatch,
 }
 
@@ -134,7 +138,9 @@ impl<P: Payload> ClientSession<P> {
             packets_received: 0,
             changed_packet_bytes: None,
             earlier: Earlier::default(),
-            tick_watch: TickWatch::default(),
+            truncation: Truncation::default(),
+            jump: Duration::ZERO,
+            tick_watch: TickWatch::new(Watched::Client),
         }
     }
 
@@ -223,9 +229,12 @@ impl<P: Payload> ClientSession<P> {
             self.handshake.receive_after_end(bytes, newest, queue);
             return Err(ReceiveError::Closed);
         }
-        self.tick_watch.received(now, context.terms.timeout, "Client");
+        self.tick_watch.received(now, context.terms.timeout);
         let outcome = self.handshake.receive(bytes, newest, now, context, queue);
-        if !matches!(outcome, ClientOutcome::Damaged) {
+        if matches!(outcome, ClientOutcome::Damaged) {
+            self.truncation.damaged(bytes.len(), self.link.outbox.size().of_any_path());
+        } else {
+            self.truncation.arrived(bytes.len());
             self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         }
         Ok(match outcome {
@@ -358,11 +367,22 @@ impl<P: Payload> ClientSession<P> {
     }
 
     /// Begins a tick. Returns the time, which never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if the times of the ticks cannot be the time since a fixed start.
+    #[track_caller]
     pub fn begin_tick(&mut self, now: Duration) -> Duration {
-        self.tick_watch.ticked();
+        self.jump = self.tick_watch.ticked(now, self.now);
         self.now = self.now.max(now);
         self.last_tick = self.now;
         self.now
+    }
+
+    /// Returns whether at least `timeout` has passed between the last two ticks: the program stood still, or
+    /// the times are in another unit.
+    #[must_use]
+    pub fn has_jumped(&self, timeout: Duration) -> bool {
+        self.jump >= timeout
     }
 
     /// Begins the next session, if it is due. Returns whether it has begun.
@@ -393,6 +413,11 @@ impl<P: Payload> ClientSession<P> {
         self.changed_packet_bytes.take()
     }
 
+    /// Returns once to how many bytes larger packets of the server are truncated, if they seem to be.
+    pub fn take_truncated(&mut self) -> Option<usize> {
+        self.truncation.take()
+    }
+
     /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the
     /// reason if the session ends.
     fn probe(&mut self) -> Option<DisconnectReason> {
@@ -409,7 +434,10 @@ impl<P: Payload> ClientSession<P> {
     /// alive. Returns the reason if the session ends.
     pub fn tick(&mut self, context: ClientContext<'_>) -> Option<DisconnectReason> {
         let (now, terms) = (self.now, &context.terms);
+        let has_begun = self.is_connected();
         if let Some(reason) = self.handshake.tick(now, context, &mut self.link.outbox.queue) {
+            let queue = &self.link.outbox.queue;
+            let reason = if has_begun { reason } else { self.tick_watch.explained(reason, queue) };
             self.lost(&reason, terms);
             return Some(reason);
         }
@@ -485,6 +513,7 @@ impl<P: Payload> ClientSession<P> {
     /// Panics in debug builds if this method is called 1,000 times and there was never a tick.
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.tick_watch.polled();
         if self.handshake.is_idle() {
             self.tick_watch.polled_before_tick();
         }

@@ -24,6 +24,7 @@ use crate::session::connection_id::ConnectionId;
 use crate::session::control::{Control, HELLO_BYTES, Hello};
 use crate::session::disconnect::DisconnectReason;
 use crate::session::limits::step_time;
+use crate::session::poll_watch::PollWatch;
 use crate::session::secret::Secret;
 use answers::Answers;
 use cookies::Cookies;
@@ -98,7 +99,12 @@ pub struct Endpoint<A = SocketAddr> {
     answers: Answers<A>,
     /// The answer that was last returned.
     last_packet: Vec<u8>,
+    polls: PollWatch,
 }
+
+/// What a server with an endpoint must call that receives packets.
+const POLL_ENDPOINT: &str = "call `Endpoint::poll_transmit` in every frame until it returns `None`, in the place of `poll_any_transmit` of \
+                             the server: it also returns the answers to clients that have no connection yet";
 
 impl<A: Address> Endpoint<A> {
     /// Returns an endpoint without connections. `secret` protects the cookies by which clients prove their
@@ -121,6 +127,7 @@ impl<A: Address> Endpoint<A> {
             evictions: 0,
             answers: Answers::new(),
             last_packet: Vec::new(),
+            polls: PollWatch::default(),
             config,
         }
     }
@@ -130,9 +137,11 @@ impl<A: Address> Endpoint<A> {
     /// 32 of them to one origin. O(bytes + log connections).
     ///
     /// # Panics
-    /// As the server, if packets were received for half of its timeout without a tick.
+    /// As the server, if packets were received for half of its timeout without a tick. In debug builds also if
+    /// packets were received for so long and [`poll_transmit`](Self::poll_transmit) was never called.
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration, from: A, bytes: &[u8]) {
+        self.polls.received(now, server.roster().timeout(), POLL_ENDPOINT);
         self.note_ends(server);
         if let Some(mut reader) = packet::open_hello(bytes) {
             // A hello that is longer than any client's hello is not one.
@@ -159,6 +168,7 @@ impl<A: Address> Endpoint<A> {
     /// there are no more packets until the next tick of the server or [`receive`](Self::receive). The
     /// connections take turns, each turn is one packet. The cost is the same, too.
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut impl Host) -> Option<(A, &'a [u8])> {
+        self.polls.polled();
         self.note_ends(server);
         if let Some((to, bytes)) = self.answers.pop() {
             self.last_packet = bytes;

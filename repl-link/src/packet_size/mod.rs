@@ -6,3 +6,4 @@ pub(crate) mod allowed;
 pub(crate) mod losses;
 pub(crate) mod probing;
 mod size_test;
+pub(crate) mod truncation;

@@ -23,6 +23,7 @@ use crate::messages::progress::MessageProgress;
 use crate::messages::recipient::Recipient;
 use crate::messages::written::Written;
 use crate::outbox::Limits;
+use crate::packet_size::truncation::Truncation;
 use crate::rate::allowance::Allowance;
 use crate::session::agreement::Agreement;
 use crate::session::connection_id::ConnectionId;
@@ -31,7 +32,7 @@ use crate::session::login::max_login_bytes;
 use crate::session::secret::Secret;
 use crate::session::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
 use crate::session::terms::{ServerTerms, assert_positive};
-use crate::session::tick_watch::TickWatch;
+use crate::session::tick_watch::{TickWatch, Watched};
 use peer::{HasLink, Peer};
 use peers::Peers;
 use poll_order::PollOrder;
@@ -149,6 +150,9 @@ pub struct ServerSessions<C: HasLink> {
     now: Duration,
     ticks: u64,
     poll_order: PollOrder,
+    truncation: Truncation,
+    /// How much time has passed between the last two ticks.
+    jump: Duration,
     tick_watch: TickWatch,
 }
 
@@ -175,7 +179,9 @@ impl<C: HasLink> ServerSessions<C> {
             now: Duration::ZERO,
             ticks: 0,
             poll_order: PollOrder::new(),
-            tick_watch: TickWatch::default(),
+            truncation: Truncation::default(),
+            jump: Duration::ZERO,
+            tick_watch: TickWatch::new(Watched::Server),
         }
     }
 
@@ -275,7 +281,8 @@ impl<C: HasLink> ServerSessions<C> {
     /// [ends](ServerOutcome::Ended), the messages have begun or ended already. Costs O(bytes).
     ///
     /// # Panics
-    /// Panics in debug builds if packets were received for half of the timeout without a tick.
+    /// Panics in debug builds if packets were received for half of the timeout without a tick, or if no packet
+    /// was ever polled in that time.
     #[track_caller]
     pub fn receive<'b>(
         &mut self,
@@ -288,7 +295,7 @@ impl<C: HasLink> ServerSessions<C> {
         self.now = now;
         let terms = self.settings.terms;
         if cfg!(debug_assertions) && self.handshake(id).is_some_and(|handshake| !handshake.is_ended()) {
-            self.tick_watch.received(now, terms.timeout, "Server");
+            self.tick_watch.received(now, terms.timeout);
         }
         let Some(peer) = self.peers.get_mut(id) else { return ServerOutcome::Nothing };
         peer.preload_packet();
@@ -301,7 +308,11 @@ impl<C: HasLink> ServerSessions<C> {
             ServerOutcome::Connected | ServerOutcome::Proved(..) => self.begin(id),
             ServerOutcome::Ended(_) => self.note_end(id),
             ServerOutcome::ProbeArrived(number) => link.probe_answered(number, now),
+            ServerOutcome::Damaged => self.truncation.damaged(bytes.len(), terms.capacity.mtu_bytes),
             ServerOutcome::Nothing | ServerOutcome::State(..) | ServerOutcome::Login(_) => {}
+        }
+        if !matches!(outcome, ServerOutcome::Damaged) {
+            self.truncation.arrived(bytes.len());
         }
         outcome
     }
@@ -338,6 +349,7 @@ impl<C: HasLink> ServerSessions<C> {
     pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
         let peer = self.peers.get_mut(id)?;
         let queue = &mut peer.connection.link_mut().outbox.queue;
+        let reason = self.tick_watch.explained(reason, queue);
         match peer.handshake.end(reason, &self.settings.terms, queue) {
             ServerOutcome::Ended(reason) => {
                 self.note_end(id);
@@ -442,11 +454,27 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// Begins a tick. Returns the time, which never decreases.
+    ///
+    /// # Panics
+    /// Panics in debug builds if the times of the ticks cannot be the time since a fixed start.
+    #[track_caller]
     pub fn begin_tick(&mut self, now: Duration) -> Duration {
-        self.tick_watch.ticked();
+        self.jump = self.tick_watch.ticked(now, self.now);
         self.ticks += 1;
         self.now = self.now.max(now);
         self.now
+    }
+
+    /// Returns once to how many bytes larger packets of clients are truncated, if they seem to be.
+    pub fn take_truncated(&mut self) -> Option<usize> {
+        self.truncation.take()
+    }
+
+    /// Returns whether as much time has passed between the last two ticks as closes silent connections: the
+    /// program stood still, or the times are in another unit.
+    #[must_use]
+    pub fn has_jumped(&self) -> bool {
+        self.jump >= self.timeout()
     }
 
     /// Removes the connections that ended so long ago that they need not be kept any more. The client of a
@@ -464,6 +492,7 @@ impl<C: HasLink> ServerSessions<C> {
 
     /// Returns the next packet for a client, or `None` if this tick has no more packets for it.
     pub fn poll_transmit(&mut self, id: ConnectionId) -> Option<&[u8]> {
+        self.tick_watch.polled();
         if !self.peers.get(id)?.connection.link().outbox.queue.is_empty() {
             self.peers.preload_packets_after(id);
         }
@@ -473,6 +502,7 @@ impl<C: HasLink> ServerSessions<C> {
     /// Returns the connection to which the next packet belongs, among the connections for which `is_meant`
     /// returns true. The connections take turns, and each turn is one packet.
     pub fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {
+        self.tick_watch.polled();
         let has_packets =
             |id: ConnectionId, peer: &Peer<C>| peer.connection.link().outbox.queue.is_ready() && is_meant(id);
         self.poll_order.next(self.ticks, &self.peers, has_packets)

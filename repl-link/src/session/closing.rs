@@ -1,7 +1,8 @@
 //! The packet by which one side tells the other why it ended the session.
 //!
-//! *Invariant:* the other side reports the same reason, except for a packet that could not be read: both
-//! sides report a protocol error, and only the side that read the packet knows what was wrong.
+//! *Invariant:* the other side reports the same reason, with two exceptions. If a packet could not be read,
+//! both sides report a protocol error, and only the side that read the packet knows what was wrong. If
+//! messages were not polled, the reason says by which side.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -70,7 +71,7 @@ impl Closing {
             DisconnectReason::Full => Self::Full,
             DisconnectReason::Replaced => Self::Replaced,
             DisconnectReason::Taken => Self::Taken,
-            DisconnectReason::Timeout => Self::Timeout,
+            DisconnectReason::Timeout | DisconnectReason::NeverPolled => Self::Timeout,
             DisconnectReason::Unacknowledged => Self::Unacknowledged,
             DisconnectReason::Protocol(_) => Self::NotRead,
             DisconnectReason::LoginTimeout => Self::LoginTimeout,
@@ -78,7 +79,9 @@ impl Closing {
             DisconnectReason::Rejected(call) => Self::Rejected(text(call)),
             DisconnectReason::TooFast(what) => Self::TooFast(text(what)),
             DisconnectReason::Forgotten => Self::Forgotten,
-            DisconnectReason::Unread(what) => Self::Unread(text(what)),
+            DisconnectReason::Unread(what) | DisconnectReason::UnreadByOther(what) => {
+                Self::Unread(text(what))
+            }
             DisconnectReason::PathTooNarrow => Self::PathTooNarrow,
         })
     }
@@ -100,7 +103,7 @@ impl Closing {
             Self::Rejected(call) => DisconnectReason::Rejected(call),
             Self::TooFast(what) => DisconnectReason::TooFast(what),
             Self::Forgotten => DisconnectReason::Forgotten,
-            Self::Unread(what) => DisconnectReason::Unread(what),
+            Self::Unread(what) => DisconnectReason::UnreadByOther(what),
             Self::PathTooNarrow => DisconnectReason::PathTooNarrow,
         }
     }
@@ -196,7 +199,7 @@ mod tests {
             DisconnectReason::Rejected("fire".to_owned()),
             DisconnectReason::TooFast("packets".to_owned()),
             DisconnectReason::Forgotten,
-            DisconnectReason::Unread("message Chat".to_owned()),
+            DisconnectReason::UnreadByOther("message Chat".to_owned()),
             DisconnectReason::PathTooNarrow,
         ]
     }
@@ -215,6 +218,13 @@ mod tests {
             assert_eq!(reread(&closing).1, Ok(closing.clone()));
             assert_eq!(closing.into_reason(), reason);
         }
+    }
+
+    #[test]
+    fn who_did_not_poll_is_the_sender() {
+        let closing = Closing::of(&DisconnectReason::Unread("message Chat".to_owned()), 1_200);
+        let reason = closing.expect("it is not about classes or limits").into_reason();
+        assert_eq!(reason, DisconnectReason::UnreadByOther("message Chat".to_owned()));
     }
 
     #[test]

@@ -17,13 +17,16 @@ use crate::session::mismatch::LayoutMismatch;
 /// | `disconnect` of the server or the client | `Closed` | `Closed` |
 /// | `disconnect_with` of the server or the client | `ClosedWith` | `ClosedWith` |
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
+/// | the server never polls its packets | `NeverPolled` | `Timeout` |
+/// | the client never polls its packets | nothing, there is no session | `NeverPolled` |
 /// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
 /// | the path carries packets, but none of 508 bytes | `PathTooNarrow` | `PathTooNarrow` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
 /// | the classes differ | `Layouts` | `Layouts` |
 /// | a limit of the client is too small | `Limits` | `Limits` |
 /// | a message is begun and not finished | `Stalled` | `Stalled` |
-/// | one side does not poll its messages or calls | `Unread` | `Unread` |
+/// | the server does not poll messages or calls | `Unread` | `UnreadByOther` |
+/// | the client does not poll its messages | `UnreadByOther` | `Unread` |
 /// | the client sends more in a second than it may | `TooFast` | `TooFast` |
 /// | the validator of a call rejects its parameters | `Rejected` | `Rejected` |
 /// | one side sends what the protocol forbids | `Protocol` | `Protocol` |
@@ -76,6 +79,13 @@ pub enum DisconnectReason {
     /// or the link is down. Or a handshake was not finished in time. The client may connect again.
     #[error("timed out")]
     Timeout,
+    /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
+    /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns `None`,
+    /// and send each packet.
+    #[error(
+        "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
+    )]
+    NeverPolled,
     /// The path between the sides carries small packets, but none of 508 bytes, or of the greatest size that
     /// both sides receive if that is less. A tunnel or a relay may need a larger packet size. The client does
     /// not connect again by itself.
@@ -100,11 +110,19 @@ pub enum DisconnectReason {
     /// and 40 round trips, neither a part of it nor an earlier message that it waits for arrived.
     #[error("a message was not finished for too long")]
     Stalled,
-    /// One side does not poll the messages or the calls that arrived, so too many of them wait: see
+    /// This side does not poll the messages or the calls that arrived, so too many of them wait: see
     /// `Server::poll_message`. The text names them. Poll them in every
     /// frame.
-    #[error("too much waits to be polled: {0}")]
+    #[error(
+        "too much waits to be polled by this side ({0}): call `poll_message` or `poll_call` for it in every frame"
+    )]
     Unread(String),
+    /// The other side does not poll the messages that this side has sent, so it has closed the connection. The
+    /// text names them. The other side reports [`Unread`](Self::Unread), and must poll them in every frame.
+    #[error(
+        "too much waits to be polled by the other side ({0}), which must call `poll_message` or `poll_call` for it in every frame"
+    )]
+    UnreadByOther(String),
     /// The classes, messages or calls of the two sides differ. [`LayoutMismatch`] says what differs first.
     /// Build both sides from the same source code, and register the same on both.
     #[error("layouts differ: {0}")]
@@ -116,13 +134,15 @@ pub enum DisconnectReason {
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
-    /// session number: use a random number. Without an endpoint, the server's connection for this address
+    /// session number: make each client with new random bits
+    /// ([`Session::from_random`](crate::Session::from_random)), and never with bits that were saved. Without an endpoint, the server's connection for this address
     /// belongs to another session, usually an earlier session of the same address. The server frees the
     /// connection after its `timeout`. After the timeout a new client may
     /// connect from this address. From another address a new client may connect immediately.
     #[error(
-        "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
-         another address"
+        "another client has the same session number, or the connection belongs to an earlier session of this address: make each \
+         client with new random bits (`Session::from_random`); if they are new, try again with a new client once the server \
+         has timed out the other one, or from another address"
     )]
     Taken,
     /// The validator of the call with this name rejected the parameters that the client sent (S221). The

@@ -17,6 +17,7 @@ pub(crate) mod mismatch;
 pub(crate) mod name;
 #[cfg(test)]
 mod pair;
+pub(crate) mod poll_watch;
 pub(crate) mod secret;
 pub(crate) mod server_handshake;
 pub(crate) mod terms;

@@ -120,7 +120,7 @@ impl HandshakePair {
         let context = ServerContext { terms: self.server_terms, agreement: &self.server_agreement };
         let reported =
             match self.server.receive(bytes, Sequence::new(0), self.now, context, &mut self.to_client) {
-                ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => return,
+                ServerOutcome::Nothing | ServerOutcome::Damaged | ServerOutcome::ProbeArrived(_) => return,
                 ServerOutcome::State(sequence, _) => Reported::State(sequence),
                 ServerOutcome::Proved(sequence, _) => {
                     self.server_reports.push(Reported::Connected);

@@ -55,6 +55,8 @@ pub(crate) struct ServerContext<'a> {
 pub enum ServerOutcome<'a> {
     /// The handshake used or ignored the packet. The caller has nothing to do.
     Nothing,
+    /// The packet does not belong to this session. It was ignored.
+    Damaged,
     /// The packet contains state: its sequence number, and a reader for the rest of the packet.
     State(Sequence, BitReader<'a>),
     /// The client has proved its address with this packet of state. Packets of state may be sent to the
@@ -294,7 +296,7 @@ impl ServerHandshake {
             return self.hello(&mut reader, now, context, queue);
         }
         // A client that has not sent a hello has no session yet, so no packet can belong to its session.
-        let Some(client) = self.client else { return ServerOutcome::Nothing };
+        let Some(client) = self.client else { return ServerOutcome::Damaged };
         match packet::open(bytes, self.keys(client), newest, &mut self.seed) {
             None => self.receive_displaced(bytes, newest, &context.terms, queue),
             Some(Opened::Control(mut reader)) => {
@@ -371,14 +373,15 @@ impl ServerHandshake {
         terms: &ServerTerms,
         queue: &mut SendQueue,
     ) -> ServerOutcome<'a> {
-        let Some(client) = self.displaced else { return ServerOutcome::Nothing };
+        let Some(client) = self.displaced else { return ServerOutcome::Damaged };
         match packet::open(bytes, self.keys(client), newest, &mut self.seed) {
             Some(Opened::State(sequence, reader)) if !self.is_ended() => {
                 self.client = Some(client);
                 self.stage = Stage::Welcomed;
                 self.prove(sequence, reader, terms, queue)
             }
-            _ => ServerOutcome::Nothing,
+            None => ServerOutcome::Damaged,
+            Some(_) => ServerOutcome::Nothing,
         }
     }
 

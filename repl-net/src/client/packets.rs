@@ -124,11 +124,22 @@ impl Client {
     }
 
     /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
-    /// The argument `now` is the time since a fixed start that you choose. `now` should never decrease: an
+    /// The argument `now` is the time since a fixed start that you choose, and not the time since the last
+    /// tick. Pass the times of the same clock to [`receive`](Self::receive). `now` should never decrease: an
     /// earlier time counts as the latest time so far. Call `tick` in every frame, because without it the
     /// client neither connects nor stays connected.
+    ///
+    /// With the feature `tracing`, a warning says if more than [`timeout`](crate::ClientConfig::timeout) has
+    /// passed since the last tick.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in the tick
+    /// before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in a row, or if
+    /// it is the same and not zero in 1,000 ticks in a row.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.session.begin_tick(now);
+        telemetry::note_jump(self.session.has_jumped(self.config.timeout));
         self.reconnect();
         self.clock.advance(now);
         for at in 0.. {
@@ -145,6 +156,10 @@ impl Client {
         }
         if let Some(bytes) = self.session.take_changed_packet_bytes() {
             self.events.push(ClientEvent::PacketBytesChanged(bytes));
+        }
+        if let Some(bytes) = self.session.take_truncated() {
+            telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
+            self.events.push(ClientEvent::PacketsTruncated(bytes));
         }
     }
 

@@ -33,6 +33,10 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prune(&self, row: u32, list: &mut Changelist);
     /// Adds the new elements of arrays in `list` that are in the shadow, although no tick has found them yet.
     fn extend_waiting(&self, row: u32, list: &mut Changelist);
+    /// Returns the `push` properties of the object in a row that differ from their shadows and were not marked.
+    fn unmarked(&self, row: u32) -> HandleSet;
+    /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
+    fn handed_over_in(&self, row: u32) -> Option<u64>;
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`](repl_core::Class::items_of) has the details of this function.
@@ -149,6 +153,19 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         if let Some(waiting) = self.source.waiting(row as usize) {
             list.extend_new_elements(&waiting.new_elements());
         }
+    }
+
+    fn unmarked(&self, row: u32) -> HandleSet {
+        let mut unmarked = self.shadows.class.conditions().push().clone();
+        if !unmarked.is_empty() {
+            unmarked.difference(&self.shadows.marks[row as usize]);
+            self.source.retain_differing(&self.shadows, row as usize, &mut unmarked);
+        }
+        unmarked
+    }
+
+    fn handed_over_in(&self, row: u32) -> Option<u64> {
+        self.source.handed_over_in(row as usize)
     }
 
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist) {

@@ -29,6 +29,8 @@ struct Found {
     /// leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
+    /// After which tick the object was handed over last.
+    frame: u64,
 }
 
 /// Results of comparisons that are empty for most objects.
@@ -75,6 +77,8 @@ pub(crate) struct HandOver<'a> {
     pub(crate) max_bits: u64,
     /// Whether no tick has processed the object yet.
     pub(crate) is_new: bool,
+    /// The number of the last tick.
+    pub(crate) frame: u64,
     pub(crate) scratch: &'a mut Scratch,
 }
 
@@ -98,7 +102,7 @@ impl<T: Replicated> ExternalColumn<T> {
 
     /// Compares an object in the properties of the scope. Returns whether the next tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, inputs: HandOver<'_>) -> bool {
-        let (row, HandOver { scope: asked, max_bits, is_new, scratch }) = (row as usize, inputs);
+        let (row, HandOver { scope: asked, max_bits, is_new, frame, scratch }) = (row as usize, inputs);
         let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);
         let conditions = class.conditions();
         let (mut list, mut rare) = (Changelist::new(), Rare::default());
@@ -111,6 +115,7 @@ impl<T: Replicated> ExternalColumn<T> {
         let shadow = Shadow { values: &mut *values, seen, is_new };
         class.compare_seen(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
+        found.frame = frame;
         if found.list.is_empty() {
             found.list = list;
         } else {
@@ -127,6 +132,7 @@ impl<T: Replicated> ExternalColumn<T> {
 }
 
 impl<T: Replicated> Source<T> for HandedOver {
+    const REGISTERED_BY: &'static str = "register_external";
     const REFUSES_OUTSIDE_OF_SCOPE: bool = true;
 
     fn when_another(class: &str) -> String {
@@ -200,6 +206,15 @@ impl<T: Replicated> Source<T> for HandedOver {
 
     fn waiting(&self, row: usize) -> Option<&Changelist> {
         self.0.get(row).map(|found| &found.list).filter(|list| list.has_new_elements())
+    }
+
+    /// What differs and was not sent yet is in the row.
+    fn retain_differing(&self, _: &Shadows<T>, row: usize, handles: &mut HandleSet) {
+        handles.intersect(self.0[row].list.handles());
+    }
+
+    fn handed_over_in(&self, row: usize) -> Option<u64> {
+        Some(self.0[row].frame)
     }
 
     fn live(&self, _: usize) -> Option<&T> {

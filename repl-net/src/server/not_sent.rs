@@ -2,14 +2,14 @@
 //!
 //! *Invariant:* the reasons are in the order in which they are checked. The exception is
 //! [`NotSent::NextTick`]: a change that became due too late for this tick is found before bands and rates are
-//! checked.
+//! checked. [`NotSent::NoOwner`] is checked once for whole objects and once for properties.
 
 use std::fmt;
 
 /// Why nothing of an object is sent to a connection now.
 /// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
 /// in this order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
-/// [`Rate`](Self::Rate).
+/// [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) comes last if only properties need an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
@@ -31,9 +31,16 @@ pub enum NotSent {
     NotInAudience,
     /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
     NotInGroup,
+    /// The object has a position, and the connection has no viewpoints, so it sees no positions. Call
+    /// [`set_viewpoints`](crate::ConnectionHandle::set_viewpoints) or
+    /// [`follow`](crate::ConnectionHandle::follow) for the connection.
+    NoViewpoints,
     /// The object is too far from the [viewpoints](crate::ConnectionHandle::set_viewpoints) of the
     /// connection.
     OutOfSight,
+    /// Only an owner would see the object, or what has changed of it. The object has no owner, or the
+    /// connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
+    NoOwner,
     /// The [relevancy](crate::ObjectHandle::set_relevancy) lets only the owner see the object, or nobody. If
     /// the object is attached to another one, the relevancy of the other object decides.
     Irrelevant,
@@ -60,9 +67,19 @@ pub enum NotSent {
     /// Only values of properties with the condition `NearOnly` were not sent, because the connection is [too
     /// far](crate::Area::near_within) from the object.
     Far,
-    /// Everything that the connection sees of the object was sent. If you miss a change: nothing has marked
-    /// it (a `push` property, or an object [outside of the server](crate::External)), a condition does not
-    /// allow it, or the value was refused ([`ValueRefused`](crate::ServerEvent::ValueRefused)).
+    /// Everything else was sent, but the last comparison has refused a value. The event
+    /// [`ValueRefused`](crate::ServerEvent::ValueRefused) has named the property and the error.
+    Refused,
+    /// Everything else was sent, but a `push` property has another value, and nothing has marked it. Write it
+    /// with [`Server::edit`](crate::Server::edit), or call [`mark_dirty`](crate::ObjectHandle::mark_dirty)
+    /// after a write.
+    Unmarked,
+    /// Everything that was compared was sent, but the object lives [outside of the server](crate::External),
+    /// and it was not compared between the last two ticks. Pass it to
+    /// [`compare`](crate::External::compare) after each change.
+    NotCompared,
+    /// Everything that the connection sees of the object was sent. If you miss a change, a condition does not
+    /// allow it for this connection.
     NothingChanged,
 }
 
@@ -76,7 +93,14 @@ impl fmt::Display for NotSent {
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
             Self::NotInGroup => "the connection is not in the group that sees the object",
+            Self::NoViewpoints => {
+                "the object has a position and the connection has no viewpoints: call `set_viewpoints` for it"
+            }
             Self::OutOfSight => "the object is too far from the viewpoints of the connection",
+            Self::NoOwner => {
+                "only its owner would receive it, and the object has no owner, or one whose connection has ended: \
+                 call `set_owner`"
+            }
             Self::Irrelevant => "only the owner of the object sees it, or nobody",
             Self::Paused => "the connection is paused",
             Self::Unacknowledged => "something of the object, or of its parent, is not acknowledged yet",
@@ -85,6 +109,14 @@ impl fmt::Display for NotSent {
             Self::Rate => "the update rate of the object has not come to its next update yet",
             Self::NextTick => "the next tick sends it",
             Self::Far => "the connection is too far from the object for what has changed",
+            Self::Refused => "a value was refused: the event `ValueRefused` names the property and the error",
+            Self::Unmarked => {
+                "a `push` property was written without a mark: write it with `edit`, or call `mark_dirty` after it"
+            }
+            Self::NotCompared => {
+                "the object lives outside of the server, and was not passed to `External::compare` before the last \
+                 tick: do so after each change"
+            }
             Self::NothingChanged => "everything that the connection sees of the object was sent",
         })
     }

@@ -208,6 +208,12 @@ impl Object {
         (has != had).then_some(has)
     }
 
+    /// Returns whether the last comparison has refused a value of the properties with these handles.
+    pub(crate) fn refuses_any_of(&self, handles: &HandleSet) -> bool {
+        let mut refused = self.rare.iter().flat_map(|rare| &rare.refused);
+        refused.any(|refusal| handles.contains(refusal.handle()))
+    }
+
     #[cold]
     fn replace_refusals(&mut self, compared: Option<&HandleSet>, found: &mut Vec<Refusal>) {
         let mut known = std::mem::take(&mut self.rare().refused);

@@ -161,16 +161,15 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         }
         let world = &self.server.world;
         let connection = &self.server.sessions.peers.get(connection)?.connection;
-        Some(if let Some(reason) = connection.why_not_sent(world, slot) {
+        let is_open = |id| self.server.is_open(id);
+        Some(if let Some(reason) = connection.why_not_sent(world, slot, &is_open) {
             reason
         } else if world.schedule.is_waiting(slot) {
             NotSent::Rate
         } else if world.is_dirty(slot) {
             NotSent::NextTick
-        } else if connection.lacks_by_distance(world, slot) {
-            NotSent::Far
         } else {
-            NotSent::NothingChanged
+            connection.why_not_noticed(world, slot, &is_open)
         })
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use repl_core::__private::preload_all;
-use repl_core::{Class, HandleSet, Refusal, Replicated, Shadow};
+use repl_core::{Changelist, Class, HandleSet, Refusal, Replicated, Scratch, Shadow};
 
 use super::cells::area::Position;
 use super::changes::Outcome;
@@ -48,6 +48,7 @@ impl<T: Replicated> OwnRows<T> {
 }
 
 impl<T: Replicated> Source<T> for OwnRows<T> {
+    const REGISTERED_BY: &'static str = "register";
     const REFUSES_OUTSIDE_OF_SCOPE: bool = false;
 
     fn when_another(class: &str) -> String {
@@ -118,6 +119,17 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
 
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32)) {
         shadows.class.scan(&self.0, &shadows.rows, shadows.seen(), |row| found(shadows.slots[row]));
+    }
+
+    /// Compares the object with a copy of its shadow, so that nothing counts as compared.
+    fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet) {
+        let (class, live) = (&shadows.class, &self.0[row]);
+        let mut copy = class.shadow_of(&shadows.rows[row]);
+        // The copy has not followed any fast array yet, so each of them counts as touched.
+        handles.difference(&class.touched(live, &copy));
+        let mut changes = Changelist::new();
+        class.compare(live, &mut copy, handles, &mut changes, &mut Vec::new(), &mut Scratch::default());
+        handles.intersect(changes.handles());
     }
 
     fn live(&self, row: usize) -> Option<&T> {

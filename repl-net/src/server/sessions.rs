@@ -98,6 +98,11 @@ impl Server {
         }
     }
 
+    /// Returns whether a connection exists and has not ended. The host is one, too.
+    pub(crate) fn is_open(&self, id: ConnectionId) -> bool {
+        self.is_host(id) || self.sessions.handshake(id).is_some_and(|handshake| !handshake.is_ended())
+    }
+
     /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
@@ -138,6 +143,14 @@ impl Server {
         }
     }
 
+    /// Reports that larger packets arrive truncated, if they seem to.
+    pub(super) fn report_truncation(&mut self) {
+        if let Some(bytes) = self.sessions.take_truncated() {
+            telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
+            self.events.push(ServerEvent::PacketsTruncated(bytes));
+        }
+    }
+
     /// Accepts the login of a client.
     #[track_caller]
     pub(super) fn accept(&mut self, id: ConnectionId, answer: &[u8]) {
@@ -154,12 +167,12 @@ impl Server {
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
-    /// without a [`tick`](Self::tick), whatever is in them. Packets of connections that have ended do not
-    /// count.
+    /// without a [`tick`](Self::tick), whatever is in them, or for so long and no packet was ever
+    /// [polled](Self::poll_any_transmit). Packets of connections that have ended do not count.
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
-            ServerOutcome::Nothing | ServerOutcome::ProbeArrived(_) => {}
+            ServerOutcome::Nothing | ServerOutcome::Damaged | ServerOutcome::ProbeArrived(_) => {}
             ServerOutcome::Proved(sequence, reader) => {
                 self.connected(connection);
                 self.hear_state(connection, sequence, reader);

@@ -17,6 +17,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     /// Returns the panic message for a call that expects this source, although `class` was registered with
     /// another source.
     fn when_another(class: &str) -> String;
+    /// The method of the server that registers a class with this source.
+    const REGISTERED_BY: &'static str;
     /// Whether a comparison also reports the values of properties outside of its scope that are refused.
     const REFUSES_OUTSIDE_OF_SCOPE: bool;
     /// Compares the properties in `scope` of the object in a row with the object's shadow, as
@@ -64,6 +66,13 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
     /// Returns the changes of the object in a row that are in its shadow already, and wait for a tick.
     fn waiting(&self, _row: usize) -> Option<&Changelist> {
+        None
+    }
+    /// Removes from `handles` the properties of the object in a row that do not differ from their shadows, and
+    /// those that record changes by themselves.
+    fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet);
+    /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
+    fn handed_over_in(&self, _row: usize) -> Option<u64> {
         None
     }
     /// Returns the live object in a row, if the server owns it.

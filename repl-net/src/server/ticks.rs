@@ -17,7 +17,8 @@ use crate::telemetry;
 
 impl Server {
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
-    /// packets of this tick. The argument `now` is the time since a fixed start that you choose. It must
+    /// packets of this tick. The argument `now` is the time since a fixed start that you choose, and not the
+    /// time since the last tick. Pass the times of the same clock to all functions of the server. `now` must
     /// never decrease: if it does, the time stands still until it is reached again.
     ///
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
@@ -34,11 +35,22 @@ impl Server {
     /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
     /// connections. The default pool has as many threads as the processor has cores. To use another pool,
     /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
+    ///
+    /// With the feature `tracing`, a warning says if more than [`timeout`](crate::ServerConfig::timeout) has
+    /// passed since the last tick.
+    ///
+    /// # Panics
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in the tick
+    /// before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in a row, or if
+    /// it is the same and not zero in 1,000 ticks in a row in which packets have arrived.
+    #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         telemetry::span!(DEBUG, "server_tick", tick = self.world.frame + 1);
         #[cfg(feature = "metrics")]
         let sent_before = self.sent();
         let now = self.sessions.begin_tick(now);
+        telemetry::note_jump(self.sessions.has_jumped());
+        self.report_truncation();
         for at in 0..self.runners.len() {
             self.runners[at](self, now);
         }

@@ -17,7 +17,7 @@ mod ticks;
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 
-use repl_core::{ConditionMasks, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{ConditionMasks, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
@@ -106,7 +106,8 @@ impl World {
         assert_sole_name(T::LAYOUT.table(), &mut known);
         assert!(
             !frozen,
-            "class `{name}` is new, but a client or a host has connected already: call `register::<{name}>()` before the first one"
+            "class `{name}` is new, but a client or a host has connected already: call `{}::<{name}>()` before the first one",
+            S::REGISTERED_BY
         );
         let class = self.store.columns.len() as u16;
         let column = TypedColumn::<T, S>::new(self.store.limits.max_object_bits());
@@ -208,6 +209,21 @@ impl World {
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
+    /// Returns the `push` properties of an object that differ from their shadows and were not marked. Costs as
+    /// much as a comparison of the object.
+    pub(crate) fn unmarked(&self, slot: u32) -> HandleSet {
+        if self.store.has_last_state(slot) {
+            return HandleSet::new();
+        }
+        self.store.column_of(slot).unmarked(self.store.occupant(slot).row)
+    }
+
+    /// Returns whether an object lives outside the server, and was not compared between the last two ticks.
+    pub(crate) fn was_not_handed_over(&self, slot: u32) -> bool {
+        let handed_over = self.store.column_of(slot).handed_over_in(self.store.occupant(slot).row);
+        handed_over.is_some_and(|frame| frame + 1 < self.frame) && !self.store.has_last_state(slot)
+    }
+
     /// Marks an object to be compared in the next tick, even if its update time has not come.
     pub(crate) fn force_update(&mut self, slot: u32) {
         self.marks.dirty.insert(slot);
@@ -250,6 +266,7 @@ impl World {
             scope: ExternalColumn::<T>::compared(column.shadows.class.conditions()),
             max_bits: self.store.limits.max_object_bits(),
             is_new: self.marks.newborn.contains(slot),
+            frame: self.frame,
             scratch: &mut self.changes.found.scratch,
         };
         if column.hand_over(row, live, inputs) {

@@ -67,7 +67,8 @@ pub enum Login {
 #[derive(Clone)]
 pub struct ServerConfig {
     /// The size of the largest packet that the server receives and sends, in bytes: 128 to 65,507. Default
-    /// 1,200.
+    /// 1,200. Receive packets into a buffer of at least this size: a shorter one truncates them, and
+    /// [`ServerEvent::PacketsTruncated`](crate::ServerEvent::PacketsTruncated) tells it.
     ///
     /// Each client tells its own number ([`ClientConfig::mtu_bytes`]), and the lower one counts for its
     /// connection, in both directions. A number below 508 is accepted only if the server's own is not
@@ -305,7 +306,10 @@ pub struct ClientConfig {
     /// The client drops larger packets without reading them, and makes none that are larger. Of this number
     /// and the server's, the lower one counts, in both directions. A path that carries less is found as
     /// [`ServerConfig::mtu_bytes`] says, and told by
-    /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged). Default 1,200.
+    /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged). Receive packets into a
+    /// buffer of at least this size: a shorter one truncates them, so that they are
+    /// [damaged](crate::ReceiveError::Damaged), and
+    /// [`ClientEvent::PacketsTruncated`](crate::ClientEvent::PacketsTruncated) tells it. Default 1,200.
     pub mtu_bytes: usize,
     /// The client ends the connection if the server is silent for this long. The server learns this time in
     /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.

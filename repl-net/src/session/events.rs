@@ -108,6 +108,11 @@ pub enum ServerEvent {
     /// although both sides receive them, or it carries larger packets again. See
     /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
     PacketBytesChanged(ConnectionId, usize),
+    /// Larger packets of clients seem to arrive truncated to this many bytes: they were damaged at this length
+    /// again and again, and no larger packet arrived intact. Receive them into a buffer of at least
+    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes). Reported once. Without a truncation it is
+    /// reported only if somebody sends forged packets.
+    PacketsTruncated(usize),
     /// This many events about refused values were dropped, because too many events waited. This event comes
     /// before the events about later refusals.
     RefusalsDropped(u64),
@@ -132,6 +137,7 @@ impl fmt::Debug for ServerEvent {
             Self::PacketBytesChanged(id, bytes) => {
                 f.debug_tuple("PacketBytesChanged").field(id).field(bytes).finish()
             }
+            Self::PacketsTruncated(bytes) => f.debug_tuple("PacketsTruncated").field(bytes).finish(),
             Self::RefusalsDropped(count) => f.debug_tuple("RefusalsDropped").field(count).finish(),
         }
     }
@@ -156,6 +162,11 @@ pub enum ClientEvent {
     /// although both sides receive them, or it carries larger packets again. See
     /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
     PacketBytesChanged(usize),
+    /// Larger packets of the server seem to arrive truncated to this many bytes: they were damaged at this
+    /// length again and again, and no larger packet arrived intact. Receive them into a buffer of at least
+    /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes). Reported once. Without a truncation it is
+    /// reported only if somebody sends forged packets.
+    PacketsTruncated(usize),
     /// An object was created. The object can be read already. A static object that this client has placed is
     /// [`Bound`](Self::Bound) in place of this.
     Spawned(ObjectRef<()>),

@@ -39,7 +39,7 @@ fn r26_ten_thousand_hellos_with_false_addresses_are_answered_with_less_and_keep_
     assert_eq!(sent, 10_000 * 13, "each answer has 13 bytes");
     assert_eq!((server.connections().count(), server.poll_event()), (0, None));
     let debug = format!("{endpoint:?}");
-    assert!(debug.len() < 600, "nothing is stored: {debug}");
+    assert!(debug.len() < 700, "nothing is stored: {debug}");
 }
 
 #[test]

@@ -75,9 +75,18 @@ fn the_function_that_registers_for_both_sides_leaves_external_classes_as_they_ar
 }
 
 #[test]
-#[should_panic = "class `Thing` is new, but a client or a host has connected already"]
+#[should_panic = "has connected already: call `register_external::<Thing>()` before the first one"]
 fn a_class_is_registered_before_the_first_connection() {
     let mut server = Server::new(ServerConfig::default());
     server.connect(std::time::Duration::ZERO);
     server.external().spawn(&Thing::default());
+}
+
+#[test]
+fn a_class_that_was_registered_as_the_panic_says_can_be_spawned_after_the_first_connection() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register_external::<Thing>();
+    server.connect(std::time::Duration::ZERO);
+    let thing = server.external().spawn(&Thing::default());
+    assert!(server.contains(thing));
 }

@@ -118,7 +118,11 @@ fn r22_s193_a_family_that_does_not_fit_into_a_packet_comes_in_its_order() {
     room.settle();
     assert!(turrets.iter().all(|turret| has(&room, 0, *turret)));
     assert_eq!(room.client().object_info(tank).subobjects().count(), 200);
-    assert_eq!(room.server.object_info(turrets[0]).why_not_sent_to(id), Some(NotSent::NothingChanged));
+    assert_eq!(
+        room.server.object_info(turrets[0]).why_not_sent_to(id),
+        Some(NotSent::NoOwner),
+        "it has a secret"
+    );
 }
 
 #[test]

@@ -2,20 +2,26 @@
 //!
 //! *Invariant:* the answer is for diagnosis and changes nothing.
 
+use repl_core::{HandleSet, ViewFlags};
+use repl_link::ConnectionId;
+
 use super::Connection;
-use crate::server::cells::Relevancy;
+use crate::server::cells::{Audience, Relevancy};
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
+
+/// Returns whether a connection exists that has not ended.
+type IsOpen<'a> = &'a dyn Fn(ConnectionId) -> bool;
 
 impl Connection {
     /// Returns why nothing of an object is sent to this client now, or `None` if the connection has sent
     /// everything that the last tick has found.
-    pub(crate) fn why_not_sent(&self, world: &World, slot: u32) -> Option<NotSent> {
+    pub(crate) fn why_not_sent(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> Option<NotSent> {
         if !self.copies.is_live {
             return Some(NotSent::NotConnected);
         }
         if !self.copies.sees(world, slot) {
-            return Some(self.why_not_seen(world, slot));
+            return Some(self.why_not_seen(world, slot, is_open));
         }
         if self.is_paused() {
             return Some(NotSent::Paused);
@@ -34,7 +40,7 @@ impl Connection {
     }
 
     /// Returns why the client does not see an object.
-    fn why_not_seen(&self, world: &World, slot: u32) -> NotSent {
+    fn why_not_seen(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let view = self.copies.view();
         if view.is_hidden(world, slot) {
             return NotSent::Hidden;
@@ -43,13 +49,43 @@ impl Connection {
         if carriers().any(|carrier| world.dormancies.is_initial(carrier)) {
             return NotSent::Asleep;
         }
-        if carriers().any(|carrier| !view.is_in_audience(world, carrier)) {
-            return NotSent::NotInAudience;
+        let has_owner = |slot: u32| world.store.objects[slot as usize].owner().is_some_and(is_open);
+        if let Some(narrow) = carriers().find(|&carrier| !view.is_in_audience(world, carrier)) {
+            let is_for_owner = world.audiences.get(&narrow) == Some(&Audience::Owner);
+            return if is_for_owner && !has_owner(narrow) {
+                NotSent::NoOwner
+            } else {
+                NotSent::NotInAudience
+            };
         }
         match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
             Some(Relevancy::Group(_)) => NotSent::NotInGroup,
+            Some(Relevancy::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
             Some(Relevancy::Located) => NotSent::OutOfSight,
+            Some(Relevancy::OwnerOnly) if !carriers().any(has_owner) => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
+        }
+    }
+
+    /// Returns what keeps the last tick from finding more of an object for this client, if nothing that was
+    /// found waits.
+    pub(crate) fn why_not_noticed(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
+        let object = &world.store.objects[slot as usize];
+        let seen = self.copies.view().mask(world, slot);
+        if self.lacks_by_distance(world, slot) {
+            NotSent::Far
+        } else if object.refuses_any_of(&seen) {
+            NotSent::Refused
+        } else if world.unmarked(slot).intersects(&seen) {
+            NotSent::Unmarked
+        } else if world.was_not_handed_over(slot) {
+            NotSent::NotCompared
+        } else if !object.owner().is_some_and(is_open)
+            && of_owner(world, slot, &seen).intersects(object.history.ever())
+        {
+            NotSent::NoOwner
+        } else {
+            NotSent::NothingChanged
         }
     }
 
@@ -71,4 +107,14 @@ impl Connection {
             hidden.iter().filter_map(|handle| conditions.property_of(handle)).any(lacks)
         })
     }
+}
+
+/// Returns the properties of an object that only an owner receives, and not a connection that sees those of
+/// `seen`.
+fn of_owner(world: &World, slot: u32, seen: &HandleSet) -> HandleSet {
+    let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
+    let mut of_owner = object.mask(conditions, object.flags(true, false), None).into_owned();
+    of_owner.difference(&object.mask(conditions, object.common_flags().with(ViewFlags::INITIAL), None));
+    of_owner.difference(seen);
+    of_owner
 }

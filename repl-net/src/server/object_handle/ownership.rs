@@ -6,6 +6,8 @@ use repl_core::ObjectRef;
 use repl_link::ConnectionId;
 
 use super::ObjectHandle;
+#[cfg(feature = "tracing")]
+use crate::telemetry;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
@@ -19,8 +21,11 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
     ///
     /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
-    /// the owners of objects: set another owner when the client comes back with a new connection. Costs
-    /// O(connections) for the object and for each object that it owns.
+    /// the owners of objects: set another owner when the client comes back with a new connection. A
+    /// connection that has ended can be set, too, and nobody receives what only the owner may see:
+    /// [`why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) then says [`NoOwner`](crate::NotSent::NoOwner),
+    /// and with the feature `tracing` a warning says so. Costs O(connections) for the object and for each object
+    /// that it owns.
     ///
     /// # Panics
     /// Panics if the object is a [subobject](Self::spawn_subobject), which its parent owns.
@@ -28,6 +33,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     pub fn set_owner(&mut self, owner: Option<ConnectionId>) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         self.assert_no_subobject(slot);
+        #[cfg(feature = "tracing")]
+        self.warn_of_ended(owner);
         self.server.world.owners.set(slot, None);
         self.server.give(slot, owner);
         self
@@ -61,6 +68,15 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         let connection = owner.and_then(|owner| world.store.objects[owner as usize].owner());
         self.server.give(slot, connection);
         self
+    }
+
+    /// Warns if the new owner is a connection that has ended.
+    #[cfg(feature = "tracing")]
+    fn warn_of_ended(&self, owner: Option<ConnectionId>) {
+        if let Some(owner) = owner.filter(|&owner| !self.server.is_open(owner)) {
+            let object = self.server.object_info(self.object);
+            telemetry::event!(WARN, object = %object, owner = ?owner, "an object gets an owner that has ended");
+        }
     }
 
     #[track_caller]

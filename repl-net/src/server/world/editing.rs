@@ -75,6 +75,7 @@ impl World {
             scope: marked.clone(),
             max_bits: self.store.limits.max_object_bits(),
             is_new: self.marks.newborn.contains(slot),
+            frame: self.frame,
             scratch: &mut self.changes.found.scratch,
         };
         if column.hand_over(row, live, inputs) {

@@ -118,6 +118,11 @@ impl View {
         }
     }
 
+    /// Returns whether the client sees from anywhere.
+    pub(crate) fn has_viewpoints(&self) -> bool {
+        self.sight.as_ref().is_some_and(|sight| !sight.viewpoints().is_empty())
+    }
+
     /// Returns whether an object, or one to which it is attached, is hidden from the client.
     pub(crate) fn is_hidden(&self, world: &World, slot: u32) -> bool {
         world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier))

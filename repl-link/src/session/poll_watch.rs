@@ -1,0 +1,37 @@
+//! A check for debug builds: it panics if packets are received and never polled.
+//!
+//! *Invariant:* one poll at any time is enough that there is never a panic.
+
+use std::time::Duration;
+
+/// Whether packets were ever polled, and since when they are received.
+#[derive(Debug, Default)]
+pub(crate) struct PollWatch {
+    first_receipt: Option<Duration>,
+    was_polled: bool,
+}
+
+impl PollWatch {
+    /// Returns whether packets were ever polled.
+    pub(crate) const fn was_polled(&self) -> bool {
+        self.was_polled
+    }
+
+    /// Notes that packets were polled.
+    pub(crate) const fn polled(&mut self) {
+        self.was_polled = true;
+    }
+
+    /// Notes that a packet was received. `remedy` says what is to be called.
+    ///
+    /// # Panics
+    /// In debug builds, if packets have arrived for half of `timeout` and were never polled.
+    #[track_caller]
+    pub(crate) fn received(&mut self, now: Duration, timeout: Duration, remedy: &str) {
+        let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
+        debug_assert!(
+            self.was_polled || silent.saturating_mul(2) < timeout,
+            "packets have arrived for {silent:?}, but none was ever polled: {remedy}",
+        );
+    }
+}
