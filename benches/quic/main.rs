@@ -1,8 +1,10 @@
-//! What QUIC costs a server: 200 clients that see 1,000 objects, of which a tenth changes in each of 30 ticks a second.
+//! What QUIC costs a server: 200 clients that see 1,000 objects, of which a tenth changes in each of 30
+//! ticks a second.
 //!
-//! Three servers are measured, each for the processor time of its thread in a tick: one of `repl` over QUIC, with sockets
-//! of this machine; the same one without sockets, which is the replication alone; and a program that uses `quinn` as its
-//! documentation says, and sends as many datagrams of the same size. The clients of a server are on another thread.
+//! Three servers are measured, each for the processor time of its thread in a tick: one of `repl` over
+//! QUIC, with sockets of this machine; the same one without sockets, which is the replication alone; and a
+//! program that uses `quinn` as its documentation says, and sends as many datagrams of the same size. The
+//! clients of a server are on another thread.
 //!
 //! *Invariant:* each server sends and receives the same number of datagrams in a tick, in both directions.
 #![expect(clippy::print_stdout, reason = "the figures")]

@@ -42,11 +42,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The connection of a client to a server over QUIC.
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
-/// [`transmit`](Self::transmit). Go on for about a second after the client has left, so that the server hears it, and
-/// not first after its timeout. It connects when the client begins a session, and again for each further
-/// one, and every three seconds while nothing comes from the server. What goes wrong ends the session, and is
-/// told by the client's events: a server that is not trusted by [`DisconnectReason::Transport`], with a text
-/// that says what to do.
+/// [`transmit`](Self::transmit). Go on for about a second after the client has left, so that the server
+/// hears it, and not first after its timeout. It connects when the client begins a session, and again for
+/// each further one, and every three seconds while nothing comes from the server. What goes wrong ends the
+/// session, and is told by the client's events: a server that is not trusted by
+/// [`DisconnectReason::Transport`], with a text that says what to do.
 pub struct QuicClient {
     port: Port,
     server: SocketAddr,
@@ -74,8 +74,9 @@ struct Current {
 }
 
 impl QuicClient {
-    /// Returns the connection to a server that has this address, which begins with the first tick of a client. To look up
-    /// the address of a name, use for example [`ToSocketAddrs`](std::net::ToSocketAddrs).
+    /// Returns the connection to a server that has this address, which begins with the first tick of a
+    /// client. To look up the address of a name, use for example
+    /// [`ToSocketAddrs`](std::net::ToSocketAddrs).
     ///
     /// # Errors
     /// Returns an error if no UDP port can be opened.

@@ -163,8 +163,8 @@ impl Engine {
         self.stirred.pop_first()
     }
 
-    /// Begins a round in which all connections send. Another one begins each time, because what is sent first is the
-    /// last to find a queue on the way full.
+    /// Begins a round in which all connections send. Another one begins each time, because what is sent
+    /// first is the last to find a queue on the way full.
     pub(crate) fn begin_round(&mut self) {
         self.last = self.first;
         self.first = self.next_sending().unwrap_or(self.first);

@@ -52,8 +52,8 @@ impl Identity {
     /// nobody is disconnected.
     ///
     /// # Errors
-    /// Returns an error that names the file if one cannot be read, has no certificate or no key, or if the key
-    /// does not belong to the certificate.
+    /// Returns an error that names the file if one cannot be read, has no certificate or no key, or if the
+    /// key does not belong to the certificate.
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         let identity = Self { chain: read_chain(certificate)?, key: key_in(key, &read(key)?)? };
@@ -68,9 +68,9 @@ impl Identity {
     /// `localhost`, `127.0.0.1` and `::1`, signed by itself, valid for 13 days. It is kept until two days
     /// before its end, so that a server that is started again is still known by its [hash](Self::hash).
     ///
-    /// Clients trust it by [`Trust::development`](crate::Trust::development) if they can read the folder, and
-    /// else by [`Trust::pinned`](crate::Trust::pinned) with its hash. Ship no program that pins it: after at most
-    /// 13 days the server has another one.
+    /// Clients trust it by [`Trust::development`](crate::Trust::development) if they can read the folder,
+    /// and else by [`Trust::pinned`](crate::Trust::pinned) with its hash. Ship no program that pins it:
+    /// after at most 13 days the server has another one.
     ///
     /// # Errors
     /// Returns an error that names the file if the folder cannot be read or written.
@@ -101,9 +101,9 @@ impl Identity {
         self.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later))
     }
 
-    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it. A renewed
-    /// certificate has another hash, even if its key is the same. `openssl x509 -noout -fingerprint -sha256` prints
-    /// the same hash.
+    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it. A
+    /// renewed certificate has another hash, even if its key is the same. `openssl x509 -noout -fingerprint
+    /// -sha256` prints the same hash.
     #[must_use]
     pub fn hash(&self) -> CertificateHash {
         CertificateHash::of(self.chain.first().map_or(&[][..], |own| own))

@@ -16,8 +16,8 @@ use crate::wire::Wire;
 /// About so many datagrams are received at once at most, so that a flood does not keep the loop busy.
 const MOST_DATAGRAMS: usize = 8_192;
 
-/// So many datagrams of a connection are sent at once at most. Then it is the turn of the next one, so that a queue that
-/// becomes full on the way loses nothing of those who have little to send.
+/// So many datagrams of a connection are sent at once at most. Then it is the turn of the next one, so that
+/// a queue that becomes full on the way loses nothing of those who have little to send.
 const MOST_AT_ONCE: usize = 2;
 
 /// Returns a packet in the form in which QUIC carries it.

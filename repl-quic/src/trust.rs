@@ -47,8 +47,8 @@ pub enum TrustError {
 }
 
 impl Trust {
-    /// Trusts what the operating system trusts: certificates of the usual authorities for `name`, which is a name of the
-    /// server, as `"play.example.com"`, or its IP address.
+    /// Trusts what the operating system trusts: certificates of the usual authorities for `name`, which is
+    /// a name of the server, as `"play.example.com"`, or its IP address.
     ///
     /// # Errors
     /// Returns an error if `name` is none, or if the certificates of the system cannot be loaded.

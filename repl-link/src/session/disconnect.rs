@@ -80,8 +80,8 @@ pub enum DisconnectReason {
     #[error("timed out")]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
-    /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns `None`,
-    /// and send each packet.
+    /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns
+    /// `None`, and send each packet.
     #[error(
         "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
     )]
@@ -117,8 +117,9 @@ pub enum DisconnectReason {
         "too much waits to be polled by this side ({0}): call `poll_message` or `poll_call` for it in every frame"
     )]
     Unread(String),
-    /// The other side does not poll the messages that this side has sent, so it has closed the connection. The
-    /// text names them. The other side reports [`Unread`](Self::Unread), and must poll them in every frame.
+    /// The other side does not poll the messages that this side has sent, so it has closed the connection.
+    /// The text names them. The other side reports [`Unread`](Self::Unread), and must poll them in every
+    /// frame.
     #[error(
         "too much waits to be polled by the other side ({0}), which must call `poll_message` or `poll_call` for it in every frame"
     )]
@@ -135,10 +136,11 @@ pub enum DisconnectReason {
     Limits(LimitMismatch),
     /// Only clients report this reason. With an [`Endpoint`](crate::Endpoint), another client has the same
     /// session number: make each client with new random bits
-    /// ([`Session::from_random`](crate::Session::from_random)), and never with bits that were saved. Without an endpoint, the server's connection for this address
-    /// belongs to another session, usually an earlier session of the same address. The server frees the
-    /// connection after its `timeout`. After the timeout a new client may
-    /// connect from this address. From another address a new client may connect immediately.
+    /// ([`Session::from_random`](crate::Session::from_random)), and never with bits that were saved.
+    /// Without an endpoint, the server's connection for this address belongs to another session, usually an
+    /// earlier session of the same address. The server frees the connection after its `timeout`. After the
+    /// timeout a new client may connect from this address. From another address a new client may connect
+    /// immediately.
     #[error(
         "another client has the same session number, or the connection belongs to an earlier session of this address: make each \
          client with new random bits (`Session::from_random`); if they are new, try again with a new client once the server \

@@ -5,8 +5,8 @@
 
 use std::num::NonZeroU32;
 
-/// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest object
-/// that was ever above or below another one.
+/// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest
+/// object that was ever above or below another one.
 #[derive(Debug, Default)]
 pub(crate) struct Forest {
     nodes: Vec<Node>,

@@ -7,7 +7,7 @@ use std::num::NonZeroI32;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use super::segment::PROXY_BITS;
+use super::role::PROXY_BITS;
 
 /// The greatest number of bits that an opening takes more if it has a [`ParentGap`].
 pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
@@ -18,7 +18,8 @@ pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
 pub(crate) struct ParentGap(NonZeroI32);
 
 impl ParentGap {
-    /// Returns the gap between two slots. `None` if they are the same, or further apart than any two slots are.
+    /// Returns the gap between two slots. `None` if they are the same, or further apart than any two slots
+    /// are.
     pub(crate) fn between(parent: u32, slot: u32) -> Option<Self> {
         let gap = i64::from(slot).saturating_sub(parent.into());
         i32::try_from(gap).ok().and_then(NonZeroI32::new).map(Self)

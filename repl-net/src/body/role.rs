@@ -43,6 +43,9 @@ impl Role {
     }
 }
 
+/// The greatest number of bits that an object's owner flag and role take.
+pub(crate) const PROXY_BITS: usize = 5;
+
 /// What one client knows about the owner and the role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxy {

@@ -24,7 +24,7 @@ use repl_link::parts::SEGMENT_BITS;
 use crate::body::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use crate::body::parent::{PARENT_BITS, ParentGap};
 use crate::body::path::{StaticName, path_bits, write_name};
-use crate::body::role::Proxy;
+use crate::body::role::{PROXY_BITS, Proxy};
 use crate::body::slot_set::{bit_of, word_of};
 
 /// The kind of a segment, which all its entries have.
@@ -56,9 +56,6 @@ const _: () = assert!(SEGMENT_BITS == 1 + 2 + 4 + 1);
 /// The greatest number of bits that the header of an entry takes without its handles: a one bit, the gap, and
 /// the bit for a repeated list of handles.
 pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
-
-/// The greatest number of bits that an object's owner flag and role take.
-pub(crate) const PROXY_BITS: usize = 5;
 
 /// An encoded segment that several connections share, with a description of its entries.
 #[derive(Debug, Default)]

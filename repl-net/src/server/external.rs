@@ -150,8 +150,9 @@ impl<T: Replicated> External<'_, T> {
     }
 
     /// Adds an object as a subobject of another one, as
-    /// [`ObjectHandle::spawn_subobject`](crate::ObjectHandle::spawn_subobject) does: for example a component of an
-    /// entity, whose root is the parent. Returns `None` if the parent does not exist or is torn off.
+    /// [`ObjectHandle::spawn_subobject`](crate::ObjectHandle::spawn_subobject) does: for example a
+    /// component of an entity, whose root is the parent. Returns `None` if the parent does not exist or is
+    /// torn off.
     ///
     /// # Panics
     /// Panics in the same cases as [`spawn`](Self::spawn).
@@ -166,8 +167,8 @@ impl<T: Replicated> External<'_, T> {
     /// Does the same as [`spawn_subobject`](Self::spawn_subobject), if a slot is free.
     ///
     /// # Errors
-    /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If
-    /// the object cannot be added, nothing changes.
+    /// Returns an error if [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken.
+    /// If the object cannot be added, nothing changes.
     #[track_caller]
     pub fn try_spawn_subobject<P: ?Sized>(
         &mut self,

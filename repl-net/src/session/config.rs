@@ -328,8 +328,9 @@ pub struct ClientConfig {
     /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
     /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. A login of more than 444 bytes needs a server
     /// and a path with packets of its length and 64. The login is encrypted if the transport is, as
-    /// `repl::quic`; over plain UDP, encrypt a secret yourself. The client sends it only after the server has answered from its address. A server
-    /// whose [`Login`] is `Open` ignores it. `Debug` prints only its length. Default empty.
+    /// `repl::quic`; over plain UDP, encrypt a secret yourself. The client sends it only after the server
+    /// has answered from its address. A server whose [`Login`] is `Open` ignores it. `Debug` prints only
+    /// its length. Default empty.
     pub login: Vec<u8>,
     /// Whether the client begins a new session by itself when a session ends in one of these ways:
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,

@@ -111,9 +111,10 @@ impl QuicServer {
         })
     }
 
-    /// Replaces the certificate for clients that connect from now on, for example after a renewal. Those that
-    /// are here stay. Clients that [pin](crate::Trust::pinned) the hash of the certificate before cannot connect any
-    /// more: let them pin both hashes first, and replace the certificate when all clients do.
+    /// Replaces the certificate for clients that connect from now on, for example after a renewal. Those
+    /// that are here stay. Clients that [pin](crate::Trust::pinned) the hash of the certificate before
+    /// cannot connect any more: let them pin both hashes first, and replace the certificate when all
+    /// clients do.
     ///
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
@@ -163,17 +164,17 @@ impl QuicServer {
         self.counters
     }
 
-    /// Takes no more clients: newcomers hear [`DisconnectReason::Full`], and try again later. Those that are here
-    /// stay until they leave, at most until the time `until`: then their sessions end with
-    /// [`DisconnectReason::Closed`], after which clients do not come back by themselves. To say why, or what to do,
-    /// end them before with a text. Then call [`receive`](Self::receive) and [`transmit`](Self::transmit) until the
-    /// server [is drained](Self::is_drained), so that all hear it.
+    /// Takes no more clients: newcomers hear [`DisconnectReason::Full`], and try again later. Those that
+    /// are here stay until they leave, at most until the time `until`: then their sessions end with
+    /// [`DisconnectReason::Closed`], after which clients do not come back by themselves. To say why, or
+    /// what to do, end them before with a text. Then call [`receive`](Self::receive) and
+    /// [`transmit`](Self::transmit) until the server [is drained](Self::is_drained), so that all hear it.
     pub fn drain(&mut self, until: Duration) {
         self.drains_until = Some(until);
     }
 
-    /// Returns whether the server takes no more clients, and all have gone. A client that has heard of its end and
-    /// answers is gone at once; one that is silent, after the timeout of the server.
+    /// Returns whether the server takes no more clients, and all have gone. A client that has heard of its
+    /// end and answers is gone at once; one that is silent, after the timeout of the server.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         self.drains_until.is_some() && self.clients.len() == 0 && self.strangers.len() == 0

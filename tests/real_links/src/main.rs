@@ -1,8 +1,9 @@
 //! A server and its clients over QUIC, for links that the system itself makes slow.
 //!
-//! `run.sh` makes network namespaces whose links carry only so many bytes, and starts this program in each of them: as the
-//! server, as clients, and as what delays and loses datagrams on the way to a client. The clock of the system is the same
-//! in all of them, so clients measure how long a change takes from being written to being told.
+//! `run.sh` makes network namespaces whose links carry only so many bytes, and starts this program in each
+//! of them: as the server, as clients, and as what delays and loses datagrams on the way to a client. The
+//! clock of the system is the same in all of them, so clients measure how long a change takes from being
+//! written to being told.
 //!
 //! *Invariant:* whoever does not get what its arguments promise ends with a failure.
 

@@ -1,4 +1,5 @@
-//! Worlds of entities in a store of the user's own: each entity is a root, and each of its components a subobject (R22).
+//! Worlds of entities in a store of the user's own: each entity is a root, and each of its components a
+//! subobject (R22).
 //!
 //! *Invariant:* on a client, no component is ever there without its root, and in the end each client has exactly what it
 //! may see.

@@ -36,9 +36,9 @@ pub enum Relevancy {
     /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within)
     /// from the other object do not receive its `NearOnly` properties.
     ///
-    /// Being attached says nothing about the order in which a client receives the two objects and removes them:
-    /// a client may have one without the other for a while. What belongs together, as a turret and its tank
-    /// or the components of an entity, is a [subobject](crate::ObjectHandle::spawn_subobject).
+    /// Being attached says nothing about the order in which a client receives the two objects and removes
+    /// them: a client may have one without the other for a while. What belongs together, as a turret and
+    /// its tank or the components of an entity, is a [subobject](crate::ObjectHandle::spawn_subobject).
     AttachedTo(ObjectRef<()>), // for a reference of any type: `Relevancy::attached_to(object)`
     /// No connection sees the object, not even its owner: its replication is switched off. What is
     /// [attached](Self::AttachedTo) to it is not seen either.

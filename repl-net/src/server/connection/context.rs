@@ -13,7 +13,7 @@ use repl_link::parts::Draft;
 use crate::body::State;
 use crate::body::growth::{Demand, shrink};
 use crate::body::parent::PARENT_BITS;
-use crate::body::segment::PROXY_BITS;
+use crate::body::role::PROXY_BITS;
 use crate::body::slot_set::SlotSet;
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;

@@ -24,6 +24,7 @@ mod messages;
 mod named_assets;
 mod not_sent;
 mod objects;
+mod opening;
 mod packets;
 mod pass;
 mod pauses;

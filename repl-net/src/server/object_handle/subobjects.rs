@@ -33,9 +33,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// tick costs only what has changed. To show it to fewer connections than its parent, use
     /// [`set_audience`](Self::set_audience). It can have subobjects of its own.
     ///
-    /// An object and its subobjects that a client lacks come in one packet, if they fit into one. So nobody sees a
-    /// part of them, and the values of all are there in the same step. What does not fit comes later, each subobject
-    /// after its parent. The client knows [which objects are subobjects of
+    /// An object and its subobjects that a client lacks come in one packet, if they fit into one. So nobody
+    /// sees a part of them, and the values of all are there in the same step. What does not fit comes
+    /// later, each subobject after its parent. The client knows [which objects are subobjects of
     /// which](crate::ClientObjectInfo::subobjects).
     ///
     /// # Panics

@@ -1,0 +1,162 @@
+//! Sends openings: the first updates of objects, which create them on the client.
+//!
+//! *Invariant:* an opening contains all that the client may see and that has ever changed, or what it leaves out follows
+//! after its ack.
+
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
+
+use super::Connection;
+use super::context::{OPEN_BITS, PassContext};
+use super::copies::Copies;
+use super::objects::OpeningRemainder;
+use crate::body::contents::{Content, Sent};
+use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
+use crate::body::writing::WriteState;
+use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::part_size::LEAST_NEW_BITS;
+
+impl Connection {
+    /// Sends the opening of an object, which contains every property that has ever changed and that the
+    /// connection may see (R2, S69).
+    pub(super) fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        self.send_opening(slot, false, context);
+    }
+
+    /// Does the same as [`send_open`](Self::send_open). `has_room` says that the packet that is being filled
+    /// has room for the opening.
+    pub(super) fn send_opening(&mut self, slot: u32, has_room: bool, context: &mut PassContext<'_>) {
+        let Opening { list, mut later, refused } = self.write_opening(slot, context);
+        let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
+        let world = context.world;
+        let column = world.store.column_of(slot);
+        let values = &mut context.scratch.values;
+        let run_header = RunHeader {
+            origin,
+            handles: list.handles(),
+            count: column.program().handles(),
+            classes: context.classes.len(),
+            name: self.copies.name_of(slot, path.as_deref()),
+        };
+        let estimate = opening_bits(&run_header, values.bit_len());
+        let sent = Sent {
+            slot,
+            generation: world.store.occupant(slot).generation,
+            content: Content::Open(list.clone()),
+        };
+        let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
+            segment.run(slot, 1, &run_header, writer);
+            writer.append(values);
+        };
+        let is_sent = if estimate > self.link.outbox.capacity() {
+            self.send_blob(SegmentKind::Open, sent, context, write);
+            self.copies.has_blob(slot)
+        } else if has_room || self.link.outbox.make_room(estimate, context.now) {
+            let values = values.as_slice();
+            self.link.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+                write(segment, writer, values);
+            });
+            true
+        } else {
+            self.copies.objects.must_send(slot);
+            false
+        };
+        if !is_sent {
+            // An earlier opening of the object, without this change, may still arrive.
+            self.copies.postpone(slot, context.world);
+            return;
+        }
+        let sequence = self.link.outbox.sequence();
+        let has_items = later.is_empty();
+        let mut owed = later.handles().clone();
+        owed.intersect(context.world.store.conditions(slot).may_end_with_opening());
+        later.merge(&refused);
+        // If items are sent later, the opening counts as large, so it is sent again only when it is lost, and
+        // not with each change.
+        let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
+        let position = self.copies.objects.opening_sent(
+            slot,
+            sequence,
+            bits,
+            OpeningRemainder { after_ack: later, owed, has_items },
+        );
+        let unneeded = Copies::release_position(context.world, slot, position, None);
+        context.free_later(slot, unneeded);
+        self.copies.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
+        if !self.copies.has_blob(slot) {
+            self.copies.objects.proxy_sent(slot, sequence);
+        }
+    }
+
+    /// Writes the values of an object's opening for this client to the scratch buffer.
+    fn write_opening(&self, slot: u32, context: &mut PassContext<'_>) -> Opening {
+        let mut handles = self.copies.objects.opening_mask(context.world, slot);
+        handles.intersect(context.world.store.objects[slot as usize].history.ever());
+        let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context)
+    }
+
+    /// Returns how many bits the opening of an object takes at most. `None` if it must wait, or if items of
+    /// collections come later.
+    pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
+        if self.copies.waits_for_path(slot, context.world) || self.copies.has_blob(slot) {
+            return None;
+        }
+        let Opening { list, later, .. } = self.write_opening(slot, context);
+        let path = context.world.paths.path(slot);
+        let run_header = RunHeader {
+            origin: self.origin(slot, context),
+            handles: list.handles(),
+            count: context.world.store.column_of(slot).program().handles(),
+            classes: context.classes.len(),
+            name: self.copies.name_of(slot, path.map(|path| &**path)),
+        };
+        later.is_empty().then(|| opening_bits(&run_header, context.scratch.values.bit_len()))
+    }
+}
+
+/// The content of an opening, which is the first update of an object. The values of the opening are in the
+/// scratch buffer.
+struct Opening {
+    list: Changelist,
+    /// Items and entries that do not fit into the opening and are sent after the opening was acked (R15).
+    later: Changelist,
+    /// The properties whose values a hand-written serialiser refuses.
+    refused: Changelist,
+}
+
+/// Returns how many bits an opening with this header takes at most. `value_bits` of them are its values.
+fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
+    ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count) + value_bits
+}
+
+/// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent
+/// later in several packets (R15). An opening without its items tells the client to empty the
+/// collections of this object. If `may_have_items` is true, an earlier opening with items may have arrived,
+/// and the client removes only the items that no longer exist.
+fn write_opening(
+    slot: u32,
+    handles: &HandleSet,
+    may_have_items: bool,
+    capacity_bits: usize,
+    context: &mut PassContext<'_>,
+) -> Opening {
+    let (world, scratch) = (context.world, &mut *context.scratch);
+    let (column, row) = (world.store.column_of(slot), world.store.occupant(slot).row);
+    let large_bits = capacity_bits / 2;
+    let mut list = world.store.whole(slot, handles);
+    if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
+        world.store.prune(slot, &mut list);
+        let refused = scratch.write_values(slot, &mut list, world);
+        if scratch.values.bit_len() <= large_bits {
+            return Opening { list, later: Changelist::new(), refused };
+        }
+        list.merge(&refused);
+    }
+    let later = list.take_items();
+    if may_have_items && !later.is_empty() {
+        list.forget_resets();
+    }
+    world.store.prune(slot, &mut list);
+    let refused = scratch.write_values(slot, &mut list, world);
+    Opening { list, later, refused }
+}
