@@ -21,7 +21,7 @@ fn ticks(seconds: u64) -> impl Iterator<Item = Duration> {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "none was ever polled: call `Server::poll_any_transmit` in every frame")]
+#[should_panic(expected = "`Server::poll_any_transmit` was never called: call it in every frame")]
 fn a_server_whose_packets_are_never_polled_panics_with_a_hint() {
     let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));
     let id = server.connect(Duration::ZERO);
@@ -36,7 +36,7 @@ fn a_server_whose_packets_are_never_polled_panics_with_a_hint() {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "none was ever polled: call `Endpoint::poll_transmit` in every frame")]
+#[should_panic(expected = "`Endpoint::poll_transmit` was never called: call it in every frame")]
 fn an_endpoint_whose_server_is_polled_in_its_place_panics_with_a_hint() {
     let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));
     let mut endpoint = Endpoint::<u16>::new(EndpointConfig::default(), 7);

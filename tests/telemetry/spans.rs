@@ -132,8 +132,7 @@ fn an_owner_that_has_ended_is_told() {
     room.server.connection(id).disconnect();
     let lines =
         recorded(Level::WARN, || _ = room.server.object(lamps[0]).set_owner(Some(id)).set_owner(None));
-    let expected =
-        "WARN event message=an object gets an owner that has ended object=Lamp 1v1 owner=ConnectionId(0)";
+    let expected = "WARN event message=the connection of the new owner has ended, so nobody owns the object: give it another owner, or none object=Lamp 1v1 owner=ConnectionId(0)";
     assert_eq!(lines, [expected]);
 }
 

@@ -103,8 +103,9 @@ pub struct Endpoint<A = SocketAddr> {
 }
 
 /// What a server with an endpoint must call that receives packets.
-const POLL_ENDPOINT: &str = "call `Endpoint::poll_transmit` in every frame until it returns `None`, in the place of `poll_any_transmit` of \
-                             the server: it also returns the answers to clients that have no connection yet";
+const POLL_ENDPOINT: &str = "`Endpoint::poll_transmit` was never called: call it in every frame until it returns `None`, instead of \
+                             `Server::poll_any_transmit`. It returns the packets of the server, and answers to clients that have no \
+                             connection yet";
 
 impl<A: Address> Endpoint<A> {
     /// Returns an endpoint without connections. `secret` protects the cookies by which clients prove their

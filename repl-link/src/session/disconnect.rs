@@ -142,9 +142,9 @@ pub enum DisconnectReason {
     /// timeout a new client may connect from this address. From another address a new client may connect
     /// immediately.
     #[error(
-        "another client has the same session number, or the connection belongs to an earlier session of this address: make each \
-         client with new random bits (`Session::from_random`); if they are new, try again with a new client once the server \
-         has timed out the other one, or from another address"
+        "another client has the same session number: make each client with new random bits (`Session::from_random`). If they \
+         are new, an earlier session of this address has not timed out yet: try again later with a new client, or from another \
+         address"
     )]
     Taken,
     /// The validator of the call with this name rejected the parameters that the client sent (S221). The

@@ -22,7 +22,7 @@ impl PollWatch {
         self.was_polled = true;
     }
 
-    /// Notes that a packet was received. `remedy` says what is to be called.
+    /// Notes that a packet was received. `remedy` says what was not called.
     ///
     /// # Panics
     /// In debug builds, if packets have arrived for half of `timeout` and were never polled.
@@ -31,7 +31,7 @@ impl PollWatch {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
         debug_assert!(
             self.was_polled || silent.saturating_mul(2) < timeout,
-            "packets have arrived for {silent:?}, but none was ever polled: {remedy}",
+            "packets have arrived for {silent:?}, and {remedy}",
         );
     }
 }

@@ -21,8 +21,7 @@ const MAX_BEHIND: u32 = 100;
 const FAR_BEHIND: Duration = Duration::from_secs(5);
 
 /// What a server must call that receives packets.
-const POLL_SERVER: &str =
-    "call `Server::poll_any_transmit` in every frame until it returns `None`, and send each packet";
+const POLL_SERVER: &str = "`Server::poll_any_transmit` was never called: call it in every frame until it returns `None`, and send each packet";
 
 /// Which side is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,13 +120,13 @@ impl TickWatch {
         self.standstill = if stands { self.standstill.saturating_add(u32::from(counts)) } else { 0 };
         assert!(
             self.steps_back < MAX_STEPS_BACK,
-            "the time of `{owner}::tick` was earlier than in the tick before {MAX_STEPS_BACK} times: pass the time since a fixed start, \
-             not the time since the last tick",
+            "the time that was passed to `{owner}::tick` went back {MAX_STEPS_BACK} times: pass the time since a fixed start, not the \
+             time since the last tick",
         );
         assert!(
             self.standstill < MAX_STANDSTILL,
-            "`{owner}::tick` got the time {now:?} in {MAX_STANDSTILL} ticks in a row: pass the time since a fixed start, not the time \
-             since the last tick",
+            "`{owner}::tick` got the same time, {now:?}, in {MAX_STANDSTILL} ticks in a row: pass the time since a fixed start, not the \
+             time since the last tick, of a clock that does not stop when the game is paused",
         );
     }
 

@@ -115,7 +115,7 @@ impl fmt::Display for NotSent {
             }
             Self::NotCompared => {
                 "the object lives outside of the server, and was not passed to `External::compare` before the last \
-                 tick: do so after each change"
+                 tick: do so before each tick in which it may have changed"
             }
             Self::NothingChanged => "everything that the connection sees of the object was sent",
         })

@@ -75,7 +75,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     fn warn_of_ended(&self, owner: Option<ConnectionId>) {
         if let Some(owner) = owner.filter(|&owner| !self.server.is_open(owner)) {
             let object = self.server.object_info(self.object);
-            telemetry::event!(WARN, object = %object, owner = ?owner, "an object gets an owner that has ended");
+            telemetry::event!(WARN, object = %object, owner = ?owner, "the connection of the new owner has ended, so nobody owns the object: give it another owner, or none");
         }
     }
 

@@ -138,7 +138,8 @@ impl Hall {
         assert!(half_open <= plan.limits.max_half_open, "{half_open} half-open connections");
     }
 
-    /// Checks that the endpoint keeps nothing but its configuration, its last packet and a counter.
+    /// Checks that the endpoint keeps nothing but its configuration, its last packet, a counter, and whether it
+    /// was polled.
     pub(super) fn check_empty(&self, plan: &Plan) {
         let present = |endpoint: &Endpoint| {
             let debug = format!("{endpoint:?}");
@@ -147,7 +148,8 @@ impl Hall {
                 let after = rest.split_once(end).map_or("", |(_, after)| after);
                 format!("{before}{after}")
             };
-            without(&without(&debug, "evictions: ", ','), "last_packet: [", ']')
+            let debug = without(&debug, "evictions: ", ',');
+            without(&without(&debug, "last_packet: [", ']'), "polls: PollWatch {", '}')
         };
         let empty = Endpoint::new(plan.limits.clone(), 0);
         assert_eq!(present(&self.endpoint), present(&empty), "nothing is left");
