@@ -24,7 +24,7 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 /// references.
 ///
 /// ```
-/// # use repl_core::{Edit, ObjectRef, Replicated};
+/// # use repl_core::{Edit, ObjectRef, Replicated, WithoutFastArrays};
 /// # use repl_net::{CompareError, Server};
 /// struct Row<Player> {
 ///     object: ObjectRef<Player>,
@@ -39,7 +39,10 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 /// }
 ///
 /// // In each tick, before `server.tick`.
-/// fn hand_over<T: Replicated>(server: &mut Server, rows: &mut [Row<T>]) -> Result<(), CompareError> {
+/// fn hand_over<T>(server: &mut Server, rows: &mut [Row<T>]) -> Result<(), CompareError>
+/// where
+///     T: Replicated + WithoutFastArrays,
+/// {
 ///     let mut players = server.external::<T>();
 ///     for row in rows.iter_mut().filter(|row| row.has_changed) {
 ///         row.has_changed = false;
