@@ -11,6 +11,7 @@ mod cpu;
 use std::time::Duration;
 
 use cpu::thread_time;
+use repl::WithoutFastArrays;
 use repl::prelude::*;
 
 const ENTITIES: usize = 2_000;
@@ -56,70 +57,80 @@ struct Badge {
     name: u32,
 }
 
+/// A class with the position of an entity.
+trait Moves: Replicated + WithoutFastArrays {
+    fn place(&mut self) -> (&mut [f32; 3], &mut f32);
+}
+
+impl Moves for Whole {
+    fn place(&mut self) -> (&mut [f32; 3], &mut f32) {
+        (&mut self.position, &mut self.yaw)
+    }
+}
+
+impl Moves for Place {
+    fn place(&mut self) -> (&mut [f32; 3], &mut f32) {
+        (&mut self.position, &mut self.yaw)
+    }
+}
+
+/// The object with the position of an entity, and the live values in the store.
+struct Moving<T> {
+    object: ObjectRef<T>,
+    live: T,
+}
+
+impl<T: Moves + Clone> Moving<T> {
+    /// Moves the entity, and compares what has changed.
+    fn step(&mut self, server: &mut Server) {
+        let (position, yaw) = self.live.place();
+        position[0] += 0.5;
+        *yaw += 0.1;
+        server.external().compare(self.object, &self.live).expect("it exists");
+    }
+
+    fn x(&self, client: &Client) -> Option<f32> {
+        Some(client.get(self.object)?.clone().place().0[0])
+    }
+}
+
 /// A way to replicate an entity.
-trait Entity: Sized {
+trait Entity: Moves + Clone {
     fn register(server: &mut Server, client: &mut Client);
-    fn spawn(server: &mut Server, number: usize) -> Self;
-    /// Moves the entity. Each component that changes is compared.
-    fn step(&mut self, server: &mut Server);
-    fn x(&self, client: &Client) -> Option<f32>;
+    fn spawn(server: &mut Server, number: usize) -> Moving<Self>;
 }
 
 fn place(number: usize) -> Place {
     Place { position: [number as f32, 1.5, -2.0], yaw: 0.25 }
 }
 
-struct One(ObjectRef<Whole>, Whole);
-
-impl Entity for One {
+impl Entity for Whole {
     fn register(server: &mut Server, client: &mut Client) {
-        server.register_external::<Whole>();
-        client.register::<Whole>();
+        server.register_external::<Self>();
+        client.register::<Self>();
     }
 
-    fn spawn(server: &mut Server, number: usize) -> Self {
+    fn spawn(server: &mut Server, number: usize) -> Moving<Self> {
         let Place { position, yaw } = place(number);
-        let whole = Whole { position, yaw, health: 100, shield: 3, team: 1, name: number as u32 };
-        Self(server.external().spawn(&whole), whole)
-    }
-
-    fn step(&mut self, server: &mut Server) {
-        self.1.position[0] += 0.5;
-        self.1.yaw += 0.1;
-        server.external().compare(self.0, &self.1).expect("it exists");
-    }
-
-    fn x(&self, client: &Client) -> Option<f32> {
-        Some(client.get(self.0)?.position[0])
+        let live = Self { position, yaw, health: 100, shield: 3, team: 1, name: number as u32 };
+        Moving { object: server.external().spawn(&live), live }
     }
 }
 
-struct Parts(ObjectRef<Place>, Place);
-
-impl Entity for Parts {
+impl Entity for Place {
     fn register(server: &mut Server, client: &mut Client) {
-        server.register_external::<Root>().register_external::<Place>();
+        server.register_external::<Root>().register_external::<Self>();
         server.register_external::<Life>().register_external::<Badge>();
-        client.register::<Root>().register::<Place>().register::<Life>().register::<Badge>();
+        client.register::<Root>().register::<Self>().register::<Life>().register::<Badge>();
     }
 
-    fn spawn(server: &mut Server, number: usize) -> Self {
+    fn spawn(server: &mut Server, number: usize) -> Moving<Self> {
         let root = server.external().spawn(&Root {});
-        let place = place(number);
-        let object = server.external().spawn_subobject(root, &place).expect("the root exists");
+        let live = place(number);
+        let object = server.external().spawn_subobject(root, &live).expect("the root exists");
         server.external().spawn_subobject(root, &Life { health: 100, shield: 3 });
         server.external().spawn_subobject(root, &Badge { team: 1, name: number as u32 });
-        Self(object, place)
-    }
-
-    fn step(&mut self, server: &mut Server) {
-        self.1.position[0] += 0.5;
-        self.1.yaw += 0.1;
-        server.external().compare(self.0, &self.1).expect("it exists");
-    }
-
-    fn x(&self, client: &Client) -> Option<f32> {
-        Some(client.get(self.0)?.position[0])
+        Moving { object, live }
     }
 }
 
@@ -197,7 +208,7 @@ fn main() {
         times.sort_unstable();
         times[times.len() / 2].as_secs_f64() * 1e6
     };
-    let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure::<One>(), measure::<Parts>())).collect();
+    let rounds: Vec<_> = (0..ROUNDS).map(|_| (measure::<Whole>(), measure::<Place>())).collect();
     let Some((one, parts)) = rounds.first() else { return };
     let show = |what: &str, bytes: [usize; 2], time: [f64; 2]| {
         println!(

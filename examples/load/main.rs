@@ -7,7 +7,8 @@
 //! and properties: `converged` says that each is the hash of what that client may see on the server.
 //!
 //! Start with `model.rs` and `world.rs`, which are the load. Then read `venue.rs`, the server, and
-//! `crowd.rs`, the clients. `helper.rs` is the other process as the server sees it. The other files measure and report.
+//! `crowd.rs`, the clients. `helper.rs` is the other process as the server sees it. The other files measure
+//! and report.
 //!
 //! The figures of `--json`: `cpu_p99_ms` and `wall_p99_ms` are of the ticks while everything moves.
 //! `bytes_per_second` is what `repl` gave to QUIC for all clients. `losses` are packets that count as lost on

@@ -228,8 +228,8 @@ impl World {
         self.entries[number].position
     }
 
-    /// Returns whether a canary belongs to a fire that was removed, and then whether a connection could see it
-    /// at that time. The last state of the fire goes to those that could.
+    /// Returns whether a canary belongs to a fire that was removed, and then whether a connection could see
+    /// it at that time. The last state of the fire goes to those that could.
     pub(crate) fn had_seen(&self, number: usize, canary: Canary) -> Option<bool> {
         let at = canary.object as usize;
         let (_, seers) = self.burnt_out.range((at, canary.version + 1)..=(at, u32::MAX)).next()?;

@@ -1,7 +1,7 @@
 //! Finds an earlier derive of this crate on the same type.
 //!
-//! A derive does not see the other derives of its type. Two derives would implement the same traits twice, and
-//! the compiler would report each trait. So this module looks for an earlier derive in the source file.
+//! A derive does not see the other derives of its type. Two derives would implement the same traits twice,
+//! and the compiler would report each trait. So this module looks for an earlier derive in the source file.
 //!
 //! *Invariant:* of two derives that may both be compiled without an error, none is reported. If the file cannot
 //! be read, nothing is reported.

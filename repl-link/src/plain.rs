@@ -44,8 +44,8 @@ pub enum SessionEvent {
     Login(ConnectionId, Vec<u8>),
     /// The session has ended.
     Disconnected(ConnectionId, DisconnectReason),
-    /// Packets to the client have at most this many bytes from now on, because the path carries no larger ones,
-    /// or carries larger ones again.
+    /// Packets to the client have at most this many bytes from now on, because the path carries no larger
+    /// ones, or carries larger ones again.
     PacketBytesChanged(ConnectionId, usize),
 }
 
@@ -108,9 +108,9 @@ impl MessageServer {
         self.close(connection, DisconnectReason::Closed);
     }
 
-    /// Sets the greatest size of the packets to a client, in bytes, for example when the transport has found
-    /// out what its path carries. The size is never more than both sides receive, nor less than 508 unless one
-    /// side receives less. Does nothing if the connection does not exist.
+    /// Sets the greatest size of the packets to a client, in bytes, for example when the transport has
+    /// found out what its path carries. The size is never more than both sides receive, nor less than 508
+    /// unless one side receives less. Does nothing if the connection does not exist.
     pub fn set_packet_bytes(&mut self, connection: ConnectionId, bytes: usize) {
         self.sessions.set_packet_bytes(connection, bytes);
     }

@@ -2,8 +2,9 @@
 //! nothing.
 //!
 //! A tick of a server, its parts, and each packet that a client applies are spans of the level `DEBUG`. The
-//! beginnings and ends of sessions are events of the level `INFO`. What a program or a peer did wrong is an event
-//! of the level `WARN`. What is in each packet is an event of the level `TRACE`. The guide lists all of them.
+//! beginnings and ends of sessions are events of the level `INFO`. What a program or a peer did wrong is an
+//! event of the level `WARN`. What is in each packet is an event of the level `TRACE`. The guide lists all
+//! of them.
 //!
 //! *Invariant:* the number of spans and metrics depends neither on the objects nor on the connections. A label is
 //! the name of a class, and never says which object or connection.
@@ -13,8 +14,8 @@ use std::fmt;
 use repl_link::ConnectionId;
 use repl_link::parts::Sequence;
 
-/// Begins a span, which lasts until the end of the block. Use it as a statement, with the name of a level, a name and
-/// fields.
+/// Begins a span, which lasts until the end of the block. Use it as a statement, with the name of a level,
+/// a name and fields.
 macro_rules! span {
     ($level:ident, $name:literal $($field:tt)*) => {
         #[cfg(feature = "tracing")]

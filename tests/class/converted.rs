@@ -1,4 +1,5 @@
-//! Fields that are sent as values of another type (`as = Form`), because their own types cannot have a derive.
+//! Fields that are sent as values of another type (`as = Form`), because their own types cannot have a
+//! derive.
 
 use std::collections::HashMap;
 

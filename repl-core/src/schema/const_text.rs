@@ -1,8 +1,7 @@
-//! Error texts that constants compose at compile time, without allocation, so that a compile error can state
-//! its cause.
+//! Texts that constants compose at compile time, without allocation: compile errors that state their cause,
+//! and wire names of generic types.
 //!
-//! *Invariant:* this module makes only error texts. No table and no wire form depends on the texts of this
-//! module.
+//! *Invariant:* a text that is too long is cut between two pieces, and says that it is not whole.
 
 /// The greatest length of a text, in bytes. The rest of a text above this length is dropped.
 const CAPACITY: usize = 1024;
@@ -57,7 +56,12 @@ impl Text {
         }
     }
 
-    /// Returns the whole text.
+    /// Returns whether all pieces have found room.
+    pub(crate) const fn is_whole(&self) -> bool {
+        !self.full
+    }
+
+    /// Returns the text, without the pieces that have found no room.
     pub(crate) const fn as_str(&self) -> &str {
         match str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,

@@ -40,8 +40,8 @@ pub trait InAnObject {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> InAnObject for T {}
 
-/// Returns the initial value of an object. The derive calls this function and not `Default` itself, so that the
-/// compiler reports only once that an object has no `Default`.
+/// Returns the initial value of an object. The derive calls this function and not `Default` itself, so that
+/// the compiler reports only once that an object has no `Default`.
 #[doc(hidden)]
 #[must_use]
 pub fn initial_object<T: Replicated>() -> T {
@@ -59,8 +59,8 @@ pub struct FastArrays<const ANY: bool>;
 /// A class without fast arrays. Its objects can be compared through `&`, because a comparison gives no ids to
 /// new items. The derive of [`Replicated`] implements this trait for each such class.
 ///
-/// A generic class also has this trait, because its fields depend on its arguments. If an argument brings fast
-/// arrays into it, the program does not build.
+/// A generic class also has this trait, because its fields depend on its arguments. If an argument brings
+/// fast arrays into it, the program does not build.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has or may have fast arrays, so the server must be able to write new ids to their items",
     label = "compares through `&`",

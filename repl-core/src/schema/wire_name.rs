@@ -1,20 +1,18 @@
-//! Wire names of types with generic parameters, made at compile time: the name of the type, and its arguments.
+//! Wire names of types with generic parameters, made at compile time: the name of the type, and its
+//! arguments.
 //!
 //! *Invariant:* a name depends only on wire names and numbers, so two builds of the same source agree on it.
 
+use crate::schema::const_text::Text;
 use crate::schema::shape::{Kind, Shape};
 
 /// The greatest length of a name, in bytes.
-const CAPACITY: usize = 255;
-
-/// The greatest number of digits of a number.
-const MOST_DIGITS: usize = 39;
+const LONGEST: usize = 255;
 
 /// The wire name of a type with generic parameters, for example `Slot<Apple, 4>`.
 #[derive(Clone, Copy)]
 pub struct WireName {
-    bytes: [u8; CAPACITY],
-    len: usize,
+    text: Text,
     has_arguments: bool,
 }
 
@@ -23,7 +21,7 @@ impl WireName {
     #[must_use]
     #[track_caller]
     pub const fn of(name: &str) -> Self {
-        Self { bytes: [0; CAPACITY], len: 0, has_arguments: false }.and(name)
+        Self { text: Text::of(""), has_arguments: false }.and(name)
     }
 
     /// Adds the type of a shape as the next argument.
@@ -50,10 +48,7 @@ impl WireName {
     /// Returns the name as text.
     #[must_use]
     pub const fn as_str(&self) -> &str {
-        match str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            Err(_) => "",
-        }
+        self.text.as_str()
     }
 
     /// Opens the list of arguments, or separates the next argument from the last one.
@@ -64,35 +59,23 @@ impl WireName {
     }
 
     #[track_caller]
-    const fn and(mut self, piece: &str) -> Self {
-        let piece = piece.as_bytes();
-        assert!(
-            piece.len() <= CAPACITY - self.len,
-            "the wire name of the type, with the names of its arguments, is longer than 255 bytes: give the type or an argument a shorter name with `#[replicated(name = \"…\")]`"
-        );
-        let mut i = 0;
-        while i < piece.len() {
-            self.bytes[self.len] = piece[i];
-            self.len += 1;
-            i += 1;
-        }
-        self
+    const fn and(self, piece: &str) -> Self {
+        self.with(self.text.and(piece))
     }
 
     #[track_caller]
     const fn and_number(self, number: i128) -> Self {
-        let mut digits = [0; MOST_DIGITS];
-        let (mut rest, mut first) = (number.unsigned_abs(), MOST_DIGITS);
-        while first == MOST_DIGITS || rest > 0 {
-            first -= 1;
-            digits[first] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        let signed = if number < 0 { self.and("-") } else { self };
-        match str::from_utf8(digits.split_at(first).1) {
-            Ok(digits) => signed.and(digits),
-            Err(_) => signed,
-        }
+        self.with(self.text.and_number(number))
+    }
+
+    /// Replaces the text by a longer one.
+    #[track_caller]
+    const fn with(self, text: Text) -> Self {
+        assert!(
+            text.is_whole() && text.as_str().len() <= LONGEST,
+            "the wire name of the type, with the names of its arguments, is longer than 255 bytes: give the type or an argument a shorter name with `#[replicated(name = \"…\")]`"
+        );
+        Self { text, ..self }
     }
 
     /// Adds the type of a shape, with the types inside of arrays, collections and tuples.

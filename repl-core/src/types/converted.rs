@@ -1,5 +1,5 @@
-//! Fields that are sent as values of another type (`as = Form`): for types of other crates, which cannot have a
-//! derive.
+//! Fields that are sent as values of another type (`as = Form`): for types of other crates, which cannot
+//! have a derive.
 //!
 //! *Invariant:* only values of the other type are written, with the attributes of the field.
 
@@ -12,8 +12,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Around, Field};
 use crate::types::within::{ReadsField, WritesField};
 
-/// A type of fields that can be sent as a `Form`, or that contains values that can. The compiler always infers
-/// `Depth`.
+/// A type of fields that can be sent as a `Form`, or that contains values that can. The compiler always
+/// infers `Depth`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as `{Form}`",
     label = "does not convert to and from `{Form}`",

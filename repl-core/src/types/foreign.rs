@@ -7,8 +7,8 @@
     expect(unsafe_code, reason = "types state their own shapes")
 )]
 
-/// The vectors and quaternions of `glam`, replicated as arrays of their components. Each version of `glam` has
-/// a feature of its own. The types have the same wire forms in all versions.
+/// The vectors and quaternions of `glam`, replicated as arrays of their components. Each version of `glam`
+/// has a feature of its own. The types have the same wire forms in all versions.
 #[cfg(any(feature = "glam", feature = "glam-0-33"))]
 mod glam_types {
     use crate::bits::{BitReader, BitWriter, ReadError, WriteError};

@@ -74,8 +74,8 @@ fn module_body(container: &Container<'_>, field: &Field<'_>, module: &Path) -> B
     }
 }
 
-/// Returns the parts of a serialiser that converts the field. The attributes for numbers belong to the type to
-/// which it converts.
+/// Returns the parts of a serialiser that converts the field. The attributes for numbers belong to the type
+/// to which it converts.
 fn conversion_body(
     container: &Container<'_>,
     field: &Field<'_>,

@@ -1,5 +1,5 @@
-//! The wire name of a type, with the wire names of its generic arguments. So two instances of one generic type
-//! have two names.
+//! The wire name of a type, with the wire names of its generic arguments. So two instances of one generic
+//! type have two names.
 //!
 //! *Invariant:* a name needs no bounds other than those of the fields.
 
@@ -12,9 +12,9 @@ use crate::ast::{Container, mentions};
 
 /// Returns an expression for the wire name of the type, as a `&'static str`.
 ///
-/// A number among the generic arguments is part of the name. So is each type among them that the library itself
-/// sends: by its own name if a field has this type, and otherwise by the first field whose type contains it. No
-/// name is known of the other arguments.
+/// A number among the generic arguments is part of the name. So is each type among them that the library
+/// itself sends: by its own name if a field has this type, and otherwise by the first field whose type
+/// contains it. No name is known of the other arguments.
 pub(super) fn of(container: &Container<'_>) -> TokenStream {
     let (private, name) = (container.private(), container.wire_name());
     let arguments: Vec<_> = container

@@ -138,8 +138,8 @@ impl<A: Address> Endpoint<A> {
     /// 32 of them to one origin. O(bytes + log connections).
     ///
     /// # Panics
-    /// As the server, if packets were received for half of its timeout without a tick. In debug builds also if
-    /// packets were received for so long and [`poll_transmit`](Self::poll_transmit) was never called.
+    /// As the server, if packets were received for half of its timeout without a tick. In debug builds also
+    /// if packets were received for so long and [`poll_transmit`](Self::poll_transmit) was never called.
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration, from: A, bytes: &[u8]) {
         self.polls.received(now, server.roster().timeout(), POLL_ENDPOINT);

@@ -281,8 +281,8 @@ impl<C: HasLink> ServerSessions<C> {
     /// [ends](ServerOutcome::Ended), the messages have begun or ended already. Costs O(bytes).
     ///
     /// # Panics
-    /// Panics in debug builds if packets were received for half of the timeout without a tick, or if no packet
-    /// was ever polled in that time.
+    /// Panics in debug builds if packets were received for half of the timeout without a tick, or if no
+    /// packet was ever polled in that time.
     #[track_caller]
     pub fn receive<'b>(
         &mut self,
@@ -359,8 +359,8 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
-    /// Sets the greatest size of the packets to a client, as [`Link::set_packet_bytes`] describes. Does nothing
-    /// if the connection does not exist.
+    /// Sets the greatest size of the packets to a client, as [`Link::set_packet_bytes`] describes. Does
+    /// nothing if the connection does not exist.
     pub fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize) {
         if let Some(peer) = self.peers.get_mut(id) {
             peer.connection.link_mut().set_packet_bytes(bytes);

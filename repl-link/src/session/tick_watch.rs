@@ -1,5 +1,5 @@
-//! Checks for debug builds: they panic if a game loop leaves out a call, or passes a time that is not the time
-//! since a fixed start.
+//! Checks for debug builds: they panic if a game loop leaves out a call, or passes a time that is not the
+//! time since a fixed start.
 //!
 //! *Invariant:* only the calls and times of the user can cause the panics. The packets of a peer cannot cause
 //! them.
@@ -72,8 +72,8 @@ impl TickWatch {
         }
     }
 
-    /// Returns why a session has ended, which is more than a timeout if packets wait in its queue and this side
-    /// never polled any.
+    /// Returns why a session has ended, which is more than a timeout if packets wait in its queue and this
+    /// side never polled any.
     pub(crate) fn explained(&self, reason: DisconnectReason, queue: &SendQueue) -> DisconnectReason {
         match reason {
             DisconnectReason::Timeout if !self.polls.was_polled() && !queue.is_empty() => {

@@ -89,7 +89,8 @@ impl Proxy {
         Self::read_any(reader)?.ok_or(ReadError::OutOfRange)
     }
 
-    /// Does the same as [`read`](Self::read), and returns `None` for what [`write_none`](Self::write_none) wrote.
+    /// Does the same as [`read`](Self::read), and returns `None` for what [`write_none`](Self::write_none)
+    /// wrote.
     pub(crate) fn read_any(reader: &mut BitReader<'_>) -> Result<Option<Self>, ReadError> {
         if !reader.read_flag()? {
             return Ok(Some(Self::default()));

@@ -133,9 +133,9 @@ impl Client {
     /// passed since the last tick.
     ///
     /// # Panics
-    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in the tick
-    /// before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in a row, or if
-    /// it is the same and not zero in 1,000 ticks in a row.
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in
+    /// the tick before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in
+    /// a row, or if it is the same and not zero in 1,000 ticks in a row.
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.session.begin_tick(now);

@@ -33,7 +33,8 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prune(&self, row: u32, list: &mut Changelist);
     /// Adds the new elements of arrays in `list` that are in the shadow, although no tick has found them yet.
     fn extend_waiting(&self, row: u32, list: &mut Changelist);
-    /// Returns the `push` properties of the object in a row that differ from their shadows and were not marked.
+    /// Returns the `push` properties of the object in a row that differ from their shadows and were not
+    /// marked.
     fn unmarked(&self, row: u32) -> HandleSet;
     /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
     fn handed_over_in(&self, row: u32) -> Option<u64>;

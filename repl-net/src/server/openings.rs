@@ -272,7 +272,8 @@ impl OpeningCache {
         self.written.insert(slot);
     }
 
-    /// Forgets the assets to which an earlier opening of the object in a slot, or of an earlier object, referred.
+    /// Forgets the assets to which an earlier opening of the object in a slot, or of an earlier object,
+    /// referred.
     fn forget_named_assets(&mut self, slot: u32) {
         if !self.named_assets.is_empty() {
             let mut later = self.named_assets.split_off(&(slot, NonZeroU32::MIN));

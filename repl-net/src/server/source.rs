@@ -68,8 +68,8 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn waiting(&self, _row: usize) -> Option<&Changelist> {
         None
     }
-    /// Removes from `handles` the properties of the object in a row that do not differ from their shadows, and
-    /// those that record changes by themselves.
+    /// Removes from `handles` the properties of the object in a row that do not differ from their shadows,
+    /// and those that record changes by themselves.
     fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet);
     /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
     fn handed_over_in(&self, _row: usize) -> Option<u64> {

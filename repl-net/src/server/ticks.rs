@@ -40,9 +40,9 @@ impl Server {
     /// passed since the last tick.
     ///
     /// # Panics
-    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in the tick
-    /// before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in a row, or if
-    /// it is the same and not zero in 1,000 ticks in a row in which packets have arrived.
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in
+    /// the tick before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in
+    /// a row, or if it is the same and not zero in 1,000 ticks in a row in which packets have arrived.
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         telemetry::span!(DEBUG, "server_tick", tick = self.world.frame + 1);

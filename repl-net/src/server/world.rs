@@ -209,8 +209,8 @@ impl World {
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
-    /// Returns the `push` properties of an object that differ from their shadows and were not marked. Costs as
-    /// much as a comparison of the object.
+    /// Returns the `push` properties of an object that differ from their shadows and were not marked. Costs
+    /// as much as a comparison of the object.
     pub(crate) fn unmarked(&self, slot: u32) -> HandleSet {
         if self.store.has_last_state(slot) {
             return HandleSet::new();

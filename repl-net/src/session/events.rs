@@ -108,10 +108,10 @@ pub enum ServerEvent {
     /// although both sides receive them, or it carries larger packets again. See
     /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
     PacketBytesChanged(ConnectionId, usize),
-    /// Larger packets of clients seem to arrive truncated to this many bytes: they were damaged at this length
-    /// again and again, and no larger packet arrived intact. Receive them into a buffer of at least
-    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes). Reported once. Without a truncation it is
-    /// reported only if somebody sends forged packets.
+    /// Larger packets of clients seem to arrive truncated to this many bytes: they were damaged at this
+    /// length again and again, and no larger packet arrived intact. Receive them into a buffer of at least
+    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes). Reported once. Without a truncation it
+    /// is reported only if somebody sends forged packets.
     PacketsTruncated(usize),
     /// This many events about refused values were dropped, because too many events waited. This event comes
     /// before the events about later refusals.

@@ -1,7 +1,7 @@
-//! Worlds of entities in a store of the user's own: each entity is a root, and each of its components a
+//! Worlds of entities in a store of the user's own. Each entity is a root, and each of its components is a
 //! subobject (R22).
 //!
-//! *Invariant:* on a client, no component is ever there without its root, and in the end each client has exactly what it
+//! *Invariant:* a client never has a component without its root. In the end each client has exactly what it
 //! may see.
 
 mod guest;
@@ -23,11 +23,5 @@ fn run(seed: u64) {
 
 #[test]
 fn r22_s202_families_come_whole_and_leave_whole() {
-    seeds(0..60).for_each(run);
-}
-
-#[test]
-#[ignore = "a campaign, which takes minutes"]
-fn r22_s202_families_come_whole_and_leave_whole_in_2_000_worlds() {
-    seeds(1_000..3_000).for_each(run);
+    seeds(0..2_000).for_each(run);
 }

@@ -51,8 +51,8 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
-    /// Puts the properties that `handles_of` returns back to what the server sent. Returns `false` if the object
-    /// does not exist or was torn off.
+    /// Puts the properties that `handles_of` returns back to what the server sent. Returns `false` if the
+    /// object does not exist or was torn off.
     pub(crate) fn restore<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,

@@ -1,7 +1,6 @@
 //! Sends openings: the first updates of objects, which create them on the client.
 //!
-//! *Invariant:* an opening contains all that the client may see and that has ever changed, or what it leaves out follows
-//! after its ack.
+//! *Invariant:* what an opening leaves out of what the client may see is sent after its ack.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 

@@ -20,12 +20,12 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// inform it with a property that all clients see, and let the notify of that property clear the values.
     /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
     ///
-    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
-    /// the owners of objects: set another owner when the client comes back with a new connection. A
+    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not
+    /// change the owners of objects: set another owner when the client comes back with a new connection. A
     /// connection that has ended can be set, too, and nobody receives what only the owner may see:
-    /// [`why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) then says [`NoOwner`](crate::NotSent::NoOwner),
-    /// and with the feature `tracing` a warning says so. Costs O(connections) for the object and for each object
-    /// that it owns.
+    /// [`why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) then says
+    /// [`NoOwner`](crate::NotSent::NoOwner), and with the feature `tracing` a warning says so. Costs
+    /// O(connections) for the object and for each object that it owns.
     ///
     /// # Panics
     /// Panics if the object is a [subobject](Self::spawn_subobject), which its parent owns.
