@@ -390,7 +390,8 @@
 //!
 //! # Features
 //!
-//! - `glam`: the vectors and quaternions of version 0.34 of that crate can be fields, and the vectors positions.
+//! - `glam`: the vectors and quaternions of version 0.34 of that crate can be fields. The vectors can also be
+//!   positions.
 //! - `glam-0-33`: the same for version 0.33. With both, fields of the two versions have equal wire forms.
 //! - `indexmap`: the maps and sets of that crate can be fields. Clients get the same entries, but not their
 //!   order.

@@ -3,8 +3,7 @@
 //! A derive does not see the other derives of its type. Two derives would implement the same traits twice,
 //! and the compiler would report each trait. So this module looks for an earlier derive in the source file.
 //!
-//! *Invariant:* of two derives that may both be compiled without an error, none is reported. If the file cannot
-//! be read, nothing is reported.
+//! *Invariant:* what compiles is never reported. If the file cannot be read, nothing is reported.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! A server's side: takes clients in, carries their packets, and lets them go.
 //!
-//! *Invariant:* a client of the server is known to its host as one connection, from its first packet until one
-//! of both has ended it.
+//! *Invariant:* the host knows each client as one connection, from the first packet of the client until one of
+//! them ends it.
 
 mod clients;
 pub(crate) mod config;
