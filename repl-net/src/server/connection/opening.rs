@@ -25,17 +25,10 @@ impl Connection {
     /// has room for the opening.
     pub(super) fn send_opening(&mut self, slot: u32, has_room: bool, context: &mut PassContext<'_>) {
         let Opening { list, mut later, refused } = self.write_opening(slot, context);
-        let (origin, path) = (self.origin(slot, context), context.world.paths.path(slot).cloned());
+        let path = context.world.paths.path(slot).cloned();
+        let run_header = self.opening_header(slot, &list, path.as_deref(), context);
         let world = context.world;
-        let column = world.store.column_of(slot);
         let values = &mut context.scratch.values;
-        let run_header = RunHeader {
-            origin,
-            handles: list.handles(),
-            count: column.program().handles(),
-            classes: context.classes.len(),
-            name: self.copies.name_of(slot, path.as_deref()),
-        };
         let estimate = opening_bits(&run_header, values.bit_len());
         let sent = Sent {
             slot,
@@ -94,6 +87,23 @@ impl Connection {
         write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context)
     }
 
+    /// Returns the header of an object's opening with these properties. `path` is that of a static object.
+    fn opening_header<'a>(
+        &self,
+        slot: u32,
+        list: &'a Changelist,
+        path: Option<&'a str>,
+        context: &PassContext<'_>,
+    ) -> RunHeader<'a> {
+        RunHeader {
+            origin: self.origin(slot, context),
+            handles: list.handles(),
+            count: context.world.store.column_of(slot).program().handles(),
+            classes: context.classes.len(),
+            name: self.copies.name_of(slot, path),
+        }
+    }
+
     /// Returns how many bits the opening of an object takes at most. `None` if it must wait, or if items of
     /// collections come later.
     pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
@@ -102,13 +112,7 @@ impl Connection {
         }
         let Opening { list, later, .. } = self.write_opening(slot, context);
         let path = context.world.paths.path(slot);
-        let run_header = RunHeader {
-            origin: self.origin(slot, context),
-            handles: list.handles(),
-            count: context.world.store.column_of(slot).program().handles(),
-            classes: context.classes.len(),
-            name: self.copies.name_of(slot, path.map(|path| &**path)),
-        };
+        let run_header = self.opening_header(slot, &list, path.map(|path| &**path), context);
         later.is_empty().then(|| opening_bits(&run_header, context.scratch.values.bit_len()))
     }
 }

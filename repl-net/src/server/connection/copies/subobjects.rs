@@ -17,16 +17,16 @@ impl Copies {
         self.parent(slot, world).is_some_and(|parent| !self.objects.has_arrived(parent))
     }
 
-    /// Returns the object at the top of the family with which an object comes: the highest one above it
-    /// whose parent the client has, or that has none.
+    /// Returns the object at the top of the family with which an object comes. The client has the parent of
+    /// this object, or it has none.
     pub(crate) fn arriving_top(&self, slot: u32, world: &World) -> u32 {
         let parent =
             |slot: &u32| self.parent(*slot, world).filter(|&parent| !self.objects.has_arrived(parent));
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
     }
 
-    /// Returns the family that comes with the object at its top, each before those below it. Whoever must
-    /// first be removed from the client does not come with it, and nobody below.
+    /// Returns the family that comes with the object at its top. Each object is before those below it. An
+    /// object that the client must first remove does not come with the family, and nothing below it does.
     pub(crate) fn arriving_family(&self, top: u32, world: &World) -> Vec<u32> {
         let mut family = Vec::new();
         for slot in world.subobjects.with_descendants(top) {
