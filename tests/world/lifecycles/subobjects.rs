@@ -82,6 +82,14 @@ fn r22_an_object_and_its_subobjects_come_in_one_packet() {
     room.settle();
     assert!(subobjects(&room, tank).is_empty() && subobjects(&room, turret).is_empty());
     assert_eq!(room.client().object_info(scope).parent(), None, "it does not exist");
+    // Others take their slots.
+    let slots = [turret, scope].map(|pawn| pawn.guid().map(|guid| guid.slot()));
+    let next: Vec<_> = (0..4).map(|health| room.server.spawn(pawn(health))).collect();
+    room.settle();
+    let taken = next.iter().filter(|pawn| slots.contains(&pawn.guid().map(|guid| guid.slot())));
+    assert_eq!(taken.count(), 2);
+    assert!(next.iter().all(|pawn| room.client().object_info(*pawn).parent().is_none()));
+    assert!(subobjects(&room, tank).is_empty());
 }
 
 #[test]
