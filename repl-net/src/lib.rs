@@ -67,6 +67,7 @@ mod register;
 mod server;
 mod session;
 mod telemetry;
+mod updates;
 
 pub use body::removal::CloseReason;
 pub use body::role::Role;
@@ -75,7 +76,7 @@ pub use calls::error::CallError;
 pub use calls::rpcs::Rpcs;
 pub use calls::table::{CallKind, CallTable};
 pub use client::{
-    Change, Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
+    Client, ClientAssets, ClientConnectionInfo, ClientObjectHandle, ClientObjectInfo, ClientStatics,
     ClientStats, Placed, ReceiveError, ServerClock,
 };
 pub use inputs::error::InputError;
@@ -111,6 +112,7 @@ pub use server::{
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};
 pub use session::events::{ClientEvent, CompareError, ServerEvent, SpawnError, StaticSpawnError};
+pub use updates::update::{Update, UpdateKind};
 
 /// Contains what the code that `#[rpcs]` generates needs. Do not use this module by hand.
 #[doc(hidden)]

@@ -16,6 +16,7 @@ use crate::client::Client;
 use crate::inputs::error::InputError;
 use crate::server::HostHandle;
 use crate::session::events::ClientEvent;
+use crate::updates::update::Update;
 
 /// The player of this process: a [`Client`], or the [host](HostHandle) of a server. With this trait, the code
 /// of a player is written once for both:
@@ -100,6 +101,9 @@ pub trait LocalPlayer {
 
     /// Returns the next event: [`Client::poll_event`], [`HostHandle::poll_event`].
     fn poll_event(&mut self) -> Option<ClientEvent>;
+
+    /// Returns the next update of an object: [`Client::poll_update`], [`HostHandle::poll_update`].
+    fn poll_update(&mut self) -> Option<Update>;
 }
 
 macro_rules! local_player {
@@ -179,6 +183,10 @@ macro_rules! local_player {
 
             fn poll_event(&mut self) -> Option<ClientEvent> {
                 Self::poll_event(self)
+            }
+
+            fn poll_update(&mut self) -> Option<Update> {
+                Self::poll_update(self)
             }
         }
     };

@@ -3,6 +3,7 @@
 //! *Invariant:* on a server, no object is below itself, directly or through other objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 /// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest
@@ -144,6 +145,37 @@ impl Forest {
     }
 }
 
+/// How many objects are above each object of a forest, as far as it was asked. A peer may have made circles:
+/// then the numbers of the objects in them say nothing.
+pub(crate) struct Depths<'a> {
+    forest: &'a Forest,
+    known: HashMap<u32, u32>,
+}
+
+impl<'a> Depths<'a> {
+    pub(crate) fn new(forest: &'a Forest) -> Self {
+        Self { forest, known: HashMap::new() }
+    }
+
+    /// Returns how many objects are above an object. Costs O(1) on average, if it is asked of all objects.
+    pub(crate) fn of(&mut self, slot: u32) -> u32 {
+        let mut path = vec![slot];
+        let mut above = None;
+        while let Some(&last) = path.last() {
+            // The number of an object on the path counts as zero, which ends the walk in a circle.
+            above = self.known.insert(last, 0);
+            let Some(parent) = self.forest.parent(last).filter(|_| above.is_none()) else { break };
+            path.push(parent);
+        }
+        let mut depth = above.unwrap_or(0);
+        for (at, slot) in path.into_iter().rev().enumerate() {
+            depth = if at == 0 { depth } else { depth.saturating_add(1) };
+            self.known.insert(slot, depth);
+        }
+        depth
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,5 +214,17 @@ mod tests {
         forest.set(5, None);
         assert_eq!((forest.remove(3), forest.remove(1)), (vec![], vec![]));
         assert!((0..8).all(|slot| forest.is_alone(slot)) && forest.below == 0);
+    }
+
+    #[test]
+    fn the_depth_of_an_object_is_the_number_of_those_above_it() {
+        let mut forest = Forest::default();
+        for (slot, parent) in [(3, 9), (9, 4), (1, 3), (2, 9), (20, 21), (21, 22), (22, 20)] {
+            forest.set(slot, Some(parent));
+        }
+        let mut depths = Depths::new(&forest);
+        assert_eq!([1, 3, 9, 4, 2, 7, 1].map(|slot| depths.of(slot)), [3, 2, 1, 0, 2, 0, 3]);
+        // A circle ends.
+        [20, 21, 22, 20].into_iter().for_each(|slot| _ = depths.of(slot));
     }
 }

@@ -23,8 +23,8 @@ pub enum CloseReason {
     /// object becomes relevant again.
     Relevancy = 1,
     /// The server has [torn the object off](crate::ObjectHandle::tear_off), and the client keeps the object.
-    /// The event is [`TornOff`](crate::ClientEvent::TornOff), so no
-    /// [`Despawned`](crate::ClientEvent::Despawned) has this reason.
+    /// The update is [`TornOff`](crate::UpdateKind::TornOff), so no
+    /// [`Despawned`](crate::UpdateKind::Despawned) has this reason.
     TearOff = 2,
 }
 

@@ -198,17 +198,23 @@ impl StatusSink {
         }
         // A client that has joined never becomes a client that has not joined.
         self.connection = status.connection.or(self.connection);
+        if let Some(tick) = self.tick_of(stamp, status) {
+            self.newest = Some((sequence, stamp, tick));
+        }
+    }
+
+    /// Returns the tick of a packet that is newer than all before.
+    pub(crate) fn tick_of(&self, stamp: Sequence, status: Status) -> Option<u64> {
         let known = self.newest.map_or(0, |(.., tick)| tick);
-        let tick = match (status.tick, self.newest) {
-            (TickForm::SameLead, None) => return,
+        Some(match (status.tick, self.newest) {
+            (TickForm::SameLead, None) => return None,
             (TickForm::SameLead, Some((_, newest, tick))) => {
                 tick.wrapping_add(stamp.number().wrapping_sub(newest.number()))
             }
             (TickForm::Short(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u8))),
             (TickForm::Middle(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u16))),
             (TickForm::Long(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u32))),
-        };
-        self.newest = Some((sequence, stamp, tick));
+        })
     }
 }
 

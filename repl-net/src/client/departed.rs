@@ -1,14 +1,14 @@
-//! The removed objects that the user can still read, because no polled event has reported their removal yet,
-//! or because the last polled event did.
+//! The removed objects that the user can still read, because no polled update has reported their removal
+//! yet, or because the last polled update did.
 //!
-//! *Invariant:* an object is in the list as long as an event about its removal waits, or as long as an event
-//! about its removal is the last event that was polled.
+//! *Invariant:* an object is in the list as long as an update about its removal waits, or is the last one that was
+//! polled.
 
 use std::collections::BTreeMap;
 
 use repl_core::Guid;
 
-/// For each removed object, its class, and the number of waiting events that report its removal.
+/// For each removed object, its class, and the number of waiting updates that report its removal.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
     objects: BTreeMap<Guid, (u16, u32)>,
@@ -21,8 +21,8 @@ impl Departed {
         *ends = ends.saturating_add(1);
     }
 
-    /// Records that one event about the removal of an object has been polled, or that no event will report
-    /// it. `remove` returns the class of the object if no more events about it wait.
+    /// Records that one update about the removal of an object has been polled, or that none will report it.
+    /// `remove` returns the class of the object if no more updates about its removal wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, ends) = self.objects.get_mut(&guid)?;
         *ends = ends.saturating_sub(1);

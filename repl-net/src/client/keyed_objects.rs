@@ -77,10 +77,6 @@ impl<K: Ord + Clone, T> KeyedObjects<K, T> {
         Some(removed)
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
-        self.index.keys.iter()
-    }
-
     /// Returns all objects with their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &T)> {
         self.index.keys.iter().zip(&self.objects)
@@ -141,7 +137,7 @@ mod tests {
                 }
                 let found: BTreeMap<u32, u16> = objects.iter().map(|(&key, &object)| (key, object)).collect();
                 prop_assert_eq!(&found, &model);
-                prop_assert_eq!(objects.keys().count(), model.len());
+                prop_assert_eq!(objects.iter().count(), model.len());
                 prop_assert_eq!(objects.is_empty(), model.is_empty());
                 for key in 0..20 {
                     prop_assert_eq!(objects.contains(&key), model.contains_key(&key));

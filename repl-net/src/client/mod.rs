@@ -7,7 +7,6 @@
 mod asset_table;
 mod assets;
 mod bases;
-mod change_feed;
 mod clock;
 mod connection_info;
 mod departed;
@@ -49,7 +48,6 @@ use crate::session::events::ClientEvent;
 use replicas::Replicas;
 
 pub use assets::ClientAssets;
-pub use change_feed::Change;
 pub use clock::ServerClock;
 pub use connection_info::{ClientConnectionInfo, ClientStats};
 pub use object_handle::ClientObjectHandle;
@@ -75,7 +73,7 @@ pub struct Client {
     /// and one for each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     events: ClientEvents,
-    /// The object of the last polled event, if that event reported the object's removal.
+    /// The object of the last polled update, if that update reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     clock: ServerClock,
@@ -155,14 +153,7 @@ impl Client {
 
     /// Returns the next event, or `None` if there are no more events.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        if let Some(departed) = self.last_departed.take() {
-            self.replicas.release(departed);
-        }
-        let event = self.events.pop();
-        if let Some(ClientEvent::Despawned(object, _)) = event {
-            self.last_departed = Some(object);
-        }
-        event
+        self.events.pop()
     }
 
     /// Returns an object if it exists and is a `T`.

@@ -24,17 +24,17 @@ impl Client {
 
 impl<T: ?Sized> ClientObjectHandle<'_, T> {
     /// Removes the object, if the server has torn it off. References to it become null, which may call
-    /// notifies. No event reports this, and events about it that wait to be polled are dropped. Returns
+    /// notifies. No update reports this, and updates of it that wait to be polled are dropped. Returns
     /// `false`, and does nothing, if the object was not torn off or does not exist.
     ///
     /// A client keeps at most as many such objects as it has [slots](crate::ClientConfig::max_objects). If
     /// there are more, the oldest is removed, and reported as
-    /// [`Despawned`](crate::ClientEvent::Despawned).
+    /// [`Despawned`](crate::UpdateKind::Despawned).
     pub fn remove_torn_off(&mut self) -> bool {
         let object = self.object.erase();
         let is_removed = self.client.replicas.release_torn_off(object);
         if is_removed {
-            self.client.events.forget(object);
+            self.client.replicas.forget_updates(object);
         }
         is_removed
     }
@@ -48,8 +48,7 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// otherwise.
     ///
     /// Fields that are not replicated keep their values, also those of elements that are still there. No notify
-    /// or other callback runs, and [`changes`](Client::changes) does not report the object, because nothing
-    /// arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
+    /// or other callback runs, and no [update](Client::poll_update) reports this, because nothing arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
     ///
     /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut)
     /// of the object then. Otherwise it counts as received.

@@ -90,27 +90,16 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
     /// Returns the reference with the type of its object, if the object is a `U` that exists or is
     /// [departed](Self::departed).
     ///
-    /// ```
-    /// # use repl_core::{ObjectRef, Replicated};
-    /// # use repl_net::{Client, ClientEvent};
-    /// fn welcome<Player: Replicated>(client: &mut Client) {
-    ///     while let Some(event) = client.poll_event() {
-    ///         if let ClientEvent::Spawned(object) = event
-    ///             && let Some(player) = client.object_info(object).cast::<Player>()
-    ///         {
-    ///             let _: &Player = &client[player];
-    ///         }
-    ///     }
-    /// }
-    /// ```
+    /// [`Update::cast`](crate::Update::cast) does the same for the object of an update.
     #[must_use]
     pub fn cast<U: Replicated>(self) -> Option<ObjectRef<U>> {
         self.client.replicas.cast(self.object.erase())
     }
 
     /// Returns the last state of the object, if it was removed. The last state can be read until
-    /// [`poll_event`](Client::poll_event) is called again after it has returned the event
-    /// [`Despawned`](crate::ClientEvent::Despawned) of the object.
+    /// [`poll_update`](Client::poll_update) is called again after it has returned the update
+    /// [`Despawned`](crate::UpdateKind::Despawned) of the object. Without a poll, only callbacks tell of
+    /// removals.
     #[must_use]
     pub fn departed(self) -> Option<&'a T>
     where

@@ -63,19 +63,21 @@ impl Client {
         let mut body = reader.clone();
         let has_segments = body.read_flag()?;
         let mut messages = CheckedMessages::default();
-        let Self { session, replicas, events, .. } = self;
+        let Self { session, replicas, events, status, .. } = self;
         let mut check_messages = |rest: &mut BitReader<'b>| {
             messages = session.check_messages(rest)?;
             Ok(session.take_early(&messages))
         };
         let header = packet.header;
+        let tick = packet.extension.and_then(|known| status.tick_of(header.stamp, known));
+        replicas.begin_updates(tick);
         if has_segments {
             replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;
-            events.take_unreported().into_iter().for_each(|object| replicas.release(object));
         } else {
             let names = check_messages(&mut body)?;
             replicas.learn_assets(names, events)?;
         }
+        replicas.end_updates();
         let status = packet.extension;
         let delivered = session.accept(packet, messages, replicas.objects());
         if let Some(status) = status {

@@ -123,6 +123,11 @@ impl PathTable {
         holder.is_none().then_some(path)
     }
 
+    /// Returns the paths of the objects that the server has destroyed.
+    pub(crate) fn destroyed(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.by_slot.values().filter(|entry| entry.generation.is_none()).map(|entry| &entry.path)
+    }
+
     /// Forgets which paths are destroyed.
     pub(crate) fn forget_destroyed(&mut self) {
         let Self { by_slot, by_path } = self;

@@ -16,7 +16,7 @@ impl Client {
     pub(super) fn session_began(&mut self, beginning: Beginning) {
         if beginning != Beginning::First {
             let is_other_server = beginning == Beginning::OtherServer;
-            self.replicas.begin_session(is_other_server, &mut self.events);
+            self.replicas.begin_session(is_other_server);
             self.session.mailbox.begin_session(self.replicas.epoch());
         }
         telemetry::event!(INFO, "the session with the server has begun");

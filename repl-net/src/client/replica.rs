@@ -118,8 +118,6 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// Checks again which properties have changed, after leaves of the object were read again.
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
-    /// Returns the slot of the object in each row.
-    fn slots(&self) -> &[u32];
     /// Returns how many archetypes the class has, with the one of `Default`.
     fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
@@ -448,10 +446,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             base.unchecked.remove(handle);
         }
         class.read_again_lent((live, &mut base.sent), path, bits, references);
-    }
-
-    fn slots(&self) -> &[u32] {
-        &self.slots
     }
 
     fn begin_sums(&self) -> Vec<Vec<u64>> {

@@ -10,17 +10,15 @@ mod placed;
 mod reception;
 mod sessions;
 mod torn_off;
+mod updates;
 mod validator;
 mod view;
 
 use std::any::TypeId;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe, Replicated};
 use repl_link::parts::ChannelTerms;
 
-use super::change_feed::ChangeFeed;
 use super::departed::Departed;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
@@ -36,6 +34,8 @@ use crate::inspect::traffic::Traffic;
 use crate::session::classes::{ClassList, assert_sole_name};
 use crate::session::config::ClientConfig;
 use crate::session::type_map::TypeMap;
+use crate::updates::queue::Updates;
+use crate::updates::update::UpdateKind;
 
 pub use placed::Placed;
 
@@ -81,9 +81,8 @@ pub(crate) struct Replicas {
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
     departed: Departed,
-    /// The change feed of each class, by the number of the class. A class has a change feed only if the user
-    /// has asked for its changes.
-    feeds: HashMap<u16, ChangeFeed>,
+    /// What the user has not been told yet.
+    updates: Updates,
 }
 
 impl Replicas {
@@ -108,7 +107,7 @@ impl Replicas {
             touched: Vec::new(),
             created_or_removed: Vec::new(),
             departed: Departed::default(),
-            feeds: HashMap::new(),
+            updates: Updates::default(),
         }
     }
 
@@ -158,13 +157,12 @@ impl Replicas {
         self.slots.may_come(guid)
     }
 
-    /// Removes the object in a slot, if there is one. Returns its guid. If the user has placed the object,
-    /// the client keeps it, and its path is returned too.
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Option<(Guid, Option<Arc<str>>)> {
+    /// Removes the object in a slot, if there is one. Returns its guid on the wire. If the user has placed the
+    /// object, the client keeps it.
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Option<Guid> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;
-        let guid = Guid::new(slot, generation);
-        let known = self.slots.known(guid);
+        let known = self.slots.known_in(slot)?;
         let placed = self.paths.bound_path(slot).cloned();
         let column = self.columns.get_mut(class as usize)?;
         let moved = match &placed {
@@ -180,10 +178,9 @@ impl Replicas {
         if placed.is_none() {
             self.departed.insert(known, class);
         }
-        if let Some(feed) = self.feeds.get_mut(&class) {
-            feed.forget(slot);
-        }
-        Some((guid, placed))
+        let what = placed.map_or(UpdateKind::Despawned(reason), UpdateKind::Unbound);
+        self.updates.push(ObjectRef::new(known), what, column.program());
+        Some(Guid::new(slot, generation))
     }
 
     /// Returns the epoch of the references that the user has.

@@ -219,6 +219,12 @@ impl SlotTable {
         }
     }
 
+    /// Returns the guid by which the user knows the object in a slot.
+    #[inline]
+    pub(super) fn known_in(&self, slot: u32) -> Option<Guid> {
+        Some(self.known(Guid::new(slot, self.generation(slot)?)))
+    }
+
     /// Returns the guid by which the user knows an object, from its guid on the wire.
     pub(super) fn known(&self, guid: Guid) -> Guid {
         // A generation that is too great for the epoch was refused when the object was opened.

@@ -48,7 +48,7 @@ impl<'a> ClientStatics<'a> {
     ///
     /// The client keeps the object in all cases until you [remove](Self::remove) it. When the object
     /// goes out of sight, or the server destroys it, or another session begins,
-    /// [`Unbound`](crate::ClientEvent::Unbound) reports this, and the object waits again with its last state.
+    /// [`Unbound`](crate::UpdateKind::Unbound) reports this, and the object waits again with its last state.
     /// Only [tearing off](crate::ObjectHandle::tear_off) takes it from its path.
     ///
     /// A path is bound only to an object of the same class. An object that waits does not exist for

@@ -48,6 +48,11 @@ impl TornOff {
         self.objects.is_empty()
     }
 
+    /// Returns all objects and their classes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Guid, u16)> {
+        self.objects.iter().map(|(guid, (class, _))| (*guid, *class))
+    }
+
     /// Returns the object that was torn off first.
     pub(crate) fn oldest(&self) -> Option<Guid> {
         self.by_age.first_key_value().map(|(_, guid)| *guid)

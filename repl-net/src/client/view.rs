@@ -1,36 +1,55 @@
-//! What arrived at a client, and from which tick: the properties that changed, and the clock of the server.
+//! What arrived at a client, and from which tick: the updates of objects, and the clock of the server.
 //!
-//! *Invariant:* the methods in this file do not change replicated values. The client records which properties
-//! arrive only for classes whose changes the user has asked for.
+//! *Invariant:* the methods in this file do not change replicated values.
 
 use repl_core::Replicated;
 
 use super::Client;
-use super::change_feed::Change;
 use super::clock::ServerClock;
+use crate::updates::update::{Update, UpdateKind};
 
 impl Client {
-    /// Returns which properties of the objects of a class arrived since the last call of this method. The
-    /// result of `changes` has one change for each object, in no particular order. The first call of
-    /// `changes` returns all existing objects as new. After the first call of `changes`, the client records
-    /// which properties arrive. Recording the properties that arrive costs O(properties received), and memory
-    /// for each existing object at most. Removed objects are not included, because events report their
-    /// removal.
+    /// Returns the next update, which says what happened to an object: it was spawned, changed, got another
+    /// owner, or was despawned. The updates of all classes come in the order of the packets in which they
+    /// arrived. Returns `None` if there are no more.
+    ///
+    /// **Updates are recorded from the first call on.** It begins with the objects that exist, as if they had
+    /// just been [spawned](UpdateKind::Spawned), so at the start of a game or at any later time you miss
+    /// nothing. A client whose updates nobody polls spends nothing on them.
+    ///
+    /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, those of which you need not
+    /// know any more are left out: of an object that came and went nothing is told, and all changes of an
+    /// object become one. So memory is bounded by the number of objects, also if you stop to poll.
     ///
     /// ```
-    /// # use repl_core::Replicated;
-    /// # use repl_net::Client;
-    /// # fn draw<T>(_: &T) {}
-    /// fn redraw<Player: Replicated>(client: &mut Client) {
-    ///     for change in client.changes::<Player>() {
-    ///         if change.is_new || change.properties().contains("position") {
-    ///             draw(&client[change.object]);
+    /// # use std::collections::HashMap;
+    /// # use repl_core::{ObjectRef, Replicated};
+    /// # use repl_net as repl;
+    /// use repl::{Client, UpdateKind};
+    ///
+    /// /// Keeps a copy of each player, for example as a component of an ECS.
+    /// fn copy_players<Player: Replicated>(
+    ///     client: &mut Client,
+    ///     players: &mut HashMap<ObjectRef<Player>, Player>,
+    /// ) {
+    ///     while let Some(update) = client.poll_update() {
+    ///         let Some(player) = update.cast::<Player>() else { continue };
+    ///         match update.what {
+    ///             UpdateKind::Despawned(_) => _ = players.remove(&player),
+    ///             _ => _ = update.copy_to(client, players.entry(player).or_default()),
     ///         }
     ///     }
     /// }
     /// ```
-    pub fn changes<T: Replicated>(&mut self) -> impl Iterator<Item = Change<T>> + use<T> {
-        self.replicas.changes::<T>().into_iter()
+    pub fn poll_update(&mut self) -> Option<Update> {
+        if let Some(departed) = self.last_departed.take() {
+            self.replicas.release(departed);
+        }
+        let update = self.replicas.poll_update()?;
+        if let UpdateKind::Despawned(_) = update.what {
+            self.last_departed = Some(update.object);
+        }
+        Some(update)
     }
 
     /// Returns the number of the server's tick in which the newest packet was made, as
@@ -45,15 +64,15 @@ impl Client {
     /// Returns an estimate of the server's clock: the tick that the server has now, and the tick that the
     /// client should show so that movement is smooth.
     ///
-    /// A change has no tick of its own: [`server_tick`](Self::server_tick) is the tick of the newest packet.
-    /// If packets of several ticks can arrive in one frame, call [`changes`](Self::changes) after each
-    /// [`receive`](Self::receive), so that each position is stored with the tick in which it was sent.
+    /// Each [update](Self::poll_update) has the tick in which it was sent. The object has the newest values
+    /// when the update is polled. If packets of several ticks can arrive in one frame, poll after each
+    /// [`receive`](Self::receive), so that each position is stored with its own tick.
     ///
     /// ```
     /// # use std::collections::HashMap;
     /// # use std::time::Duration;
     /// # use repl_core::{ObjectRef, Replicated};
-    /// # use repl_net::{Client, Interpolated};
+    /// # use repl_net::{Client, Interpolated, UpdateKind};
     /// # trait Located: Replicated { fn position(&self) -> [f32; 2]; }
     /// # fn draw(_: [f32; 2]) {}
     /// // In each frame, after the packets were received and `client.tick(now)` was called.
@@ -61,13 +80,15 @@ impl Client {
     ///     client: &mut Client,
     ///     positions: &mut HashMap<ObjectRef<Player>, Interpolated<[f32; 2]>>,
     /// ) {
-    ///     let arrived = client.server_tick().unwrap_or_default();
-    ///     for change in client.changes::<Player>() {
-    ///         // At most 4 ticks between two updates.
-    ///         let positions = positions.entry(change.object).or_insert(Interpolated::new(4));
-    ///         positions.push(arrived, client[change.object].position());
+    ///     while let Some(update) = client.poll_update() {
+    ///         let Some(player) = update.cast::<Player>() else { continue };
+    ///         if let Some(moved) = client.get(player).filter(|_| update.properties().contains("position")) {
+    ///             // At most 4 ticks between two updates.
+    ///             let positions = positions.entry(player).or_insert(Interpolated::new(4));
+    ///             positions.push(update.tick, moved.position());
+    ///         }
     ///     }
-    ///     let shown = client.clock().shown_tick().unwrap_or(arrived as f64);
+    ///     let Some(shown) = client.clock().shown_tick() else { return };
     ///     positions.retain(|player, _| client.contains(*player));
     ///     positions.values().filter_map(|positions| positions.shown_at(shown)).for_each(draw);
     /// }
@@ -89,28 +110,14 @@ impl Client {
     }
 }
 
-impl<T: Replicated> Change<T> {
-    /// Copies the properties of this change from the client's object to `to`, for example to a component of
-    /// an ECS. If the object is new, all replicated properties are copied, because the initial values of the
-    /// object may differ from the values in `to`. The other fields of `to` do not change. If the object does
-    /// not exist any more, nothing is copied and the method returns false. Costs O(values copied). If a
-    /// collection changed, all its elements are copied.
-    ///
-    /// ```
-    /// # use std::collections::HashMap;
-    /// # use repl_core::{ObjectRef, Replicated};
-    /// # use repl_net::Client;
-    /// // In each tick, after the packets were received.
-    /// fn copy_out<Player: Replicated + Default>(
-    ///     client: &mut Client,
-    ///     components: &mut HashMap<ObjectRef<Player>, Player>,
-    /// ) {
-    ///     for change in client.changes::<Player>() {
-    ///         change.copy_to(client, components.entry(change.object).or_default());
-    ///     }
-    /// }
-    /// ```
-    pub fn copy_to(&self, client: &Client, to: &mut T) -> bool {
-        client.replicas.copy_changed(self, to)
+impl Update {
+    /// Copies the [properties](Self::properties) of this update from the client's object to `to`, for example
+    /// to a component of an ECS: all properties if the object is new, because the initial values of the
+    /// object may differ from the values in `to`, and otherwise those that arrived. The other fields of `to`
+    /// do not change. Returns `false`, and copies nothing, if the object is not a `T` or does not exist any
+    /// more. Costs O(values copied). If a collection changed, all its elements are copied.
+    /// [`Client::poll_update`] has an example.
+    pub fn copy_to<T: Replicated>(&self, client: &Client, to: &mut T) -> bool {
+        client.replicas.copy_updated(self, to)
     }
 }

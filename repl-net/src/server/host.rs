@@ -36,8 +36,9 @@ pub(crate) struct Host {
 /// because both cost memory and time, and the code of a server knows what it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
-    /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns what came, went and changed
-    /// owners. Costs an event for each of them. If nobody polls them, about as many wait as there are
+    /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns events, and
+    /// [`HostHandle::poll_update`](crate::HostHandle::poll_update) which objects came, went and changed
+    /// owners. Costs an update for each of them. If nobody polls them, about as many wait as there are
     /// objects.
     pub events: bool,
     /// Whether the notifies (`#[replicated(notify = …)]`) also run on the objects of the server, as if the

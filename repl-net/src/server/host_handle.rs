@@ -8,6 +8,7 @@ use repl_link::{ConnectionId, SendError};
 use super::Server;
 use crate::body::role::Role;
 use crate::session::events::ClientEvent;
+use crate::updates::update::Update;
 
 /// The player in the process of a server (a listen server): makes calls, sends messages, and polls what comes
 /// for it. [`Server::connect_host`] begins a host, and [`Server::host`] returns a `HostHandle`.
@@ -75,15 +76,22 @@ impl HostHandle<'_> {
         self.server.asset_path(asset)
     }
 
-    /// Returns the next event about objects, or `None` if there are no more, or if the host did not ask for
-    /// [events](crate::HostOptions::events). The events are those of a client that sees all objects:
-    /// [`Connected`](ClientEvent::Connected), and in the first [`tick`](Server::tick)
-    /// [`Spawned`](ClientEvent::Spawned) for each object and [`Synchronized`](ClientEvent::Synchronized).
-    /// Then each tick reports what was spawned, [despawned](ClientEvent::Despawned) and [torn
-    /// off](ClientEvent::TornOff), and which objects [changed](ClientEvent::RoleChanged) their owner from or
-    /// to the host. A removed object has no last state, and static objects are like all others.
+    /// Returns the next event, or `None` if there are no more, or if the host did not ask for
+    /// [events](crate::HostOptions::events): [`Connected`](ClientEvent::Connected), and in the first
+    /// [`tick`](Server::tick) [`Synchronized`](ClientEvent::Synchronized).
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.server.host.as_mut()?.news.as_mut()?.pop()
+    }
+
+    /// Returns the next update of an object, or `None` if there are no more, or if the host did not ask for
+    /// [events](crate::HostOptions::events). The updates are those of a client that sees all objects, except
+    /// that none tells of changed properties: in the first [`tick`](Server::tick) each object is
+    /// [`Spawned`](crate::UpdateKind::Spawned). Then each tick tells what was spawned,
+    /// [despawned](crate::UpdateKind::Despawned) and [torn off](crate::UpdateKind::TornOff), and which objects
+    /// [changed](crate::UpdateKind::Owner) their owner from or to the host. A removed object has no last state, and
+    /// static objects are like all others.
+    pub fn poll_update(&mut self) -> Option<Update> {
+        self.server.host.as_mut()?.news.as_mut()?.pop_update()
     }
 
     /// Sends a message to the server, which polls it with [`poll_message`](Server::poll_message), in the same

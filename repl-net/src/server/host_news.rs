@@ -1,6 +1,6 @@
-//! What the host is told about objects, if it asks for events: which came, went, or got another owner.
+//! What the host is told, if it asks for events: which objects came, went, or got another owner.
 //!
-//! *Invariant:* as on a client, the events of a tick come with the tick, and what came and went between two
+//! *Invariant:* as on a client, the updates of a tick come with the tick, and what came and went between two
 //! ticks is not reported.
 
 use std::collections::BTreeMap;
@@ -9,18 +9,22 @@ use repl_core::ObjectRef;
 use repl_link::ConnectionId;
 
 use super::world::World;
+use crate::body::forest::Depths;
 use crate::body::removal::CloseReason;
 use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
+use crate::updates::queue::Updates;
+use crate::updates::update::{Update, UpdateKind};
 
-/// The events of the host, and what the next tick reports.
+/// The events and updates of the host, and what the next tick reports.
 #[derive(Default)]
 pub(crate) struct HostNews {
     events: ClientEvents,
+    updates: Updates,
     /// Whether a tick has reported the objects that the host found.
     has_begun: bool,
-    /// The objects that were removed since the last tick.
-    removed: Vec<ObjectRef<()>>,
+    /// The objects that were removed since the last tick, with their classes.
+    removed: Vec<(ObjectRef<()>, u16)>,
     torn_off: Vec<ObjectRef<()>>,
     /// The objects that got or lost the host as their owner since the last tick, and whether the host owned
     /// them at that tick.
@@ -32,6 +36,7 @@ impl HostNews {
     pub(super) fn new() -> Self {
         let mut news = Self::default();
         news.events.push(ClientEvent::Connected);
+        news.updates.begin();
         news
     }
 
@@ -40,12 +45,17 @@ impl HostNews {
         self.events.pop()
     }
 
+    /// Removes and returns the oldest update.
+    pub(super) fn pop_update(&mut self) -> Option<Update> {
+        self.updates.pop()
+    }
+
     /// Records that an object is about to be removed.
     pub(super) fn removed(&mut self, world: &World, slot: u32) {
         let object = ObjectRef::new(world.store.occupant(slot).guid(slot));
         self.owned_before.remove(&object);
         if self.has_begun && !world.is_unseen(slot) {
-            self.removed.push(object);
+            self.removed.push((object, world.store.occupant(slot).class));
         }
     }
 
@@ -59,29 +69,43 @@ impl HostNews {
         self.owned_before.entry(object).or_insert(was_owner);
     }
 
-    /// Reports what has happened since the last tick. `host` is the host.
-    pub(super) fn report(&mut self, world: &World, host: ConnectionId) {
-        let is_owner = |slot: u32| world.store.objects[slot as usize].owner() == Some(host);
-        let came = if self.has_begun { &world.changes.newborn } else { &world.store.alive };
-        for object in self.removed.drain(..) {
-            self.events.push(ClientEvent::Despawned(object, CloseReason::Destroyed));
+    /// Reports what has happened since the last tick. `tick` is this tick, and `host` is the host.
+    pub(super) fn report(&mut self, world: &World, tick: u64, host: ConnectionId) {
+        let store = &world.store;
+        let is_owner = |slot: u32| store.objects[slot as usize].owner() == Some(host);
+        let came = if self.has_begun { &world.changes.newborn } else { &store.alive };
+        self.updates.begin_packet(Some(tick));
+        for (object, class) in self.removed.drain(..) {
+            let what = UpdateKind::Despawned(CloseReason::Destroyed);
+            self.updates.push(object, what, store.column(class).program());
         }
-        for slot in came.iter().filter(|&slot| world.store.occupant(slot).alive) {
-            self.events.spawned(world.store.occupant(slot).guid(slot), 1);
-        }
-        for (object, was_owner) in std::mem::take(&mut self.owned_before) {
-            let slot = world.store.slot_of(object).filter(|&slot| !came.contains(slot));
-            if slot.is_some_and(|slot| is_owner(slot) != was_owner) {
-                self.events.push(ClientEvent::RoleChanged(object));
+        for slot in came.iter().filter(|&slot| store.occupant(slot).alive) {
+            let (guid, class) = (store.occupant(slot).guid(slot), store.column_of(slot).program());
+            if world.subobjects.parent(slot).is_some() {
+                self.updates.spawned_below(guid, 1, class);
+            } else {
+                self.updates.spawned(guid, 1, class);
+            }
+            if is_owner(slot) {
+                self.updates.push(ObjectRef::new(guid), UpdateKind::Owner, class);
             }
         }
-        for object in self.torn_off.drain(..).filter(|&object| world.store.slot_of(object).is_some()) {
-            self.events.push(ClientEvent::TornOff(object));
+        for (object, was_owner) in std::mem::take(&mut self.owned_before) {
+            let slot = store.slot_of(object).filter(|&slot| !came.contains(slot));
+            if let Some(slot) = slot.filter(|&slot| is_owner(slot) != was_owner) {
+                self.updates.push(object, UpdateKind::Owner, store.column_of(slot).program());
+            }
         }
+        for object in self.torn_off.drain(..) {
+            let Some(slot) = store.slot_of(object) else { continue };
+            self.updates.push(object, UpdateKind::TornOff, store.column_of(slot).program());
+        }
+        let is_there = |guid| store.slot_of(ObjectRef::<()>::new(guid)).is_some();
+        self.updates.end_packet(Depths::new(&world.subobjects), is_there);
+        // The host keeps no last states of removed objects.
+        self.updates.take_unreported();
         if !std::mem::replace(&mut self.has_begun, true) {
             self.events.push(ClientEvent::Synchronized);
         }
-        // The host keeps no last states of removed objects.
-        self.events.take_unreported();
     }
 }

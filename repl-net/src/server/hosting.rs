@@ -22,9 +22,10 @@ impl Server {
 
     /// Tells the host what this tick has found, if it asked for that.
     pub(super) fn inform_host(&mut self) {
+        let tick = self.ticks();
         let Some(host) = &mut self.host else { return };
         if let Some(news) = &mut host.news {
-            news.report(&self.world, host.id);
+            news.report(&self.world, tick, host.id);
         }
         if let Some(notifies) = &mut host.notifies {
             notifies.call(&mut self.world);

@@ -345,7 +345,7 @@ impl Server {
     ///
     /// What changed before, and what a client has not acknowledged yet, arrives together with the removal,
     /// whatever is lost on the way: the client sees the last state until its user has polled the
-    /// [event](crate::ClientEvent::Despawned), and notifies run. It has what the client could see in this
+    /// [update](crate::UpdateKind::Despawned), and notifies run. It has what the client could see in this
     /// moment. A client that leaves a group by which it saw the object is not sent it any more. Clients learn
     /// of the end of subobjects before that of their parents.
     ///

@@ -9,8 +9,6 @@ use repl_core::{ObjectRef, WriteError};
 use repl_link::parts::Concealed;
 use repl_link::{ConnectionId, DisconnectReason};
 
-use crate::body::removal::CloseReason;
-
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
 /// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -143,10 +141,8 @@ impl fmt::Debug for ServerEvent {
     }
 }
 
-/// An event of a client. If more than 1,024 events wait to be polled, events about objects that were spawned
-/// and despawned in the meantime are left out. The events [`Connected`](Self::Connected),
-/// [`Disconnected`](Self::Disconnected) and [`Synchronized`](Self::Synchronized) are never dropped, so poll
-/// the events.
+/// An event of a client. Events are never dropped, so poll them. What happens to objects is in
+/// [`Update`](crate::Update).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -167,43 +163,12 @@ pub enum ClientEvent {
     /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes). Reported once. Without a truncation it is
     /// reported only if somebody sends forged packets.
     PacketsTruncated(usize),
-    /// An object was created. The object can be read already. A static object that this client has placed is
-    /// [`Bound`](Self::Bound) in place of this.
-    Spawned(ObjectRef<()>),
     /// The client has received all objects that existed when the session began. It also knows which static
     /// objects were destroyed before. Reported only one time in a session. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
-    /// This client became the owner of an existing object or stopped being its owner, or its role for the
-    /// object changed. See [`ClientObjectInfo::is_owner`](crate::ClientObjectInfo::is_owner) and
-    /// [`ClientObjectInfo::role`](crate::ClientObjectInfo::role). A new object causes no event of this kind.
-    RoleChanged(ObjectRef<()>),
-    /// The server has torn the object off: this client keeps it, has the role
-    /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it (S210). See
-    /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
-    TornOff(ObjectRef<()>),
-    /// The static object with this path has arrived, and is the object that this client has
-    /// [placed](crate::ClientStatics::place) under the path (S199). The object has the values of the server
-    /// already, and its callbacks have run as for a new object.
-    Bound(ObjectRef<()>, Arc<str>),
-    /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
-    /// or another session has begun. The client keeps it under its path with its last state, as the object
-    /// that was placed.
-    Unbound(ObjectRef<()>, Arc<str>),
-    /// The object of the last event [`Spawned`](Self::Spawned) is static, and this client has placed no
-    /// object of its class under this path. The client has the object as it has any other. To bind it, call
-    /// [`ClientStatics::place`](crate::ClientStatics::place).
-    UnknownPath(ObjectRef<()>, Arc<str>),
-    /// The server has destroyed the static object with this path, under which this client has placed an
-    /// object (S212). The client keeps its object until
-    /// [`ClientStatics::remove`](crate::ClientStatics::remove): hide it or remove it. If the object was
-    /// bound, an event [`Unbound`](Self::Unbound) comes before this event.
-    PathDestroyed(Arc<str>),
     /// The server has named the [asset](repl_core::AssetRef) with this path, and this client has not
     /// [added](crate::ClientAssets::add) it. References to it read as null until then. Reported only one time
-    /// in a session, and never dropped.
+    /// in a session.
     UnknownAsset(Arc<str>),
-    /// An object was removed. Until the next event is polled,
-    /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
-    Despawned(ObjectRef<()>, CloseReason),
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, ObjectRef, Observer, ReferenceMap};
+use repl_core::{BitReader, BitSlice, Checked, Guid, HandleSet, Observer, ReferenceMap};
 use repl_link::parts::Sequence;
 
 use super::{ChangedObject, Replicas};
@@ -17,8 +17,7 @@ use crate::client::replica::{Callback, Prepared};
 use crate::client::validated_entries::{
     LocalOrigin, Openings, PreparedUpdate, ValidatedEntries, ValidatedEntry,
 };
-use crate::session::client_events::ClientEvents;
-use crate::session::events::ClientEvent;
+use crate::updates::update::UpdateKind;
 
 /// Which entries of a packet are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,6 @@ enum Values<'a> {
 pub(super) struct Applier<'a, 'b> {
     pub(super) replicas: &'a mut Replicas,
     pub(super) stamp: Sequence,
-    pub(super) events: &'a mut ClientEvents,
     pub(super) checked: &'a mut Checked,
     /// Reads the values of the body.
     pub(super) reader: &'a mut BitReader<'b>,
@@ -102,8 +100,7 @@ impl<'b> Applier<'_, 'b> {
             } else {
                 table.update(opened.start, self.stamp);
                 if table.set_proxy(opened.start, origin.proxy) {
-                    let known = table.known(Guid::new(opened.start, origin.generation));
-                    self.events.push(ClientEvent::RoleChanged(ObjectRef::new(known)));
+                    self.replicas.note(opened.start, UpdateKind::Owner);
                 }
             }
             match &mut values {
@@ -121,36 +118,33 @@ impl<'b> Applier<'_, 'b> {
         let row = bound.unwrap_or_else(|| column.insert(opened.clone(), origin.archetype));
         slots.open(opened.clone(), origin, row, self.stamp);
         created_or_removed.extend(opened.clone().map(|slot| Guid::new(slot, origin.generation)));
-        let first = slots.known(Guid::new(opened.start, origin.generation));
-        if bound.is_none() {
-            self.events.spawned(first, opened.len() as u32);
+        match path {
+            Some(path) => paths.open(opened.start, origin.generation, path.clone(), bound.is_some()),
+            None => opened.clone().for_each(|slot| paths.remove(slot)),
         }
-        let Some(path) = path else {
-            opened.for_each(|slot| paths.remove(slot));
-            return;
-        };
-        let (object, is_bound) = (ObjectRef::new(first), bound.is_some());
-        paths.open(opened.start, origin.generation, path.clone(), is_bound);
-        let event = if is_bound { ClientEvent::Bound } else { ClientEvent::UnknownPath };
-        self.events.push(event(object, path.clone()));
+        self.replicas.note_arrivals(opened);
     }
 
     /// Applies updates of the same properties, which are read by a recipe.
-    fn prepared(&mut self, updates: &[PreparedUpdate], list: ListIndex, contents: &ValidatedEntries) {
+    fn prepared(&mut self, changes: &[PreparedUpdate], list: ListIndex, contents: &ValidatedEntries) {
         let (Some(handles), Some(class)) = (contents.lists.handles(list), contents.lists.class_of(list))
         else {
             return;
         };
         let (Some(recipe), body) = (contents.lists.recipe(list), self.body()) else { return };
-        let Replicas { columns, slots, touched, feeds, .. } = &mut *self.replicas;
+        let Replicas { columns, slots, touched, updates, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(class as usize) else { return };
         let prepared = Prepared { handles: &handles, recipe, body };
-        column.apply_prepared(updates, (slots, self.stamp), prepared);
-        if let Some(feed) = feeds.get_mut(&class) {
-            updates.iter().for_each(|update| feed.note(update.slot, false, &handles));
+        column.apply_prepared(changes, (slots, self.stamp), prepared);
+        if updates.is_recording() {
+            for &PreparedUpdate { slot, .. } in changes {
+                if let Some(known) = slots.known_in(slot) {
+                    updates.changed((known, 1), column.program(), &handles);
+                }
+            }
         }
         if column.is_watched() {
-            for &PreparedUpdate { slot, .. } in updates {
+            for &PreparedUpdate { slot, .. } in changes {
                 let Some((_, row)) = slots.class_and_row(slot) else { continue };
                 touched.push(ChangedObject::of(&**column, (slot, row), false, &handles));
             }
@@ -161,13 +155,16 @@ impl<'b> Applier<'_, 'b> {
     /// one class. The values of the first one are at the position `at`. Returns the position after all of
     /// them.
     fn run(&mut self, slots: Range<u32>, is_new: bool, prepared: Prepared<'_>, at: usize) -> usize {
-        let Replicas { columns, slots: table, touched, feeds, .. } = &mut *self.replicas;
+        let Replicas { columns, slots: table, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return at };
         let Some(column) = columns.get_mut(class as usize) else { return at };
         let rows = first..first.saturating_add(slots.len() as u32);
         let end = column.apply_run(rows.clone(), at, prepared);
-        if let Some(feed) = feeds.get_mut(&class) {
-            slots.clone().for_each(|slot| feed.note(slot, is_new, prepared.handles));
+        if updates.is_recording()
+            && !is_new
+            && let Some(known) = table.known_in(slots.start)
+        {
+            updates.changed((known, slots.len() as u32), column.program(), prepared.handles);
         }
         if column.is_watched() {
             let changed = |at| ChangedObject::of(&**column, at, is_new, prepared.handles);
@@ -179,10 +176,10 @@ impl<'b> Applier<'_, 'b> {
     /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
     /// are several, they are new, and their rows follow one another.
     fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
-        let Replicas { columns, slots: table, mentions, touched, feeds, .. } = &mut *self.replicas;
+        let Replicas { columns, slots: table, mentions, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return };
         let Some(column) = columns.get_mut(class as usize) else { return };
-        let (is_watched, mut feed) = (column.is_watched(), feeds.get_mut(&class));
+        let (is_watched, is_told) = (column.is_watched(), updates.is_recording() && !is_new);
         let mut references = ReferenceMap::new(table);
         let mut record = Record { slot: 0, assets: &table.assets, mentions };
         for (slot, row) in slots.zip(first..) {
@@ -191,8 +188,8 @@ impl<'b> Applier<'_, 'b> {
             }
             record.slot = slot;
             column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
-            if let Some(feed) = &mut feed {
-                feed.note(slot, is_new, handles);
+            if is_told && let Some(known) = table.known_in(slot) {
+                updates.changed((known, 1), column.program(), handles);
             }
             if is_watched {
                 touched.push(ChangedObject::of(&**column, (slot, row), is_new, handles));
@@ -203,22 +200,14 @@ impl<'b> Applier<'_, 'b> {
     fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
         self.replicas.slots.update(slot, self.stamp);
         if reason.keeps_object() {
-            if let Some(guid) = self.replicas.tear_off(slot) {
-                self.events.push(ClientEvent::TornOff(ObjectRef::new(guid)));
-            }
-        } else if let Some((guid, unbound)) = self.replicas.close(slot, reason) {
+            self.replicas.tear_off(slot);
+        } else if let Some(guid) = self.replicas.close(slot, reason) {
             self.replicas.created_or_removed.push(guid);
-            let known = ObjectRef::new(self.replicas.slots.known(guid));
-            self.events.push(match unbound {
-                Some(path) => ClientEvent::Unbound(known, path),
-                None => ClientEvent::Despawned(known, reason),
-            });
         }
         if reason.is_destruction()
             && let Some(path) = self.replicas.paths.destroy(slot, path)
-            && self.replicas.has_placed(&path)
         {
-            self.events.push(ClientEvent::PathDestroyed(path));
+            self.replicas.note_destroyed(path);
         }
     }
 }

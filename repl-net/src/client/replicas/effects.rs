@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use repl_core::ReferenceMap;
+use repl_core::{HandleSet, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
 use crate::client::replica::Callback;
@@ -33,7 +33,7 @@ impl Replicas {
     /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
     /// before.
     fn reread_references(&mut self) {
-        let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
+        let Self { columns, slots, mentions, touched, created_or_removed, updates, .. } = self;
         if created_or_removed.is_empty() {
             return;
         }
@@ -68,8 +68,10 @@ impl Replicas {
             {
                 column.begin_reread(known.row, handle, &mut touched.notified);
                 known.handle = handle;
-                if let Some(feed) = feeds.get_mut(&known.class) {
-                    feed.note_one(slot, handle);
+                if updates.is_recording()
+                    && let Some(guid) = slots.known_in(slot)
+                {
+                    updates.changed((guid, 1), column.program(), &HandleSet::from_iter([handle]));
                 }
             }
             column.reread_leaf(known.row, path, bits, &mut references);

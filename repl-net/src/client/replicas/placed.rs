@@ -15,7 +15,7 @@ use crate::client::replica::TypedReplica;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed<T> {
     /// The object waits for the server. When the object of the server arrives,
-    /// [`Bound`](crate::ClientEvent::Bound) reports it.
+    /// [`Bound`](crate::UpdateKind::Bound) reports it.
     Waiting,
     /// The object of the server has arrived already, and counts as placed from now on. The value that was to
     /// be placed comes back: move what is not replicated from it to the object, such as handles of meshes.
@@ -29,11 +29,6 @@ impl Replicas {
     fn typed_mut<T: Replicated>(&mut self) -> Option<&mut TypedReplica<T>> {
         let class = *self.by_type.get(&std::any::TypeId::of::<T>())?;
         self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
-    }
-
-    /// Returns whether the user has placed an object under a path that is not bound.
-    pub(super) fn has_placed(&self, path: &str) -> bool {
-        self.columns.iter().any(|column| column.has_placed(path))
     }
 
     /// Returns the object of the server with a path, and its slot.

@@ -67,9 +67,9 @@ impl Replicas {
         if validated.is_ok() {
             self.look_inside(sequence, body, &mut blobs);
             let mut apply = |this: &mut Self, step: Step| {
-                this.apply(0, (stamp, step), &mut body.clone(), events);
+                this.apply(0, (stamp, step), &mut body.clone());
                 for ((stamp, blob), number) in blobs.iter_mut().zip(1..) {
-                    this.apply(number, (*stamp, step), &mut blob.as_slice().reader(), events);
+                    this.apply(number, (*stamp, step), &mut blob.as_slice().reader());
                 }
             };
             if self.contents.has_last_state {
@@ -84,7 +84,7 @@ impl Replicas {
         }
         self.slots.outcome.clear();
         validated?;
-        self.remove_torn_off_beyond(self.slots.len(), events);
+        self.remove_torn_off_beyond(self.slots.len());
         self.finish();
         Ok(())
     }
@@ -174,15 +174,9 @@ impl Replicas {
     }
 
     /// Applies the entries of a step in the body with this number, which was validated.
-    fn apply(
-        &mut self,
-        number: usize,
-        (stamp, step): (Sequence, Step),
-        reader: &mut BitReader<'_>,
-        events: &mut ClientEvents,
-    ) {
+    fn apply(&mut self, number: usize, (stamp, step): (Sequence, Step), reader: &mut BitReader<'_>) {
         let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
-        let mut applier = Applier { replicas: self, stamp, events, checked: &mut checked, reader };
+        let mut applier = Applier { replicas: self, stamp, checked: &mut checked, reader };
         contents.body(number).iter().for_each(|entry| applier.apply(*entry, &contents, step));
         (self.contents, self.checked) = (contents, checked);
     }

@@ -7,22 +7,15 @@ use super::Replicas;
 use crate::body::reassembly::Reassembly;
 use crate::body::removal::CloseReason;
 use crate::client::validated_entries::ValidatedEntries;
-use crate::session::client_events::ClientEvents;
-use crate::session::events::ClientEvent;
 
 impl Replicas {
     /// Removes all objects, because a new session has begun: the server sends the objects that the client may
     /// still see. If the server is another one, references to the removed objects never become valid again.
-    pub(crate) fn begin_session(&mut self, is_other_server: bool, events: &mut ClientEvents) {
+    pub(crate) fn begin_session(&mut self, is_other_server: bool) {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
+        self.begin_updates(None);
         for slot in 0..self.slots.len() as u32 {
-            let known = self.reference::<()>(slot);
-            if let (Some((_, unbound)), Some(object)) = (self.close(slot, reason), known) {
-                events.push(match unbound {
-                    Some(path) => ClientEvent::Unbound(object, path),
-                    None => ClientEvent::Despawned(object, reason),
-                });
-            }
+            self.close(slot, reason);
         }
         self.paths.clear();
         self.slots.assets.begin_session(is_other_server);
@@ -32,8 +25,9 @@ impl Replicas {
         let has_epochs = !self.columns.iter().any(|column| column.program().layout().keys_may_refer());
         if is_other_server && !has_epochs {
             // The other server may use the same guids for its own objects.
-            self.remove_torn_off_beyond(0, events);
+            self.remove_torn_off_beyond(0);
         }
+        self.end_updates();
         self.slots.begin_session(is_other_server, is_other_server && has_epochs);
     }
 }

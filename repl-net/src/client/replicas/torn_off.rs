@@ -6,35 +6,38 @@ use repl_core::{Guid, ObjectRef};
 
 use super::Replicas;
 use crate::body::removal::CloseReason;
-use crate::session::client_events::ClientEvents;
-use crate::session::events::ClientEvent;
+use crate::updates::update::UpdateKind;
 
 impl Replicas {
     /// Takes the object in a slot out of its slot, because the server has torn it off. References to the
-    /// object stay valid. Returns the guid by which the user knows it, or `None` if the slot is empty.
-    pub(super) fn tear_off(&mut self, slot: u32) -> Option<Guid> {
-        let (class, row) = self.slots.class_and_row(slot)?;
-        let known = self.slots.known(Guid::new(slot, self.slots.generation(slot)?));
-        if let Some(moved) = self.columns.get_mut(class as usize)?.tear_off(row, known) {
+    /// object stay valid.
+    pub(super) fn tear_off(&mut self, slot: u32) {
+        let (Some((class, row)), Some(known)) = (self.slots.class_and_row(slot), self.slots.known_in(slot))
+        else {
+            return;
+        };
+        let Some(column) = self.columns.get_mut(class as usize) else { return };
+        if let Some(moved) = column.tear_off(row, known) {
             self.slots.set_row(moved, row);
         }
+        self.updates.push(ObjectRef::new(known), UpdateKind::TornOff, column.program());
         self.slots.close(slot, false);
         self.mentions.remove_object(slot);
         self.paths.remove(slot);
         self.slots.torn_off.insert(known, class);
-        if let Some(feed) = self.feeds.get_mut(&class) {
-            feed.tear_off(slot, known);
-        }
-        Some(known)
     }
 
     /// Removes the oldest objects that were torn off, so that at most `most` are left.
-    pub(super) fn remove_torn_off_beyond(&mut self, most: usize, events: &mut ClientEvents) {
+    pub(super) fn remove_torn_off_beyond(&mut self, most: usize) {
         while self.slots.torn_off.len() > most
             && let Some(guid) = self.slots.torn_off.oldest()
         {
+            let class = self.slots.torn_off.class(guid);
             self.depart_torn_off(guid);
-            events.push(ClientEvent::Despawned(ObjectRef::new(guid), CloseReason::Destroyed));
+            if let Some(column) = class.and_then(|class| self.columns.get(class as usize)) {
+                let what = UpdateKind::Despawned(CloseReason::Destroyed);
+                self.updates.push(ObjectRef::new(guid), what, column.program());
+            }
         }
     }
 
@@ -45,9 +48,6 @@ impl Replicas {
             column.remove_torn_off(guid);
         }
         self.departed.insert(guid, class);
-        if let Some(feed) = self.feeds.get_mut(&class) {
-            feed.forget_torn_off(guid);
-        }
         self.created_or_removed.extend(self.slots.epoch.to_wire(guid));
         true
     }

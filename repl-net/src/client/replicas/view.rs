@@ -1,22 +1,21 @@
-//! Access to objects and queries about them: their values, class and role, which properties arrived, and the
-//! last state of removed objects.
+//! Access to objects and queries about them: their values, class and role, and the last state of removed
+//! objects.
 //!
 //! *Invariant:* only the queries in this file find a removed object. For all other functions a removed object
 //! does not exist.
 
 use std::any::TypeId;
 
-use repl_core::{Class, Guid, HandleSet, ObjectRef, Replicated};
+use repl_core::{Class, HandleSet, ObjectRef, Replicated};
 
 use super::Replicas;
 use crate::body::role::{Proxy, Role};
-use crate::client::change_feed::{Change, ChangeFeed};
 use crate::client::replica::TypedReplica;
 
 impl Replicas {
     /// Returns a reference to the object in a slot.
     pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
-        Some(ObjectRef::new(self.slots.known(Guid::new(slot, self.slots.generation(slot)?))))
+        self.slots.known_in(slot).map(ObjectRef::new)
     }
 
     pub(crate) fn is_torn_off<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
@@ -78,7 +77,7 @@ impl Replicas {
     /// Returns the object of which an object is a subobject.
     pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
         self.class_and_row_of(object)?;
-        self.object_in(self.slots.families.parent(object.guid()?.slot())?)
+        self.reference(self.slots.families.parent(object.guid()?.slot())?)
     }
 
     /// Returns the subobjects of an object.
@@ -86,13 +85,7 @@ impl Replicas {
         let exists = self.class_and_row_of(object).is_some();
         let slot = object.guid().filter(|_| exists).map(|guid| guid.slot());
         let children = slot.into_iter().flat_map(|slot| self.slots.families.children(slot));
-        children.filter_map(|child| self.object_in(child))
-    }
-
-    /// Returns the object in a slot.
-    fn object_in(&self, slot: u32) -> Option<ObjectRef<()>> {
-        let guid = Guid::new(slot, self.slots.generation(slot)?);
-        Some(ObjectRef::new(self.slots.known(guid)))
+        children.filter_map(|child| self.reference(child))
     }
 
     /// Returns whether an object exists and sleeps.
@@ -120,7 +113,7 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// Drops a removed object, because an event has reported its removal, or because no event will report it.
+    /// Drops a removed object, because an update has reported its removal, or because none will report it.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)
@@ -128,38 +121,5 @@ impl Replicas {
         {
             column.release(guid);
         }
-    }
-
-    /// Returns which properties of the objects of a class arrived since the last call of this method.
-    pub(crate) fn changes<T: Replicated>(&mut self) -> Vec<Change<T>> {
-        let Some(&class) = self.by_type.get(&TypeId::of::<T>()) else { return Vec::new() };
-        let feed = self.feeds.entry(class).or_insert_with(|| {
-            let mut feed = ChangeFeed::default();
-            if let Some(column) = self.columns.get(class as usize) {
-                let all = HandleSet::up_to(column.program().handles());
-                column.slots().iter().for_each(|&slot| feed.note(slot, true, &all));
-                let typed = column.as_any().downcast_ref::<TypedReplica<T>>();
-                let torn_off = typed.into_iter().flat_map(|column| column.torn_off.keys());
-                torn_off.for_each(|&guid| feed.note_torn_off(guid, all.clone()));
-            }
-            feed
-        });
-        let (arrived, torn_off) = feed.take();
-        let change = |(slot, arrived)| Some(Change::new(self.reference(slot)?, T::LAYOUT, arrived));
-        let of_torn_off = |(guid, arrived)| Change::new(ObjectRef::new(guid), T::LAYOUT, arrived);
-        let changes = arrived.into_iter().filter_map(change);
-        changes.chain(torn_off.into_iter().map(of_torn_off)).collect()
-    }
-
-    /// Copies the properties in `change` from the client's object to `to`, or all properties if the object is
-    /// new. Returns whether the object still exists.
-    pub(crate) fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
-        let (Some(from), Some(column)) = (self.get(change.object), self.typed::<T>()) else { return false };
-        if change.is_new {
-            column.class.copy(from, to, &HandleSet::up_to(column.class.program().handles()));
-        } else {
-            column.class.copy(from, to, change.handles());
-        }
-        true
     }
 }

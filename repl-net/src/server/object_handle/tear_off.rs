@@ -13,7 +13,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// The clients that see the object now receive its state as the next tick compares it, whatever is lost
     /// on the way, also if nothing of the object was sent to them before. About a round trip after a client
     /// has this state and the reliable calls that were made on the object before, it is told: its user polls
-    /// [`TornOff`](crate::ClientEvent::TornOff), and has the role [`Authority`](crate::Role::Authority).
+    /// [`TornOff`](crate::UpdateKind::TornOff), and has the role [`Authority`](crate::Role::Authority).
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off) describes the object on the
     /// client. Later changes of the object are not sent, and clients that do not see it now never get it. If
     /// it is [hidden](Self::set_visible) from a client, or the session ends, before the client is told, the

@@ -1,0 +1,114 @@
+//! What the user of a client is told about its objects.
+//!
+//! *Invariant:* the updates since the first poll say which objects the client has.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use repl_core::{ObjectRef, Replicated};
+
+use super::Replicas;
+use crate::body::forest::Depths;
+use crate::updates::update::{Update, UpdateKind};
+
+impl Replicas {
+    /// Returns the next update. The first call begins to record updates, with all objects that exist.
+    pub(crate) fn poll_update(&mut self) -> Option<Update> {
+        if self.updates.begin() {
+            self.note_all();
+        }
+        self.updates.pop()
+    }
+
+    /// Records what there is to tell of the objects that exist.
+    #[cold]
+    fn note_all(&mut self) {
+        self.begin_updates(None);
+        (0..self.slots.len() as u32).for_each(|slot| self.note_arrivals(slot..slot.saturating_add(1)));
+        for (guid, class) in self.slots.torn_off.iter() {
+            let Some(column) = self.columns.get(class as usize) else { continue };
+            self.updates.spawned(guid, 1, column.program());
+            self.updates.push(ObjectRef::new(guid), UpdateKind::TornOff, column.program());
+        }
+        let destroyed: Vec<Arc<str>> = self.paths.destroyed().cloned().collect();
+        destroyed.into_iter().for_each(|path| self.note_destroyed(path));
+        self.end_updates();
+    }
+
+    /// Begins to record what a packet of this tick does. Without a tick, that of the last packet counts.
+    pub(crate) fn begin_updates(&mut self, tick: Option<u64>) {
+        self.updates.begin_packet(tick);
+    }
+
+    /// Ends a packet. Drops removed objects of whose removal no update will tell.
+    pub(crate) fn end_updates(&mut self) {
+        let Self { updates, slots, .. } = self;
+        updates.end_packet(Depths::new(&slots.families), |guid| slots.known_in(guid.slot()) == Some(guid));
+        updates.take_unreported().into_iter().for_each(|object| self.release(object));
+    }
+
+    /// Records that the objects in consecutive slots have arrived, which have the same class, generation,
+    /// owner and role, and all have parents or all have none. If one is static, there is no other.
+    pub(super) fn note_arrivals(&mut self, slots: Range<u32>) {
+        if !self.updates.is_recording() {
+            return;
+        }
+        let first = slots.start;
+        let (Some(known), Some(generation)) = (self.slots.known_in(first), self.slots.generation(first))
+        else {
+            return;
+        };
+        let Some((class, _)) = self.slots.class_and_row(first) else { return };
+        let Some(class) = self.columns.get(class as usize).map(|column| column.program()) else { return };
+        let count = slots.len() as u32;
+        let path = self.paths.path(first, generation).cloned();
+        let is_bound = self.paths.bound_path(first).is_some();
+        match &path {
+            Some(path) if is_bound => {
+                self.updates.push(ObjectRef::new(known), UpdateKind::Bound(path.clone()), class);
+            }
+            _ if self.slots.families.parent(first).is_some() => {
+                self.updates.spawned_below(known, count, class)
+            }
+            _ => self.updates.spawned(known, count, class),
+        }
+        if let Some(path) = path.filter(|_| !is_bound) {
+            self.updates.push(ObjectRef::new(known), UpdateKind::UnknownPath(path), class);
+        }
+        if self.slots.proxy(first).is_owner {
+            slots.for_each(|slot| self.note(slot, UpdateKind::Owner));
+        }
+    }
+
+    /// Records what happened to the object in a slot.
+    pub(super) fn note(&mut self, slot: u32, what: UpdateKind) {
+        if let Some(known) = self.slots.known_in(slot)
+            && let Some((class, _)) = self.slots.class_and_row(slot)
+            && let Some(column) = self.columns.get(class as usize)
+        {
+            self.updates.push(ObjectRef::new(known), what, column.program());
+        }
+    }
+
+    /// Records that the server has destroyed the static object with a path, if the user has placed an object
+    /// under it.
+    pub(super) fn note_destroyed(&mut self, path: Arc<str>) {
+        if let Some(column) = self.columns.iter().find(|column| column.has_placed(&path)) {
+            self.updates.push(ObjectRef::default(), UpdateKind::PathDestroyed(path), column.program());
+        }
+    }
+
+    /// Drops the updates of an object that the user has removed.
+    pub(crate) fn forget_updates(&mut self, object: ObjectRef<()>) {
+        self.updates.forget(object);
+    }
+
+    /// Copies the properties to which an update gave values from the client's object to `to`. Returns `false`
+    /// if the object is not a `T` that exists.
+    pub(crate) fn copy_updated<T: Replicated>(&self, update: &Update, to: &mut T) -> bool {
+        let from = update.cast::<T>().and_then(|object| self.get(object));
+        let (Some(from), Some(column)) = (from, self.typed::<T>()) else { return false };
+        column.class.copy(from, to, update.handles());
+        true
+    }
+}

@@ -1,0 +1,10 @@
+//! Updates: what a client, or a host, tells its user about objects, in the order of the packets.
+//!
+//! *Invariant:* whoever polls all updates knows which objects there are.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+pub(crate) mod queue;
+#[cfg(test)]
+mod tests;
+mod thinner;
+pub(crate) mod update;

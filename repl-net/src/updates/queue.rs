@@ -1,0 +1,195 @@
+//! The queue of updates that the user of a client, or of a host, has not polled yet.
+//!
+//! *Invariant:* updates are polled in the order of the packets, and within a packet an object comes before
+//! its subobjects. Even if nobody polls, there are at most [`LEAST`] entries, or, if that is more, a small
+//! multiple of the objects about which an update is still needed. Nothing is recorded before the first poll.
+
+use std::collections::VecDeque;
+
+use repl_core::{Guid, HandleSet, Layout, ObjectRef, Program};
+
+use super::thinner::thinned;
+use super::update::{Update, UpdateKind};
+use crate::body::forest::Depths;
+
+/// The queue may always have this many entries, even if it has few objects to report.
+pub(super) const LEAST: usize = 1_024;
+
+/// An update of one object, or the same update of several objects with the same generation in consecutive
+/// slots.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    tick: u64,
+    /// The first object, and how many there are.
+    pub(super) objects: (ObjectRef<()>, u32),
+    pub(super) what: UpdateKind,
+    layout: &'static Layout,
+    /// The properties that have new values.
+    pub(super) handles: HandleSet,
+}
+
+/// The updates that the user of a client or a host has not polled yet.
+#[derive(Debug, Default)]
+pub(crate) struct Updates {
+    queue: VecDeque<Entry>,
+    is_recording: bool,
+    /// The tick of the packet that is applied, or of the last one.
+    tick: u64,
+    /// The length of the queue when the packet began.
+    start: usize,
+    /// Whether the packet has opened subobjects, which must come after their parents.
+    has_subobjects: bool,
+    /// If the queue is longer than this, updates that are no longer needed are dropped.
+    limit: usize,
+    /// Whether the queue may have updates that are no longer needed.
+    has_outdated: bool,
+    /// The removed objects for which no update will report the removal.
+    unreported: Vec<ObjectRef<()>>,
+}
+
+impl Updates {
+    /// Returns whether updates are recorded.
+    #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
+    /// Begins to record updates. Returns `false` if they are recorded already.
+    pub(crate) fn begin(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_recording, true)
+    }
+
+    /// Begins a packet that was made in this tick of the server. Without a tick, that of the packet before
+    /// counts.
+    pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
+        (self.start, self.has_subobjects) = (self.queue.len(), false);
+        self.tick = tick.unwrap_or(self.tick);
+    }
+
+    /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if
+    /// the queue is long. `depths` knows how many objects are above an object that exists.
+    pub(crate) fn end_packet(&mut self, mut depths: Depths<'_>, is_there: impl Fn(Guid) -> bool) {
+        if std::mem::take(&mut self.has_subobjects) {
+            let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
+            // What is gone keeps its place before everything else, the leaves of a family first.
+            packet.make_contiguous().sort_by_cached_key(|entry| {
+                let guid = entry.objects.0.guid().filter(|guid| is_there(*guid));
+                guid.map_or(0, |guid| depths.of(guid.slot()))
+            });
+            self.queue.append(&mut packet);
+        }
+        self.keep_short();
+    }
+
+    /// Records that objects with the same generation were created in `count` consecutive slots, the first of
+    /// which is `first`.
+    pub(crate) fn spawned(&mut self, first: Guid, count: u32, class: &Program) {
+        // A new object makes no earlier update outdated. A client that joins receives many of them.
+        self.record((ObjectRef::new(first), count), UpdateKind::Spawned, class, all_of(class));
+    }
+
+    /// Does the same as [`spawned`](Self::spawned) for objects that are below others.
+    pub(crate) fn spawned_below(&mut self, first: Guid, count: u32, class: &Program) {
+        self.has_subobjects = true;
+        (0..count).for_each(|offset| self.spawned(after(first, offset), 1, class));
+    }
+
+    /// Records that properties of objects with the same generation in `count` consecutive slots arrived.
+    pub(crate) fn changed(&mut self, (first, count): (Guid, u32), class: &Program, handles: &HandleSet) {
+        let objects = (ObjectRef::new(first), count);
+        let last = self.queue.range_mut(self.start.min(self.queue.len())..).next_back();
+        let is_same = |last: &&mut Entry| last.objects == objects && last.what == UpdateKind::Changed;
+        match last.filter(is_same) {
+            Some(last) => last.handles.union(handles),
+            None => {
+                self.record(objects, UpdateKind::Changed, class, handles.clone());
+                self.has_outdated = true;
+            }
+        }
+    }
+
+    /// Records what happened to one object, unless it was [spawned](Self::spawned) or
+    /// [changed](Self::changed). The object may be null for [`UpdateKind::PathDestroyed`].
+    pub(crate) fn push(&mut self, object: ObjectRef<()>, what: UpdateKind, class: &Program) {
+        if !self.is_recording && matches!(what, UpdateKind::Despawned(_)) {
+            self.unreported.push(object);
+        }
+        let handles = if what.is_arrival() { all_of(class) } else { HandleSet::new() };
+        self.record((object, 1), what, class, handles);
+        self.has_outdated = true;
+    }
+
+    fn record(
+        &mut self,
+        objects: (ObjectRef<()>, u32),
+        what: UpdateKind,
+        class: &Program,
+        handles: HandleSet,
+    ) {
+        if self.is_recording {
+            let (tick, layout) = (self.tick, class.layout());
+            self.queue.push_back(Entry { tick, objects, what, layout, handles });
+        }
+    }
+
+    /// Drops updates that are no longer needed if the queue is long.
+    fn keep_short(&mut self) {
+        if self.queue.len() > self.limit.max(LEAST) {
+            if std::mem::take(&mut self.has_outdated) {
+                self.thin_out();
+            }
+            self.limit = self.queue.len().saturating_mul(2);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Removes and returns the next update of one object.
+    fn pop_entry(&mut self) -> Option<Entry> {
+        let first = self.queue.front_mut()?;
+        let (object, count) = first.objects;
+        let Some(guid) = object.guid().filter(|_| count > 1) else { return self.queue.pop_front() };
+        let one = Entry { objects: (object, 1), ..first.clone() };
+        first.objects = (ObjectRef::new(after(guid, 1)), count.saturating_sub(1));
+        Some(one)
+    }
+
+    /// Removes and returns the next update.
+    pub(crate) fn pop(&mut self) -> Option<Update> {
+        let Entry { tick, objects: (object, _), what, layout, handles } = self.pop_entry()?;
+        Some(Update::new((tick, object), what, (layout, handles)))
+    }
+
+    /// Drops the updates of an object that the user has removed.
+    pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
+        let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
+        self.queue.extend(entries.into_iter().filter(|entry| entry.objects.0 != removed));
+    }
+
+    /// Removes and returns the removed objects for which no update will report the removal. An object is
+    /// returned once for each of its removals.
+    pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
+        std::mem::take(&mut self.unreported)
+    }
+
+    /// Drops the updates that nobody needs to be told any more.
+    pub(super) fn thin_out(&mut self) {
+        let entries = std::iter::from_fn(|| self.pop_entry()).collect();
+        let (left, mut unreported) = thinned(entries);
+        self.queue = left.into();
+        self.unreported.append(&mut unreported);
+    }
+}
+
+/// Returns the handles of all properties of a class.
+fn all_of(class: &Program) -> HandleSet {
+    HandleSet::up_to(class.handles())
+}
+
+/// Returns the guid of the object with the same generation that is `offset` slots after another one.
+fn after(first: Guid, offset: u32) -> Guid {
+    Guid::new(first.slot().saturating_add(offset), first.generation())
+}

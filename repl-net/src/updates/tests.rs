@@ -1,0 +1,250 @@
+//! Tests of the queue of updates.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use repl_core::{Guid, HandleSet, ObjectRef, Program, Replicated};
+use repl_derive::Replicated;
+
+use super::queue::{LEAST, Updates};
+use super::update::{Update, UpdateKind};
+use crate::body::forest::{Depths, Forest};
+use crate::body::removal::CloseReason;
+
+#[derive(Replicated, Default)]
+#[replicated(crate = "repl_core")]
+struct Door {
+    #[replicated]
+    angle: u8,
+    #[replicated]
+    is_open: bool,
+}
+
+/// Updates that are recorded as those of a packet after another.
+struct Told {
+    updates: Updates,
+    class: Program,
+    tick: u64,
+}
+
+impl Told {
+    fn new() -> Self {
+        let mut updates = Updates::default();
+        assert!(updates.begin());
+        Self { updates, class: Program::build(Door::LAYOUT), tick: 0 }
+    }
+
+    /// Records what a packet does, in a world where no object is below another.
+    fn packet(&mut self, fill: impl FnOnce(&mut Updates, &Program)) {
+        self.packet_in(&Forest::default(), fill);
+    }
+
+    fn packet_in(&mut self, forest: &Forest, fill: impl FnOnce(&mut Updates, &Program)) {
+        self.tick += 1;
+        self.updates.begin_packet(Some(self.tick));
+        fill(&mut self.updates, &self.class);
+        self.updates.end_packet(Depths::new(forest), |guid| guid.generation() == NonZeroU32::MIN);
+    }
+
+    fn polled(&mut self) -> Vec<(ObjectRef<()>, UpdateKind)> {
+        std::iter::from_fn(|| self.updates.pop()).map(|update| (update.object, update.what)).collect()
+    }
+}
+
+const GONE: UpdateKind = UpdateKind::Despawned(CloseReason::Relevancy);
+
+fn guid(number: u32) -> Guid {
+    Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number))
+}
+
+fn object(number: u32) -> ObjectRef<()> {
+    ObjectRef::new(guid(number))
+}
+
+fn in_slot(slot: u32) -> Guid {
+    Guid::new(slot, NonZeroU32::MIN)
+}
+
+fn handles(handles: &[u32]) -> HandleSet {
+    handles.iter().copied().collect()
+}
+
+fn names(update: &Update) -> Vec<&'static str> {
+    update.properties().iter().collect()
+}
+
+#[test]
+fn objects_that_were_created_together_are_told_one_by_one() {
+    let mut told = Told::new();
+    told.packet(|updates, class| {
+        updates.spawned(in_slot(3), 3, class);
+        updates.changed((in_slot(8), 2), class, &handles(&[2]));
+    });
+    let first = told.updates.pop().expect("an update");
+    assert_eq!(
+        (first.tick, first.object, &first.what),
+        (1, ObjectRef::new(in_slot(3)), &UpdateKind::Spawned)
+    );
+    assert_eq!(names(&first), ["angle", "is_open"]);
+    told.updates.forget(ObjectRef::new(in_slot(4)));
+    assert_eq!(told.updates.pop().map(|update| update.object), Some(ObjectRef::new(in_slot(5))));
+    let changed: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    assert_eq!(changed.iter().map(names).collect::<Vec<_>>(), [["is_open"], ["is_open"]]);
+    assert_eq!(changed[1].cast::<Door>(), Some(ObjectRef::new(in_slot(9))));
+}
+
+#[test]
+fn nothing_is_recorded_before_the_first_poll() {
+    let mut told = Told { updates: Updates::default(), ..Told::new() };
+    told.packet(|updates, class| {
+        updates.spawned(in_slot(1), 1, class);
+        updates.changed((in_slot(1), 1), class, &handles(&[1]));
+        updates.push(object(9), GONE, class);
+    });
+    assert_eq!(told.polled(), []);
+    assert_eq!(told.updates.take_unreported(), [object(9)], "nothing will tell of its removal");
+}
+
+#[test]
+fn what_arrives_of_an_object_in_one_packet_is_one_change() {
+    let mut told = Told::new();
+    for _ in 0..2 {
+        told.packet(|updates, class| {
+            updates.changed((in_slot(1), 1), class, &handles(&[1]));
+            updates.changed((in_slot(1), 1), class, &handles(&[2]));
+        });
+    }
+    let changes: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    assert_eq!(changes.iter().map(|change| change.tick).collect::<Vec<_>>(), [1, 2]);
+    assert!(changes.iter().all(|change| names(change) == ["angle", "is_open"]));
+}
+
+#[test]
+fn an_object_comes_before_its_subobjects_and_what_ends_before_both() {
+    let (root, part, leaf, old) = (in_slot(9), in_slot(4), in_slot(2), object(2));
+    let mut forest = Forest::default();
+    forest.set(4, Some(9));
+    forest.set(2, Some(4));
+    let mut told = Told::new();
+    told.packet_in(&forest, |updates, class| {
+        updates.spawned_below(leaf, 1, class);
+        updates.push(ObjectRef::new(leaf), UpdateKind::Owner, class);
+        updates.spawned_below(part, 1, class);
+        updates.changed((in_slot(6), 1), class, &handles(&[1]));
+        updates.spawned(root, 1, class);
+        updates.changed((guid(2), 1), class, &handles(&[1]));
+        updates.push(old, GONE, class);
+    });
+    let [root, part, leaf, six] = [root, part, leaf, in_slot(6)].map(ObjectRef::new);
+    let spawned = |object| (object, UpdateKind::Spawned);
+    let expected = [
+        (six, UpdateKind::Changed),
+        spawned(root),
+        (old, UpdateKind::Changed),
+        (old, GONE),
+        spawned(part),
+        spawned(leaf),
+        (leaf, UpdateKind::Owner),
+    ];
+    assert_eq!(told.polled(), expected);
+}
+
+#[test]
+fn objects_that_come_and_go_unseen_do_not_pile_up_and_nothing_else_is_left_out() {
+    let mut told = Told::new();
+    let known = object(1_000_000);
+    told.packet(|updates, class| updates.push(known, GONE, class));
+    for number in 0..100_000 {
+        told.packet(|updates, class| {
+            updates.spawned(guid(number), 1, class);
+            updates.push(object(number), UpdateKind::Owner, class);
+            updates.push(object(number), GONE, class);
+        });
+        assert!(told.updates.len() <= LEAST + 3);
+    }
+    told.packet(|updates, class| updates.spawned(guid(100_000), 1, class));
+    told.updates.thin_out();
+    assert_eq!(told.updates.take_unreported().len(), 100_000);
+    assert_eq!(told.polled(), [(known, GONE), (object(100_000), UpdateKind::Spawned)]);
+}
+
+#[test]
+fn all_changes_of_an_object_become_one_and_none_if_it_is_new() {
+    let mut told = Told::new();
+    for number in 0..100_000_u32 {
+        told.packet(|updates, class| {
+            if number == 50 {
+                updates.spawned(in_slot(8), 1, class);
+            }
+            updates.changed((in_slot(5), 1), class, &handles(&[1 + number % 2]));
+            updates.changed((in_slot(8), 1), class, &handles(&[1]));
+        });
+        assert!(told.updates.len() <= LEAST + 2);
+    }
+    told.updates.thin_out();
+    let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let objects: Vec<_> =
+        left.iter().map(|update| (update.object, update.what.clone(), update.tick)).collect();
+    let [five, eight] = [5, 8].map(|slot| ObjectRef::new(in_slot(slot)));
+    let before = (eight, UpdateKind::Changed, 50);
+    assert_eq!(objects, [before, (eight, UpdateKind::Spawned, 51), (five, UpdateKind::Changed, 100_000)]);
+    assert_eq!(names(&left[2]), ["angle", "is_open"]);
+}
+
+#[test]
+fn an_object_that_is_spawned_and_removed_again_is_told_as_despawned() {
+    let mut told = Told::new();
+    told.packet(|updates, class| {
+        updates.push(object(1), GONE, class);
+        updates.spawned(guid(1), 1, class);
+        updates.push(object(1), UpdateKind::Owner, class);
+        updates.push(object(1), UpdateKind::Owner, class);
+    });
+    told.updates.thin_out();
+    assert_eq!(told.updates.len(), 3);
+    told.packet(|updates, class| updates.push(object(1), GONE, class));
+    told.updates.thin_out();
+    assert_eq!(told.polled(), [(object(1), GONE)]);
+}
+
+#[test]
+fn s199_the_last_update_of_each_path_is_kept() {
+    let mut told = Told::new();
+    let (door, hatch): (Arc<str>, Arc<str>) = (Arc::from("door"), Arc::from("hatch"));
+    let destroyed = |path: &Arc<str>| UpdateKind::PathDestroyed(path.clone());
+    told.packet(|updates, class| {
+        updates.push(ObjectRef::default(), destroyed(&door), class);
+        for number in 0..100 {
+            updates.push(object(number), UpdateKind::Bound(door.clone()), class);
+            updates.push(object(number), UpdateKind::Owner, class);
+            updates.push(object(number), UpdateKind::Unbound(door.clone()), class);
+        }
+        updates.push(ObjectRef::default(), destroyed(&door), class);
+        for number in 200..300 {
+            updates.spawned(guid(number), 1, class);
+            updates.push(object(number), UpdateKind::UnknownPath(Arc::from("gate")), class);
+            updates.push(object(number), GONE, class);
+        }
+        // What is bound again is no longer destroyed.
+        updates.push(ObjectRef::default(), destroyed(&hatch), class);
+        updates.push(object(500), UpdateKind::Bound(hatch.clone()), class);
+    });
+    told.updates.thin_out();
+    let unbound = (object(99), UpdateKind::Unbound(door.clone()));
+    let bound = (object(500), UpdateKind::Bound(hatch));
+    assert_eq!(told.polled(), [unbound, (ObjectRef::default(), destroyed(&door)), bound]);
+}
+
+#[test]
+fn s199_objects_that_come_and_go_do_not_make_the_queue_long() {
+    let mut told = Told::new();
+    let door: Arc<str> = Arc::from("door");
+    for _ in 0..10_000 {
+        told.packet(|updates, class| {
+            updates.push(object(1), UpdateKind::Bound(door.clone()), class);
+            updates.push(object(1), UpdateKind::Unbound(door.clone()), class);
+            updates.push(ObjectRef::default(), UpdateKind::PathDestroyed(door.clone()), class);
+        });
+        assert!(told.updates.len() <= LEAST + 3, "{}", told.updates.len());
+    }
+}

@@ -1,0 +1,111 @@
+//! Finds the waiting updates that nobody needs to be told any more.
+//!
+//! *Invariant:* whoever is told what is left knows the same objects, with the same owners, as if it had been told
+//! everything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use repl_core::ObjectRef;
+
+use super::queue::Entry;
+use super::update::UpdateKind;
+
+/// Drops the updates of objects that came and went, and returns what is left, and the removed objects of which
+/// nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an object, keeps
+/// one with all properties, and none if the object arrived before it. Keeps only the last change of the owner
+/// of each object, and the last update of each kind about each path. All entries are of one object.
+pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
+    let entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    let mut thinner = Thinner { entries, ..Thinner::default() };
+    for at in 0..thinner.entries.len() {
+        thinner.take(at);
+    }
+    (thinner.entries.into_iter().flatten().collect(), thinner.unreported)
+}
+
+/// Finds the updates that are no longer needed.
+#[derive(Default)]
+struct Thinner {
+    /// All updates. Those that are not needed become `None`.
+    entries: Vec<Option<Entry>>,
+    /// The last update of each kind about each object, as a place in `entries`.
+    arrived: HashMap<ObjectRef<()>, usize>,
+    changed: HashMap<ObjectRef<()>, usize>,
+    owned: HashMap<ObjectRef<()>, usize>,
+    torn_off: HashMap<ObjectRef<()>, usize>,
+    unknown: HashMap<ObjectRef<()>, usize>,
+    /// The last update of each kind about each path.
+    bound: HashMap<Arc<str>, usize>,
+    destroyed: HashMap<Arc<str>, usize>,
+    unreported: Vec<ObjectRef<()>>,
+}
+
+impl Thinner {
+    /// Looks at the update at a place, and drops those before it that are not needed because of it.
+    fn take(&mut self, at: usize) {
+        let Some(Entry { objects: (object, _), what, .. }) = self.entries.get(at).cloned().flatten() else {
+            return;
+        };
+        match what {
+            UpdateKind::Spawned => _ = self.arrived.insert(object, at),
+            UpdateKind::Changed if self.arrived.contains_key(&object) => self.drop(Some(at)),
+            UpdateKind::Changed => {
+                let before = self.changed.insert(object, at);
+                self.merge(before, at);
+            }
+            UpdateKind::Owner => {
+                let before = self.owned.insert(object, at);
+                self.drop(before);
+            }
+            UpdateKind::TornOff => _ = self.torn_off.insert(object, at),
+            UpdateKind::UnknownPath(_) => _ = self.unknown.insert(object, at),
+            UpdateKind::Bound(path) => {
+                self.arrived.insert(object, at);
+                let before = [self.destroyed.remove(&path), self.bound.insert(path, at)];
+                before.into_iter().for_each(|before| self.drop(before));
+            }
+            UpdateKind::Unbound(path) => {
+                self.arrived.remove(&object);
+                let changes = [self.changed.remove(&object), self.owned.remove(&object)];
+                changes.into_iter().for_each(|change| self.drop(change));
+                let before = self.bound.insert(path, at);
+                self.drop(before);
+            }
+            UpdateKind::PathDestroyed(path) => {
+                let before = self.destroyed.insert(path, at);
+                self.drop(before);
+            }
+            UpdateKind::Despawned(_) => self.despawned(object, at),
+        }
+    }
+
+    fn despawned(&mut self, object: ObjectRef<()>, at: usize) {
+        for of_kind in [&mut self.changed, &mut self.owned, &mut self.torn_off, &mut self.unknown] {
+            drop_at(&mut self.entries, of_kind.remove(&object));
+        }
+        if let Some(start) = self.arrived.remove(&object) {
+            self.drop(Some(start));
+            self.drop(Some(at));
+            self.unreported.push(object);
+        }
+    }
+
+    /// Adds the properties of an earlier change to a later one, and drops the earlier one.
+    fn merge(&mut self, before: Option<usize>, at: usize) {
+        let before = before.and_then(|before| self.entries.get_mut(before)).and_then(Option::take);
+        if let (Some(before), Some(Some(entry))) = (before, self.entries.get_mut(at)) {
+            entry.handles.union(&before.handles);
+        }
+    }
+
+    fn drop(&mut self, at: Option<usize>) {
+        drop_at(&mut self.entries, at);
+    }
+}
+
+fn drop_at(entries: &mut [Option<Entry>], at: Option<usize>) {
+    if let Some(entry) = at.and_then(|at| entries.get_mut(at)) {
+        *entry = None;
+    }
+}
