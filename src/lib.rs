@@ -150,7 +150,7 @@
 //!
 //! let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
 //! let placed = client.statics().place("level1/door_7", Door { open: false, mesh: 3 });
-//! assert_eq!(placed, Placed::Waiting); // `ClientEvent::Bound` comes with the object of the server
+//! assert_eq!(placed, Placed::Waiting); // `UpdateKind::Bound` comes with the object of the server
 //! ```
 //!
 //! **Say what goes first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects of
@@ -186,8 +186,9 @@
 //! rows. Register the class of these objects with [`register_external`](Server::register_external). The
 //! server then stores no live copy of them. Before each tick, pass each object that changed to
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
-//! [`External`] lists the exceptions. On a client, [`copy_to`](Change::copy_to) copies the properties that
-//! arrived to a component.
+//! [`External`] lists the exceptions. On a client, [`copy_to`](Update::copy_to) copies the properties that
+//! arrived to a component. An entity with several components is a root with subobjects, and
+//! [`place`](External::place) says where it is: the example `external` has it all.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -219,9 +220,9 @@
 //! has a meaning only on this client. Fields, messages and calls translate references; send them in no other
 //! way.
 //!
-//! - [`poll_event`](Client::poll_event) returns which objects were spawned and despawned,
-//!   [`cast`](ClientObjectInfo::cast) returns a reference with the object's class.
-//! - [`changes`](Client::changes) returns what arrived since the last call.
+//! - [`poll_update`](Client::poll_update) returns what happened to objects of all classes, in the order of the
+//!   packets: which were spawned, changed, got another owner, or were despawned.
+//! - [`poll_event`](Client::poll_event) returns what happened to the connection.
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
 //! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is
 //!   to this client.
@@ -520,8 +521,8 @@ pub use repl_fastarray::{
 };
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
-    Address, Angle, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change,
-    Channel, ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
+    Address, Angle, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Channel,
+    ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
     ClientEvent, ClientInputs, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason,
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
     DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, History, HostHandle, HostOptions,
@@ -530,8 +531,8 @@ pub use repl_net::{
     Predict, Predicted, PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress,
     RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError,
     Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session,
-    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate,
-    Viewer,
+    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, Update,
+    UpdateKind, UpdateRate, Viewer,
 };
 /// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
 #[cfg(feature = "quic")]
@@ -546,7 +547,8 @@ pub use repl_sim as sim;
 pub mod prelude {
     pub use repl_core::{
         AssetRef, BitReader, BitWriter, Callbacks, Condition, Confirmed, Coordinates, ItemId, Located,
-        NetSerialize, ObjectRef, PropertyIndex, ReadError, ReferenceMap, Replicated, WriteError,
+        NetSerialize, ObjectRef, PropertyIndex, ReadError, ReferenceMap, Replicated, WithoutFastArrays,
+        WriteError,
     };
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
@@ -554,11 +556,11 @@ pub mod prelude {
         ReplicatedMap, ValueMut,
     };
     pub use repl_net::{
-        ArchetypeId, Area, Audience, CallError, Change, Channel, Client, ClientCall, ClientConfig,
-        ClientEvent, CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-        EndpointConfig, Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions,
-        MulticastCall, NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server,
-        ServerCall, ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, UpdateRate,
+        ArchetypeId, Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent,
+        CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig,
+        Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MulticastCall,
+        NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall,
+        ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, Update, UpdateKind, UpdateRate,
     };
 }
 

@@ -6,36 +6,48 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::Guid;
+use repl_core::{Guid, ObjectRef};
 
-/// For each removed object, its class, and the number of waiting updates that report its removal.
+/// The removed objects that the user can still read.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
-    objects: BTreeMap<Guid, (u16, u32)>,
+    objects: BTreeMap<Guid, DepartedObject>,
+}
+
+/// What is known of a removed object, besides its values.
+#[derive(Clone, Copy, Debug)]
+struct DepartedObject {
+    class: u16,
+    parent: Option<ObjectRef<()>>,
+    /// The number of waiting updates that report its removal.
+    ends: u32,
 }
 
 impl Departed {
-    /// Adds an object that was removed on the client.
-    pub(crate) fn insert(&mut self, guid: Guid, class: u16) {
-        let (_, ends) = self.objects.entry(guid).or_insert((class, 0));
-        *ends = ends.saturating_add(1);
+    /// Adds an object that was removed on the client, and says whose subobject it was.
+    pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) {
+        let object = self.objects.entry(guid).or_insert(DepartedObject { class, parent, ends: 0 });
+        (object.parent, object.ends) = (parent, object.ends.saturating_add(1));
     }
 
     /// Records that one update about the removal of an object has been polled, or that none will report it.
     /// `remove` returns the class of the object if no more updates about its removal wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
-        let (class, ends) = self.objects.get_mut(&guid)?;
-        *ends = ends.saturating_sub(1);
-        if *ends > 0 {
+        let object = self.objects.get_mut(&guid)?;
+        object.ends = object.ends.saturating_sub(1);
+        if object.ends > 0 {
             return None;
         }
-        let class = *class;
-        self.objects.remove(&guid);
-        Some(class)
+        self.objects.remove(&guid).map(|object| object.class)
     }
 
     /// Returns the class of a removed object that can still be read.
     pub(crate) fn class(&self, guid: Guid) -> Option<u16> {
-        self.objects.get(&guid).map(|(class, _)| *class)
+        self.objects.get(&guid).map(|object| object.class)
+    }
+
+    /// Returns the object of which a removed object was a subobject.
+    pub(crate) fn parent(&self, guid: Guid) -> Option<ObjectRef<()>> {
+        self.objects.get(&guid)?.parent
     }
 }

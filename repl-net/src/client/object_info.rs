@@ -66,8 +66,8 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.is_asleep(self.object)
     }
 
-    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is. Returns
-    /// `None` if it is none, or does not exist.
+    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is, or was
+    /// before it [departed](Self::departed). Returns `None` if it is none, or does not exist.
     #[must_use]
     pub fn parent(self) -> Option<ObjectRef<()>> {
         self.client.replicas.parent(self.object.erase())

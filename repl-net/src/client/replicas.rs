@@ -172,12 +172,13 @@ impl Replicas {
         if let Some(moved) = moved {
             self.slots.set_row(moved, row);
         }
+        if placed.is_none() {
+            let parent = self.slots.families.parent(slot).and_then(|parent| self.slots.known_in(parent));
+            self.departed.insert(known, class, parent.map(ObjectRef::new));
+        }
         self.slots.close(slot, reason.may_return());
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
-        if placed.is_none() {
-            self.departed.insert(known, class);
-        }
         let what = placed.map_or(UpdateKind::Despawned(reason), UpdateKind::Unbound);
         self.updates.push(ObjectRef::new(known), what, column.program());
         Some(Guid::new(slot, generation))

@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use repl_core::{Edit, ObjectRef, Replicated, WithoutFastArrays};
+use repl_core::{Coordinates, Edit, ObjectRef, Replicated, WithoutFastArrays};
 
 use super::handed_over::HandedOver;
 use super::{Server, SpawnKind};
@@ -237,6 +237,43 @@ impl<T: Replicated> External<'_, T> {
             shadows.class.renumber_items(live);
         }
         Ok(())
+    }
+
+    /// Sets the position of an object whose class has a [placed
+    /// area](crate::ClassHandle::set_placed_area): the position is not in its fields, but somewhere else, for
+    /// example in another component of its entity. The next tick shows the object to the connections in whose
+    /// sight it comes, and removes it from those out of whose sight it goes, together with its subobjects and
+    /// what is [attached](crate::Relevancy::AttachedTo) to it. The position is not sent. Place an object
+    /// after it was spawned, and again whenever it has moved. If a coordinate is not finite, the object is
+    /// nowhere, as before it was placed: only its owner sees it. Costs O(1).
+    ///
+    /// ```
+    /// # mod repl {
+    /// #     pub use repl_core::*;
+    /// #     pub use repl_net::*;
+    /// # }
+    /// use repl::{Area, ObjectRef, Replicated, Server};
+    ///
+    /// // Before the first connection.
+    /// fn register<Root: Replicated>(server: &mut Server) {
+    ///     server.class::<Root>().set_placed_area(Area::within(60.0).flat());
+    /// }
+    ///
+    /// fn spawn<Root: Replicated + Default>(server: &mut Server, position: [f32; 2]) -> ObjectRef<Root> {
+    ///     let root = server.external().spawn(&Root::default());
+    ///     server.external().place(root, position).expect("it was just spawned");
+    ///     root
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the object does not exist or is not a `T`.
+    ///
+    /// # Panics
+    /// Panics if the class has no placed area.
+    #[track_caller]
+    pub fn place(&mut self, object: ObjectRef<T>, position: impl Coordinates) -> Result<(), CompareError> {
+        self.server.world.place(object, position.coordinates())
     }
 
     /// Changes an object with the setters that [`Server::edit`] describes, and compares the changed

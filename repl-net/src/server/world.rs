@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{ConditionMasks, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
+use super::cells::area::Position;
 use super::cells::sight::SightScratch;
 use super::cells::{Audience, Cells, Group};
 use super::changes::Changes;
@@ -273,6 +274,36 @@ impl World {
             self.marks.dirty.insert(slot);
         }
         Ok(self.changes.found.scratch.take_must_renumber())
+    }
+
+    /// Sets the position of an external object whose class has no position in its fields. The object moves to
+    /// its new cell at the next tick. With a coordinate that is not finite, it is nowhere.
+    ///
+    /// # Panics
+    /// Panics if the class has no area, or if its positions are in its fields.
+    #[track_caller]
+    pub(crate) fn place<T: Replicated>(
+        &mut self,
+        object: ObjectRef<T>,
+        position: Position,
+    ) -> Result<(), CompareError> {
+        let slot = self.store.slot_of(object).ok_or(CompareError::Gone)?;
+        let Occupant { class, .. } = self.store.occupant(slot);
+        let column = self.store.columns[class as usize].downcast_mut::<ExternalColumn<T>>();
+        let column = column.ok_or(CompareError::OtherClass)?;
+        let is_placed = column.shadows.locate.is_none();
+        let Some((area, positions)) = self.cells.positions_in(class).filter(|_| is_placed) else {
+            let name = T::LAYOUT.name();
+            panic!(
+                "no area for placed objects: call `class::<{name}>().set_placed_area(area)` before `spawn`"
+            );
+        };
+        if position.iter().all(|coordinate| coordinate.is_finite()) {
+            positions.update(area, std::iter::once((slot, position)));
+        } else {
+            positions.leave(slot);
+        }
+        Ok(())
     }
 
     /// Records that a connection will send an object to its client for the first time. So the next tick also

@@ -7,5 +7,6 @@ mod fleet;
 mod handing_over;
 mod limits;
 mod misuse;
+mod placing;
 mod same_bytes;
 mod store;

@@ -3,7 +3,10 @@
 //! *Invariant:* a session begins without objects, except those that the server has torn off. The user can
 //! read the last state of the others until an event has reported their removal.
 
+use std::cmp::Reverse;
+
 use super::Replicas;
+use crate::body::forest::Depths;
 use crate::body::reassembly::Reassembly;
 use crate::body::removal::CloseReason;
 use crate::client::validated_entries::ValidatedEntries;
@@ -14,9 +17,12 @@ impl Replicas {
     pub(crate) fn begin_session(&mut self, is_other_server: bool) {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
         self.begin_updates(None);
-        for slot in 0..self.slots.len() as u32 {
-            self.close(slot, reason);
-        }
+        let mut depths = Depths::new(&self.slots.families);
+        let exists = |slot: &u32| self.slots.generation(*slot).is_some();
+        let mut slots: Vec<u32> = (0..self.slots.len() as u32).filter(exists).collect();
+        // The leaves of a family first.
+        slots.sort_by_cached_key(|&slot| Reverse(depths.of(slot)));
+        slots.into_iter().for_each(|slot| _ = self.close(slot, reason));
         self.paths.clear();
         self.slots.assets.begin_session(is_other_server);
         self.contents = ValidatedEntries::default();

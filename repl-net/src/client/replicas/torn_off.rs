@@ -47,7 +47,7 @@ impl Replicas {
         if let Some(column) = self.columns.get_mut(class as usize) {
             column.remove_torn_off(guid);
         }
-        self.departed.insert(guid, class);
+        self.departed.insert(guid, class, None);
         self.created_or_removed.extend(self.slots.epoch.to_wire(guid));
         true
     }

@@ -74,10 +74,13 @@ impl Replicas {
         Some(self.slots.proxy(object.guid()?.slot()))
     }
 
-    /// Returns the object of which an object is a subobject.
+    /// Returns the object of which an object is a subobject, or was one until it was removed.
     pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
-        self.class_and_row_of(object)?;
-        self.reference(self.slots.families.parent(object.guid()?.slot())?)
+        let guid = object.guid()?;
+        match self.class_and_row_of(object) {
+            Some(_) => self.reference(self.slots.families.parent(guid.slot())?),
+            None => self.departed.parent(guid),
+        }
     }
 
     /// Returns the subobjects of an object.

@@ -153,16 +153,17 @@ impl Cells {
         self.positions.end_round(slots);
     }
 
-    /// Adds a new object. `position` is its position, if the class has an area.
+    /// Adds a new object. `position` is its position, if the class has an area, and the position is in the
+    /// object. If it is not, the object is nowhere until it is placed.
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
         set(&mut self.places, at, Place { class, ..Place::default() });
-        let cell = self.area(class).zip(position).map(|(area, position)| area.cell_of(position));
-        let Some(cell) = cell else {
+        let Some(area) = self.area(class) else {
             set(&mut self.homes, at, PackedHome::new(Home::Everyone));
             self.everyone.insert(slot);
             return;
         };
+        let cell = position.map(|position| area.cell_of(position));
         set(&mut self.homes, at, PackedHome::new(Home::NoCell));
         self.positions.set(slot, cell);
         self.places[at].relevancy = Relevancy::Located;
@@ -394,7 +395,7 @@ impl Cells {
             Home::Everyone | Home::NoCell => None,
         };
         let class = self.places.get(slot as usize).map_or(0, |place| place.class);
-        let after = self.strips.find(self.rank_of_position(slot, class));
+        let after = self.rank_of_position(slot, class).and_then(|rank| self.strips.find(rank));
         [before, after.map(|(cell, _)| cell)]
     }
 
@@ -427,7 +428,9 @@ impl Cells {
             Relevancy::Always => Home::Everyone,
             Relevancy::OwnerOnly | Relevancy::Nobody => Home::NoCell,
             Relevancy::Group(group) => Home::Cell(self.cell_at(CellKey::Group(group).rank(false)).0),
-            Relevancy::Located => Home::Cell(self.cell_at(self.rank_of_position(slot, place.class)).0),
+            Relevancy::Located => self
+                .rank_of_position(slot, place.class)
+                .map_or(Home::NoCell, |rank| Home::Cell(self.cell_at(rank).0)),
             Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::NoCell, |parent| self.home(parent)),
         };
         self.move_to(slot, home);
@@ -462,10 +465,10 @@ impl Cells {
         self.homes[slot as usize] = PackedHome::new(home);
     }
 
-    /// Returns the rank of the cell of the last position of an object of a class.
-    fn rank_of_position(&self, slot: u32, class: u16) -> Rank {
+    /// Returns the rank of the cell of the last position of an object of a class, unless it is nowhere.
+    fn rank_of_position(&self, slot: u32, class: u16) -> Option<Rank> {
         let is_flat = self.area(class).is_some_and(Area::is_flat);
-        CellKey::At(class, self.positions.cell(slot)).rank(is_flat)
+        Some(CellKey::At(class, self.positions.cell(slot)?).rank(is_flat))
     }
 
     /// Returns the number of the cell with a rank, and its place. A cell that has neither members nor viewers

@@ -8,10 +8,13 @@ use repl_core::__private::preload;
 use super::area::{Area, CellCorner, CellPosition, Position};
 use crate::body::growth::shrink;
 
+/// The corner of an object that is in no cell, because it was not placed yet.
+const NOWHERE: CellCorner = [f32::NAN; 3];
+
 /// The cell of the last position of each object.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
-    /// For each slot, the corner of the cell of its object's position.
+    /// For each slot, the corner of the cell of its object's position, or [`NOWHERE`].
     corners: Vec<CellCorner>,
     /// Objects that are still in their old cells, although their positions are now in other cells. An object
     /// in `moved` may have been removed since.
@@ -19,9 +22,10 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Returns the cell of the last position of an object.
-    pub(super) fn cell(&self, slot: u32) -> CellPosition {
-        self.corners.get(slot as usize).map_or([0; 3], |corner| corner.map(|at| at as i32))
+    /// Returns the cell of the last position of an object, or `None` if it is nowhere.
+    pub(super) fn cell(&self, slot: u32) -> Option<CellPosition> {
+        let corner = self.corners.get(slot as usize)?;
+        (!corner[0].is_nan()).then(|| corner.map(|at| at as i32))
     }
 
     /// Preloads what [`cell`](Self::cell) reads.
@@ -29,12 +33,18 @@ impl Positions {
         self.corners.get(slot as usize).into_iter().for_each(preload);
     }
 
-    /// Sets the cell of an object that is not in a cell yet.
-    pub(super) fn set(&mut self, slot: u32, cell: CellPosition) {
+    /// Sets the cell of an object that is not in a cell yet. `None` puts it nowhere.
+    pub(super) fn set(&mut self, slot: u32, cell: Option<CellPosition>) {
         if self.corners.len() <= slot as usize {
             self.corners.resize(slot as usize + 1, CellCorner::default());
         }
-        self.corners[slot as usize] = corner_of(cell);
+        self.corners[slot as usize] = cell.map_or(NOWHERE, corner_of);
+    }
+
+    /// Records that an object is nowhere from now on.
+    pub(crate) fn leave(&mut self, slot: u32) {
+        self.corners[slot as usize] = NOWHERE;
+        self.moved.push(slot);
     }
 
     /// Frees the memory beyond what so many slots need.
@@ -120,11 +130,11 @@ mod tests {
         ) {
             let area = Area::within(side).cells_of(side).flat_if(flat);
             let (mut positions, mut before) = (Positions::default(), area.cell_of([0.0; 3]));
-            positions.set(5, before);
+            positions.set(5, Some(before));
             for position in path {
                 positions.update(&area, [(5, position)].into_iter());
                 let cell = area.cell_of(position);
-                prop_assert_eq!(positions.cell(5), cell);
+                prop_assert_eq!(positions.cell(5), Some(cell));
                 prop_assert_eq!(!positions.take_moved().is_empty(), cell != before);
                 before = cell;
             }

@@ -26,7 +26,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     where
         T: Located,
     {
-        self.place(area.flat_if(T::IS_FLAT), Box::new(T::location), "set_area")
+        let class = self.class_for_area("set_area");
+        self.settle(class, area.flat_if(T::IS_FLAT), Some(Box::new(T::location)))
     }
 
     /// Says that the objects of the class have positions, so that connections see only those near their
@@ -76,30 +77,53 @@ impl<T: Replicated> ClassHandle<'_, T> {
         position: impl Fn(&T) -> C + Send + Sync + 'static,
     ) -> &mut Self {
         let position = move |object: &T| position(object).coordinates();
-        self.place(area.flat_if(C::IS_FLAT), Box::new(position), "locate")
+        let class = self.class_for_area("locate");
+        self.settle(class, area.flat_if(C::IS_FLAT), Some(Box::new(position)))
     }
 
-    /// Sets the area of the class, and the function that returns the positions of its objects. `method` is
-    /// the name of the method that the user called.
+    /// Says how far the objects of an [external](crate::External) class are seen, if their positions are not
+    /// in their fields, but somewhere else: for example the root of an entity, whose position is in another
+    /// component. [`External::place`](crate::External::place) sets the position of an object. An object that
+    /// was not placed yet is seen only by its owner. If the class is new, registers it as
+    /// [`register_external`](crate::Server::register_external) does. If all objects move in a plane, pass a
+    /// [flat](Area::flat) area.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`locate`](Self::locate), and if the server owns the objects of the class.
     #[track_caller]
-    fn place(&mut self, area: Area, position: Box<dyn Locate<T>>, method: &str) -> &mut Self {
+    pub fn set_placed_area(&mut self, area: Area) -> &mut Self {
+        self.server.register_external::<T>();
+        let class = self.class_for_area("set_placed_area");
+        self.settle(class, area, None)
+    }
+
+    /// Returns the number of the class, if its area may still be set. If the class is new, registers it.
+    /// `method` is the name of the method that the user called.
+    #[track_caller]
+    fn class_for_area(&mut self, method: &str) -> u16 {
         let name = T::LAYOUT.name();
         assert!(
             !self.server.is_registration_over(),
             "areas are set before the first connection: call `class::<{name}>().{method}` before `connect`"
         );
-        area.check();
         let world = &mut self.server.world;
-        let class = match world.store.class_of::<T>() {
-            Some(class) => class,
-            None => world.register::<T, OwnRows<T>>(false),
-        };
-        let Some(shadows) = world.store.shadows_mut::<T>() else { unreachable!("the class is registered") };
+        let class = world.store.class_of::<T>().unwrap_or_else(|| world.register::<T, OwnRows<T>>(false));
+        let is_empty = world.store.shadows::<T>().is_some_and(|shadows| shadows.rows.is_empty());
         assert!(
-            shadows.rows.is_empty(),
+            is_empty,
             "areas are set before the first object: call `class::<{name}>().{method}` before `spawn`"
         );
-        shadows.locate = Some(position);
+        class
+    }
+
+    /// Sets the area of the class, and the function that returns the positions of its objects, if their
+    /// positions are in their fields.
+    #[track_caller]
+    fn settle(&mut self, class: u16, area: Area, position: Option<Box<dyn Locate<T>>>) -> &mut Self {
+        area.check();
+        let world = &mut self.server.world;
+        let Some(shadows) = world.store.shadows_mut::<T>() else { unreachable!("the class is registered") };
+        shadows.locate = position;
         world.cells.set_area(class, area);
         self
     }
