@@ -520,8 +520,8 @@ pub use repl_fastarray::{
 };
 pub use repl_fastarray::{map, ordered};
 pub use repl_net::{
-    Address, Angle, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Change,
-    Channel, ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
+    Address, Angle, ArchetypeId, Area, Audience, Call, CallError, CallKind, CallSide, CallTable, Channel,
+    ClassHandle, ClassMemory, Client, ClientAssets, ClientCall, ClientConfig, ClientConnectionInfo,
     ClientEvent, ClientInputs, ClientObjectHandle, ClientObjectInfo, ClientStatics, ClientStats, CloseReason,
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
     DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, History, HostHandle, HostOptions,
@@ -530,8 +530,8 @@ pub use repl_net::{
     Predict, Predicted, PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress,
     RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError,
     Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session,
-    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, UpdateRate,
-    Viewer,
+    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, Update,
+    UpdateKind, UpdateRate, Viewer,
 };
 /// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
 #[cfg(feature = "quic")]
@@ -554,11 +554,11 @@ pub mod prelude {
         ReplicatedMap, ValueMut,
     };
     pub use repl_net::{
-        ArchetypeId, Area, Audience, CallError, Change, Channel, Client, ClientCall, ClientConfig,
-        ClientEvent, CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint,
-        EndpointConfig, Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions,
-        MulticastCall, NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server,
-        ServerCall, ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, UpdateRate,
+        ArchetypeId, Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent,
+        CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig,
+        Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MulticastCall,
+        NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall,
+        ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, Update, UpdateKind, UpdateRate,
     };
 }
 
