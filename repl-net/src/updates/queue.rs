@@ -59,8 +59,8 @@ impl Updates {
         !std::mem::replace(&mut self.is_recording, true)
     }
 
-    /// Begins a packet that was made in this tick of the server. Without a tick, that of the packet before
-    /// counts.
+    /// Begins a packet that was made in this tick of the server. Without a tick, as for a packet that arrives
+    /// after a newer one, that of the packet before counts, so the ticks of updates never go back.
     pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
         (self.start, self.has_subobjects) = (self.queue.len(), false);
         self.tick = tick.unwrap_or(self.tick);
@@ -94,8 +94,12 @@ impl Updates {
         (0..count).for_each(|offset| self.spawned(after(first, offset), 1, class));
     }
 
-    /// Records that properties of objects with the same generation in `count` consecutive slots arrived.
+    /// Records that properties of objects with the same generation in `count` consecutive slots arrived. An
+    /// opening of an object that the client has may bring none.
     pub(crate) fn changed(&mut self, (first, count): (Guid, u32), class: &Program, handles: &HandleSet) {
+        if handles.is_empty() {
+            return;
+        }
         let objects = (ObjectRef::new(first), count);
         let last = self.queue.range_mut(self.start.min(self.queue.len())..).next_back();
         let is_same = |last: &&mut Entry| last.objects == objects && last.what == UpdateKind::Changed;
@@ -163,10 +167,15 @@ impl Updates {
         Some(Update::new((tick, object), what, (layout, handles)))
     }
 
-    /// Drops the updates of an object that the user has removed.
+    /// Drops the updates of an object that the user has removed. What ended before the object came for the
+    /// last time is still told.
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
         let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
-        self.queue.extend(entries.into_iter().filter(|entry| entry.objects.0 != removed));
+        let is_end = |entry: &Entry| entry.objects.0 == removed && entry.what.is_departure();
+        let told = entries.iter().rposition(is_end).map_or(0, |end| end.saturating_add(1));
+        let entries = entries.into_iter().enumerate();
+        let left = entries.filter(|(at, entry)| *at < told || entry.objects.0 != removed);
+        self.queue.extend(left.map(|(_, entry)| entry));
     }
 
     /// Removes and returns the removed objects for which no update will report the removal. An object is
