@@ -4,7 +4,7 @@
 //! its subobjects. Even if nobody polls, there are at most [`LEAST`] entries, or, if that is more, a small
 //! multiple of the objects about which an update is still needed. Nothing is recorded before the first poll.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use repl_core::{Guid, HandleSet, Layout, ObjectRef, Program};
 
@@ -39,6 +39,8 @@ pub(crate) struct Updates {
     start: usize,
     /// Whether the packet has opened subobjects, which must come after their parents.
     has_subobjects: bool,
+    /// Whether references were read again, which belongs to the change of their object in the packet.
+    has_reread: bool,
     /// If the queue is longer than this, updates that are no longer needed are dropped.
     limit: usize,
     /// Whether the queue may have updates that are no longer needed.
@@ -69,6 +71,9 @@ impl Updates {
     /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if
     /// the queue is long. `depths` knows how many objects are above an object that exists.
     pub(crate) fn end_packet(&mut self, mut depths: Depths<'_>, is_there: impl Fn(Guid) -> bool) {
+        if std::mem::take(&mut self.has_reread) {
+            self.join_changes();
+        }
         if std::mem::take(&mut self.has_subobjects) {
             let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
             // What is gone keeps its place before everything else, the leaves of a family first.
@@ -110,6 +115,35 @@ impl Updates {
                 self.has_outdated = true;
             }
         }
+    }
+
+    /// Records that a reference of an object was read again, because an object came or went.
+    pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handle: u32) {
+        self.changed((guid, 1), class, &HandleSet::from_iter([handle]));
+        self.has_reread = true;
+    }
+
+    /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes after
+    /// the objects to which references of the object refer.
+    fn join_changes(&mut self) {
+        let packet = self.queue.split_off(self.start.min(self.queue.len()));
+        let before = std::mem::replace(&mut self.queue, packet);
+        let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
+        let mut later: HashMap<ObjectRef<()>, HandleSet> = HashMap::new();
+        for mut entry in entries.into_iter().rev() {
+            if entry.what == UpdateKind::Changed {
+                // The later change takes the properties. An earlier one is left without any.
+                let handles = std::mem::take(&mut entry.handles);
+                later.entry(entry.objects.0).or_default().union(&handles);
+            }
+            self.queue.push_front(entry);
+        }
+        for entry in self.queue.iter_mut().rev().filter(|entry| entry.what == UpdateKind::Changed) {
+            entry.handles = later.remove(&entry.objects.0).unwrap_or_default();
+        }
+        self.queue.retain(|entry| entry.what != UpdateKind::Changed || !entry.handles.is_empty());
+        let packet = std::mem::replace(&mut self.queue, before);
+        self.queue.extend(packet);
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or

@@ -120,6 +120,28 @@ fn what_arrives_of_an_object_in_one_packet_is_one_change() {
 }
 
 #[test]
+fn references_that_were_read_again_belong_to_the_change_of_their_packet() {
+    let mut told = Told::new();
+    for _ in 0..2 {
+        told.packet(|updates, class| {
+            updates.changed((in_slot(1), 2), class, &handles(&[1]));
+            updates.push(object(9), UpdateKind::Owner, class);
+            updates.reread(in_slot(1), class, 2);
+        });
+    }
+    let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let shown: Vec<_> = left.iter().map(|update| (update.tick, update.object, names(update))).collect();
+    let of_packet = |tick| {
+        [
+            (tick, ObjectRef::new(in_slot(2)), vec!["angle"]),
+            (tick, object(9), vec![]),
+            (tick, ObjectRef::new(in_slot(1)), vec!["angle", "is_open"]),
+        ]
+    };
+    assert_eq!(shown, [of_packet(1), of_packet(2)].concat());
+}
+
+#[test]
 fn what_brings_no_property_is_no_change() {
     let mut told = Told::new();
     told.packet(|updates, class| updates.changed((in_slot(1), 1), class, &handles(&[])));
