@@ -11,6 +11,7 @@
 use repl::prelude::*;
 #[cfg(feature = "quic")]
 use repl::quic::{self, Identity, QuicClient, QuicServer, Trust};
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, error::Error, io, process::ExitCode, sync::LazyLock, thread};
@@ -179,9 +180,12 @@ impl Guest {
             eprintln!("{event:?}");
         }
         client.send(&Step(1)).ok(); // an error without a connection
-        for change in client.changes::<Player>() {
-            if client[change.object].coins == PURSE {
-                client.call(change.object).buy(1).ok();
+        let updates = std::iter::from_fn(|| client.poll_update());
+        let earned = updates.filter(|update| update.properties().contains("coins"));
+        let earners: BTreeSet<_> = earned.filter_map(|update| update.cast::<Player>()).collect();
+        for player in earners {
+            if client.get(player).is_some_and(|player| player.coins == PURSE) {
+                client.call(player).buy(1).ok();
             }
         }
         client.tick(now);

@@ -44,13 +44,17 @@ impl Guest {
         }
     }
 
-    /// Runs a tick of the client: handles its events, lets its pilot act and makes its packets.
+    /// Runs a tick of the client: handles its events and updates, lets its pilot act and makes its packets.
     pub(crate) fn tick(&mut self, now: Duration) {
         while let Some(event) = self.client.poll_event() {
-            match event {
-                ClientEvent::Spawned(_) => self.spawned += 1,
-                ClientEvent::Despawned(..) => self.despawned += 1,
-                ClientEvent::Disconnected(reason) => drop(self.ended.get_or_insert(reason.to_string())),
+            if let ClientEvent::Disconnected(reason) = event {
+                self.ended.get_or_insert(reason.to_string());
+            }
+        }
+        while let Some(update) = self.client.poll_update() {
+            match update.what {
+                UpdateKind::Spawned => self.spawned += 1,
+                UpdateKind::Despawned(_) => self.despawned += 1,
                 _ => {}
             }
         }

@@ -24,13 +24,13 @@ impl HostPlayer {
         Self { pilot, connection, spawned: 0, despawned: 0 }
     }
 
-    /// Runs a tick of the host: handles its events, and lets its pilot act.
+    /// Runs a tick of the host: handles its updates, and lets its pilot act.
     pub(crate) fn tick(&mut self, server: &mut Server, now: Duration) {
         let Some(mut host) = server.host() else { return };
-        while let Some(event) = host.poll_event() {
-            match event {
-                ClientEvent::Spawned(_) => self.spawned += 1,
-                ClientEvent::Despawned(..) => self.despawned += 1,
+        while let Some(update) = host.poll_update() {
+            match update.what {
+                UpdateKind::Spawned => self.spawned += 1,
+                UpdateKind::Despawned(_) => self.despawned += 1,
                 _ => {}
             }
         }

@@ -69,14 +69,13 @@ impl Player {
     /// Takes a packet of the server.
     pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) {
         self.client.receive(now, packet).expect("the links damage nothing");
-        let Some(tick) = self.client.server_tick() else { return };
-        let changed: Vec<_> = self.client.changes::<Fighter>().map(|change| change.object).collect();
-        for fighter in changed {
-            let info = self.client.object_info(fighter);
-            if !info.is_owner() {
+        while let Some(update) = self.client.poll_update() {
+            let Some(fighter) = update.cast::<Fighter>() else { continue };
+            let has_arrived = matches!(update.what, UpdateKind::Spawned | UpdateKind::Changed);
+            if has_arrived && !self.client.object_info(fighter).is_owner() {
                 let position = self.client[fighter].position;
                 let other = self.others.entry(fighter).or_insert(Interpolated::new(MOST_TICKS_APART));
-                other.push(tick, position);
+                other.push(update.tick, position);
             }
         }
     }

@@ -1,8 +1,10 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
 //! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from it.
-//! A client that walks over each update shows the same values as one that copies most of them.
+//! A client that walks over each update shows the same values as one that copies most of them. The
+//! updates tell which objects a client has.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -21,6 +23,9 @@ pub struct Guest {
     ticks: usize,
     /// The token of the first welcome, or zero.
     token: u64,
+    walks: bool,
+    /// The objects that exist as far as the updates have told.
+    told: BTreeSet<ObjectRef<()>>,
     /// The messages that arrived.
     pub heard: Heard,
 }
@@ -40,7 +45,15 @@ impl Guest {
         }
         register(&mut client);
         talk::register(&mut client);
-        Self { client, now: Duration::ZERO, ticks: 0, token: 0, heard: Heard::default() }
+        Self {
+            client,
+            now: Duration::ZERO,
+            ticks: 0,
+            token: 0,
+            walks,
+            told: BTreeSet::new(),
+            heard: Heard::default(),
+        }
     }
 }
 
@@ -76,7 +89,32 @@ impl Guest {
             packets.push(packet.to_vec());
         }
         while self.client.poll_event().is_some() {}
+        // The client that walks never asks, so it records no updates.
+        if !self.walks {
+            self.follow();
+        }
         packets
+    }
+
+    /// Polls the updates, and checks that they have told which objects the client has.
+    fn follow(&mut self) {
+        while let Some(update) = self.client.poll_update() {
+            let (object, is_known) = (update.object, self.told.contains(&update.object));
+            match update.what {
+                UpdateKind::Spawned | UpdateKind::Bound(_) => assert!(self.told.insert(object)),
+                UpdateKind::Despawned(_) | UpdateKind::Unbound(_) => assert!(self.told.remove(&object)),
+                UpdateKind::PathDestroyed(_) => {}
+                UpdateKind::Changed => assert!(is_known && update.properties().iter().next().is_some()),
+                _ => assert!(is_known),
+            }
+        }
+        let (actors, pebbles, heroes, birds, _) = self.shown();
+        let actors = actors.iter().map(|(object, _)| object.erase());
+        let pebbles = pebbles.iter().map(|(object, _)| object.erase());
+        let heroes = heroes.iter().map(|(object, _)| object.erase());
+        let birds = birds.iter().map(|(object, _)| object.erase());
+        let there: BTreeSet<_> = actors.chain(pebbles).chain(heroes).chain(birds).collect();
+        assert_eq!(there, self.told);
     }
 
     /// Passes a packet with this content to the client. Returns whether the client accepted it.

@@ -336,8 +336,8 @@ fn s200_a_last_state_names_its_assets() {
     for _ in 0..40 {
         room.step();
     }
-    let despawned = |event: ClientEvent| matches!(event, ClientEvent::Despawned(..)).then_some(());
-    while room.guests[0].client.poll_event().and_then(despawned).is_none() {}
+    let mut updates = std::iter::from_fn(|| room.guests[0].client.poll_update());
+    assert!(updates.any(|update| matches!(update.what, UpdateKind::Despawned(_))));
     let info = room.client().object_info(prop);
     assert_eq!(info.departed().map(|prop| prop.mesh), Some(wreck));
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CloseReason, DisconnectReason, Guid};
+use repl::{DisconnectReason, Guid};
 
 use crate::support::{Room, TICK};
 
@@ -84,16 +84,19 @@ fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
         room.server.connection_info(id).owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>()
     };
     assert_eq!((of_server(owner), of_server(room.guests[0].id)), (vec![chest], vec![]));
-    assert!(
-        !events(&mut room, 1).contains(&ClientEvent::RoleChanged(chest.erase())),
-        "it came with the object"
-    );
+    let told = room.polled(1);
+    let of_each = |object: ObjectRef<()>| told.iter().filter(move |(told, _)| *told == object);
+    for object in [chest.erase(), player.erase()] {
+        let kinds: Vec<_> = of_each(object).map(|(_, what)| what.clone()).collect();
+        assert_eq!(kinds, [UpdateKind::Spawned, UpdateKind::Owner], "it is the owner from the start");
+    }
+    assert!(!room.polled(0).iter().any(|(_, what)| *what == UpdateKind::Owner));
 }
 
 #[test]
 fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_a_bit() {
     let (mut room, player, chest) = room(3);
-    (0..3).for_each(|guest| drop(events(&mut room, guest)));
+    (0..3).for_each(|guest| drop(room.polled(guest)));
     for new in [1, 2, 0] {
         for object in [player.erase(), chest.erase()] {
             let owner = room.guests[new].id;
@@ -108,8 +111,7 @@ fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_
                         || packets.iter().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES)
                 );
                 room.deliver(guest, packets);
-                let changed = ClientEvent::RoleChanged(object);
-                assert_eq!(events(&mut room, guest).contains(&changed), is_told);
+                assert_eq!(room.polled(guest).contains(&(object, UpdateKind::Owner)), is_told);
             }
             room.settle();
             let owners: Vec<_> = views(&room, object).iter().map(|(is_owner, _)| *is_owner).collect();
@@ -317,11 +319,12 @@ fn s205_a_role_is_sent_after_its_openings_were_lost_and_an_earlier_opening_arriv
 #[test]
 fn objects_are_cast_to_their_class_and_to_no_other() {
     let (mut room, player, chest) = room(1);
-    let spawned: Vec<_> = events(&mut room, 0)
-        .into_iter()
-        .filter_map(|event| if let ClientEvent::Spawned(object) = event { Some(object) } else { None })
-        .collect();
-    let client = room.client();
+    let client = &mut room.guests[0].client;
+    let updates: Vec<_> = std::iter::from_fn(|| client.poll_update()).collect();
+    assert!(updates.iter().all(|update| update.what == UpdateKind::Spawned));
+    assert_eq!(updates.iter().filter_map(Update::cast::<Player>).collect::<Vec<_>>(), [player]);
+    assert_eq!(updates.iter().filter_map(Update::cast::<Chest>).collect::<Vec<_>>(), [chest]);
+    let spawned: Vec<_> = updates.iter().map(|update| update.object).collect();
     let players: Vec<_> =
         spawned.iter().filter_map(|&object| client.object_info(object).cast::<Player>()).collect();
     let chests: Vec<_> =
@@ -332,9 +335,9 @@ fn objects_are_cast_to_their_class_and_to_no_other() {
 }
 
 #[test]
-fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
+fn a_despawned_object_can_be_read_until_the_next_update_is_polled() {
     let (mut room, player, chest) = room(1);
-    drop(events(&mut room, 0));
+    room.polled(0);
     room.guests[0].client.get_mut(player).expect("there").score = 99;
     room.server.despawn(player);
     room.server.despawn(chest);
@@ -342,8 +345,10 @@ fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
     let client = &mut room.guests[0].client;
     assert!(!client.contains(player) && client.get(player).is_none());
     let mut told = BTreeSet::new();
-    while let Some(event) = client.poll_event() {
-        let ClientEvent::Despawned(object, CloseReason::Destroyed) = event else { panic!("{event:?}") };
+    while let Some(update) = client.poll_update() {
+        assert_eq!(update.what, UpdateKind::Despawned(CloseReason::Destroyed));
+        let object = update.object;
+        assert_eq!(client.object_info(object).cast::<Player>(), update.cast::<Player>());
         if let Some(player) = client.object_info(object).cast::<Player>() {
             assert_eq!(
                 client.object_info(player).departed(),
@@ -364,7 +369,7 @@ fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
 fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
     let (mut room, player, _) = room(1);
     let id = room.guests[0].id;
-    drop(events(&mut room, 0));
+    room.polled(0);
     for health in [50, 60] {
         room.server[player].health = health;
         room.settle();
@@ -375,22 +380,18 @@ fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
     }
     let client = &mut room.guests[0].client;
     let mut ends = 0;
-    while let Some(event) = client.poll_event() {
-        if let ClientEvent::Despawned(object, CloseReason::Relevancy) = event {
+    while let Some(update) = client.poll_update() {
+        if update.what == UpdateKind::Despawned(CloseReason::Relevancy) {
             ends += 1;
-            assert!(
-                client
-                    .object_info(ObjectRef::<Player>::new(object.guid().expect("a guid")))
-                    .departed()
-                    .is_some()
-            );
+            let player = update.cast::<Player>().expect("it is a player");
+            assert!(client.object_info(player).departed().is_some());
         }
     }
     assert_eq!((ends, client.object_info(player).departed()), (2, None));
 }
 
 #[test]
-fn events_that_nobody_polls_are_bounded_on_clients_too() {
+fn updates_that_nobody_polls_are_bounded_on_clients_too() {
     let (mut room, player, _) = room(1);
     for health in 0..3_000_u16 {
         let fleeting = room.server.spawn(Player { health, ..Player::default() });
@@ -400,51 +401,62 @@ fn events_that_nobody_polls_are_bounded_on_clients_too() {
         room.step();
     }
     room.settle();
-    let waiting = events(&mut room, 0);
-    assert!(waiting.len() <= 1_025, "{} events", waiting.len());
-    assert!(waiting.contains(&ClientEvent::Spawned(player.erase())), "what is there is told");
+    let waiting = room.polled(0);
+    assert!(waiting.len() <= 1_025, "{} updates", waiting.len());
+    assert!(waiting.contains(&(player.erase(), UpdateKind::Spawned)), "what is there is told");
+}
+
+/// Returns the updates of a guest that were not polled yet, with the names of their properties.
+fn told(room: &mut Room, guest: usize) -> Vec<(ObjectRef<()>, UpdateKind, Vec<&'static str>)> {
+    let updates = std::iter::from_fn(|| room.guests[guest].client.poll_update());
+    updates.map(|update| (update.object, update.what.clone(), update.properties().iter().collect())).collect()
 }
 
 #[test]
-fn changes_are_returned_once_for_each_object_with_the_properties_since_the_last_call() {
+fn updates_are_told_once_with_the_properties_that_arrived() {
     let (mut room, player, chest) = room(1);
-    let look = |room: &mut Room| -> Vec<(ObjectRef<Player>, bool, Vec<&'static str>)> {
-        let changes = room.guests[0].client.changes::<Player>();
-        changes.map(|change| (change.object, change.is_new, change.properties().iter().collect())).collect()
-    };
-    assert_eq!(look(&mut room), [(player, true, vec!["health", "ammo", "score"])]);
-    assert_eq!(look(&mut room), []);
+    let changed = |object, properties: &[&'static str]| (object, UpdateKind::Changed, properties.to_vec());
+    let all = vec!["health", "ammo", "score"];
+    let spawned = |player: ObjectRef<Player>| (player.erase(), UpdateKind::Spawned, all.clone());
+    let chest_there = (chest.erase(), UpdateKind::Spawned, vec!["gold", "items"]);
+    assert_eq!(told(&mut room, 0), [spawned(player), chest_there]);
+    assert_eq!(told(&mut room, 0), []);
     room.server[player].health = 90;
     room.server[chest].gold = 6;
     room.settle();
     room.server[player].score = 2;
     room.settle();
-    assert_eq!(look(&mut room), [(player, false, vec!["health", "score"])]);
+    let changes = [
+        changed(player.erase(), &["health"]),
+        changed(chest.erase(), &["gold"]),
+        changed(player.erase(), &["score"]),
+    ];
+    assert_eq!(told(&mut room, 0), changes);
     let second = room.server.spawn(Player { health: 3, ..Player::default() });
     room.settle();
-    assert_eq!(look(&mut room), [(second, true, vec!["health"])]);
+    assert_eq!(told(&mut room, 0), [spawned(second)], "a new object has a value of each property");
     room.server[second].score = 4;
     room.settle();
     room.server.despawn(second);
     room.settle();
-    assert_eq!(look(&mut room), [], "what is gone is told by events");
-    let chests: Vec<_> = room.guests[0].client.changes::<Chest>().map(|change| change.is_new).collect();
-    assert_eq!(chests, [true], "each class has its own first look");
+    let gone = (second.erase(), UpdateKind::Despawned(CloseReason::Destroyed), vec![]);
+    assert_eq!(told(&mut room, 0), [changed(second.erase(), &["score"]), gone]);
 }
 
 #[test]
-fn an_object_that_changes_again_before_the_next_look_is_still_new() {
+fn an_object_that_changes_before_the_next_poll_is_first_spawned_and_then_changed() {
     let (mut room, player, _) = room(1);
-    room.guests[0].client.changes::<Player>().for_each(drop);
+    told(&mut room, 0);
     let second = room.server.spawn(Player { health: 3, ..Player::default() });
     room.settle();
     room.server[second].score = 4;
     room.server[player].score = 4;
     room.settle();
-    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
-    let found: Vec<_> = changes.iter().map(|change| (change.object, change.is_new)).collect();
-    assert_eq!(found, [(player, false), (second, true)]);
-    assert_eq!(changes[1].properties().iter().collect::<Vec<_>>(), ["health", "score"]);
+    let mut updates = told(&mut room, 0);
+    assert_eq!(updates.remove(0), (second.erase(), UpdateKind::Spawned, vec!["health", "ammo", "score"]));
+    updates.sort_by_key(|(object, ..)| *object == second.erase());
+    let changed = |player: ObjectRef<Player>| (player.erase(), UpdateKind::Changed, vec!["score"]);
+    assert_eq!(updates, [changed(player), changed(second)]);
 }
 
 #[test]
@@ -623,9 +635,9 @@ fn s204_an_object_that_is_given_to_a_client_before_it_was_sent_is_owned_from_the
 }
 
 #[test]
-fn changes_of_a_removed_object_are_not_reported_for_the_next_object_in_its_slot() {
+fn updates_of_a_removed_object_are_not_those_of_the_next_object_in_its_slot() {
     let (mut room, player, _) = room(1);
-    assert_eq!(room.guests[0].client.changes::<Player>().count(), 1);
+    assert_eq!(told(&mut room, 0).len(), 2);
     room.server[player].health = 3;
     room.settle();
     room.server.despawn(player);
@@ -633,23 +645,24 @@ fn changes_of_a_removed_object_are_not_reported_for_the_next_object_in_its_slot(
     let next = room.server.spawn(Player { score: 5, ..Player::default() });
     room.settle();
     assert_eq!(next.guid().map(|guid| guid.slot()), player.guid().map(|guid| guid.slot()));
-    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
-    let told: Vec<Vec<_>> = changes.iter().map(|change| change.properties().iter().collect()).collect();
-    assert_eq!(told, [["score"]]);
+    let expected = [
+        (player.erase(), UpdateKind::Changed, vec!["health"]),
+        (player.erase(), UpdateKind::Despawned(CloseReason::Destroyed), vec![]),
+        (next.erase(), UpdateKind::Spawned, vec!["health", "ammo", "score"]),
+    ];
+    assert_eq!(told(&mut room, 0), expected);
 }
 
 #[test]
-fn each_event_of_a_session_is_reported_once_and_in_order() {
+fn each_event_and_update_of_a_session_is_told_once_and_in_order() {
     for (copies, polls) in [(1, true), (1, false), (2, true), (2, false)] {
         let mut room = Room::new(ServerConfig::default(), register);
         let player = room.server.spawn(Player::default());
         let chest = room.server.spawn(Chest::default());
         let id = room.enter();
-        let (player_there, chest_there) =
-            (ClientEvent::Spawned(player.erase()), ClientEvent::Spawned(chest.erase()));
-        let mut expected =
-            vec![ClientEvent::Connected, player_there, chest_there.clone(), ClientEvent::Synchronized];
-        let mut told = Vec::new();
+        let chest_there = (chest.erase(), UpdateKind::Spawned);
+        let mut expected = vec![(player.erase(), UpdateKind::Spawned), chest_there.clone()];
+        let (mut told, mut happened) = (Vec::new(), Vec::new());
         for step in 0..6 {
             match step {
                 0 => {}
@@ -668,20 +681,24 @@ fn each_event_of_a_session_is_reported_once_and_in_order() {
                     (0..copies).for_each(|_| _ = room.guests[0].client.receive(now, &packet));
                 }
                 if polls {
-                    told.extend(events(&mut room, 0));
+                    told.extend(room.polled(0));
+                    happened.extend(events(&mut room, 0));
                 }
             }
             expected.extend(match step {
                 0 => None,
-                1 => Some(ClientEvent::RoleChanged(player.erase())),
-                2 => Some(ClientEvent::Despawned(chest.erase(), CloseReason::Relevancy)),
+                1 => Some((player.erase(), UpdateKind::Owner)),
+                2 => Some((chest.erase(), UpdateKind::Despawned(CloseReason::Relevancy))),
                 3 => Some(chest_there.clone()),
-                4 => Some(ClientEvent::Despawned(player.erase(), CloseReason::Destroyed)),
-                _ => Some(ClientEvent::Disconnected(DisconnectReason::Closed)),
+                4 => Some((player.erase(), UpdateKind::Despawned(CloseReason::Destroyed))),
+                _ => None,
             });
         }
-        told.extend(events(&mut room, 0));
+        told.extend(room.polled(0));
         assert_eq!(told, expected, "{copies} copies of each packet");
+        happened.extend(events(&mut room, 0));
+        let closed = ClientEvent::Disconnected(DisconnectReason::Closed);
+        assert_eq!(happened, [ClientEvent::Connected, ClientEvent::Synchronized, closed]);
         let told: Vec<_> = std::iter::from_fn(|| room.server.poll_event()).collect();
         let end = ServerEvent::Disconnected(id, DisconnectReason::Closed);
         assert_eq!(told, [ServerEvent::Connected(id), end]);

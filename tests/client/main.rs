@@ -15,3 +15,4 @@ mod reference_keys;
 mod references;
 mod restoring;
 mod server_clock;
+mod updates;

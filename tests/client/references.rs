@@ -335,8 +335,9 @@ fn s118_a_reference_that_is_filled_in_is_among_the_changes_of_its_object() {
     room.server[one].target = other;
     room.settle();
     let targets_changed = |room: &mut Room| -> Vec<_> {
-        let changes = room.guests[0].client.changes::<Unit>();
-        changes.filter(|change| change.properties().contains("target")).map(|change| change.object).collect()
+        let updates = std::iter::from_fn(|| room.guests[0].client.poll_update());
+        let targets = updates.filter(|update| update.properties().contains("target"));
+        targets.filter_map(|update| update.cast::<Unit>()).collect()
     };
     targets_changed(&mut room);
     show(&mut room, other, true);
@@ -351,13 +352,14 @@ fn s118_one_change_names_what_a_packet_brought_and_each_reference_that_it_filled
     room.server[one].target = other;
     room.server[one].order.about = other;
     room.settle();
-    room.guests[0].client.changes::<Unit>().for_each(drop);
+    room.polled(0);
     seen_mut(&mut room, one).calls = 0;
     room.server[one].number = 7;
     show(&mut room, other, true);
     assert_eq!(seen(&room, one).calls, 1, "all of it came in one packet");
-    let changes = room.guests[0].client.changes::<Unit>().filter(|change| change.object == one);
-    let names: Vec<Vec<_>> = changes.map(|change| change.properties().iter().collect()).collect();
+    let updates = std::iter::from_fn(|| room.guests[0].client.poll_update());
+    let updates = updates.filter(|update| update.cast() == Some(one));
+    let names: Vec<Vec<_>> = updates.map(|update| update.properties().iter().collect()).collect();
     assert_eq!(names, [["target", "order", "number"]]);
     assert_eq!(seen(&room, one).heard, [ObjectRef::default()], "the notify comes too");
 }
@@ -471,12 +473,14 @@ fn s117_s119_what_was_removed_from_a_collection_is_not_read_again_when_its_objec
                 room.settle();
             }
             let (id, before) = (room.guests[0].id, room.client()[board].calls);
-            room.guests[0].client.changes::<Board>().for_each(drop);
+            room.polled(0);
             room.server.object(unit).set_visible(id, false);
             room.settle();
             let read_again = u32::from(!removes);
             assert_eq!(room.client()[board].calls - before, read_again, "kind {kind}, {removes}");
-            assert_eq!(room.guests[0].client.changes::<Board>().count() as u32, read_again);
+            let told = room.polled(0).into_iter().filter(|(object, _)| *object == board.erase());
+            let expected = vec![(board.erase(), UpdateKind::Changed); read_again as usize];
+            assert_eq!(told.collect::<Vec<_>>(), expected);
             room.server.object(unit).set_visible(id, true);
             room.settle();
             remove(&mut room.server[board], unit);

@@ -130,8 +130,8 @@ fn record(seed: u64) -> Vec<String> {
             while let Some(event) = room.guests[guest].client.poll_event() {
                 writeln!(shown, "{event:?}").expect("memory");
             }
-            for change in room.guests[guest].client.changes::<Atlas>() {
-                writeln!(shown, "{change:?}").expect("memory");
+            while let Some(update) = room.guests[guest].client.poll_update() {
+                writeln!(shown, "{update:?}").expect("memory");
             }
             let replies = room.replies(guest);
             writeln!(shown, "{replies:02x?}").expect("memory");

@@ -7,10 +7,10 @@
 //! before the tick costs nothing and is told to nobody.
 
 use repl::prelude::*;
-use repl::{Area, Audience, ClientEvent};
+use repl::{Area, Audience};
 
+use crate::step_losing;
 use crate::support::Room;
-use crate::{events, step_losing};
 
 #[derive(Replicated, Default)]
 struct Thing {
@@ -79,7 +79,7 @@ impl Stage {
         (0..2).for_each(|index| stage.set(index, shown[index]));
         stage.room.settle();
         (0..2).for_each(|index| assert_eq!(stage.is_shown(index), shown[index], "{means:?} at first"));
-        events(&mut stage.room, 0);
+        stage.room.polled(0);
         stage
     }
 
@@ -140,16 +140,15 @@ fn spawn(room: &mut Room, index: u32, is_static: bool) -> ObjectRef<Thing> {
     room.server.statics().spawn(&path, thing(0))
 }
 
-/// Returns how many of the events begin or end a thing.
-fn count(events: &[ClientEvent], thing: ObjectRef<Thing>) -> usize {
-    let is_about = |event: &&ClientEvent| match event {
-        ClientEvent::Spawned(object)
-        | ClientEvent::Despawned(object, _)
-        | ClientEvent::Bound(object, _)
-        | ClientEvent::Unbound(object, _) => *object == thing.erase(),
-        _ => false,
+/// Returns how many of the updates begin or end a thing.
+fn count(updates: &[(ObjectRef<()>, UpdateKind)], thing: ObjectRef<Thing>) -> usize {
+    let is_turn = |what: &UpdateKind| {
+        matches!(
+            what,
+            UpdateKind::Spawned | UpdateKind::Despawned(_) | UpdateKind::Bound(_) | UpdateKind::Unbound(_)
+        )
     };
-    events.iter().filter(is_about).count()
+    updates.iter().filter(|(object, what)| *object == thing.erase() && is_turn(what)).count()
 }
 
 #[test]
@@ -189,11 +188,11 @@ fn run(stage: &mut Stage, acts: &[(usize, bool)], shown: [bool; 2], loses: bool,
     }
     (0..3).for_each(|_| step_losing(&mut stage.room, loses, false));
     stage.room.settle();
-    let events = events(&mut stage.room, 0);
+    let updates = stage.room.polled(0);
     for index in 0..2 {
-        assert_eq!(stage.is_shown(index), now[index], "{case}: {events:?}");
+        assert_eq!(stage.is_shown(index), now[index], "{case}: {updates:?}");
         let expected = usize::from(now[index] != shown[index]);
-        assert_eq!(count(&events, stage.things[index]), expected, "{case}: {events:?}");
+        assert_eq!(count(&updates, stage.things[index]), expected, "{case}: {updates:?}");
         if let Some(copy) = stage.room.client().get(stage.things[index]) {
             let mesh = if stage.is_placed { 70 + index as u32 } else { 0 };
             assert_eq!((copy.number, copy.mesh), (index as u32 + 1, mesh), "{case}");
@@ -215,7 +214,7 @@ fn what_is_hidden_and_shown_again_in_a_tick_costs_nothing() {
                 let bytes = stage.room.step();
                 assert!(quiet.contains(&bytes), "{means:?}: {bytes} bytes, and {quiet:?} without it");
             }
-            assert_eq!(events(&mut stage.room, 0), [], "{means:?}");
+            assert_eq!(stage.room.polled(0), [], "{means:?}");
         }
     }
 }
@@ -227,14 +226,14 @@ fn an_object_that_is_given_away_and_back_in_a_tick_tells_nobody() {
     stage.room.server.object(thing).set_owner(Some(id));
     stage.room.server[thing].secret = 7;
     stage.room.settle();
-    events(&mut stage.room, 0);
+    stage.room.polled(0);
     let quiet: Vec<usize> = (0..20).map(|_| stage.room.step()).collect();
     for _ in 0..20 {
         stage.room.server.object(thing).set_owner(None).set_owner(Some(id));
         let bytes = stage.room.step();
         assert!(quiet.contains(&bytes), "{bytes} bytes, and {quiet:?} without it");
     }
-    assert_eq!(events(&mut stage.room, 0), []);
+    assert_eq!(stage.room.polled(0), []);
     assert!(stage.room.client().object_info(thing).is_owner());
 }
 

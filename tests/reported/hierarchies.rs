@@ -6,10 +6,9 @@
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{ClientEvent, CloseReason};
 
+use crate::step_losing;
 use crate::support::Room;
-use crate::{events, step_losing};
 
 #[derive(Replicated, Default)]
 struct Node {
@@ -38,17 +37,14 @@ impl Family {
                 let leaf = server.object(child).spawn_subobject(below(3, child)).expect("the child exists");
                 (root, child, leaf)
             });
-        events(&mut room, 0);
+        room.polled(0);
         Self { room, root, child, leaf }
     }
 
     /// Returns the objects that have ended, in the order of their ends.
     fn ends(&mut self) -> Vec<ObjectRef<()>> {
-        let ended = |event| match event {
-            ClientEvent::Despawned(object, _) => Some(object),
-            _ => None,
-        };
-        events(&mut self.room, 0).into_iter().filter_map(ended).collect()
+        let ended = |(object, what)| matches!(what, UpdateKind::Despawned(_)).then_some(object);
+        self.room.polled(0).into_iter().filter_map(ended).collect()
     }
 
     fn all(&self) -> Vec<ObjectRef<()>> {
@@ -103,18 +99,18 @@ fn s210_a_child_that_was_torn_off_is_kept_when_its_family_is_despawned_before_th
         let twin = family.room.server.object(child).spawn_subobject(Node { number: 4, up: child });
         let twin = twin.expect("the child exists");
         family.room.settle();
-        events(&mut family.room, 0);
+        family.room.polled(0);
         family.room.server.object(leaf).tear_off();
         step_losing(&mut family.room, true, true);
         family.room.server.despawn(root);
         (0..losses).for_each(|_| step_losing(&mut family.room, true, false));
         family.room.settle();
-        let ended = |event| match event {
-            ClientEvent::TornOff(object) => Some((object, true)),
-            ClientEvent::Despawned(object, _) => Some((object, false)),
+        let ended = |(object, what)| match what {
+            UpdateKind::TornOff => Some((object, true)),
+            UpdateKind::Despawned(_) => Some((object, false)),
             _ => None,
         };
-        let ends: Vec<_> = events(&mut family.room, 0).into_iter().filter_map(ended).collect();
+        let ends: Vec<_> = family.room.polled(0).into_iter().filter_map(ended).collect();
         assert_eq!(ends.iter().filter(|(object, _)| *object == twin.erase()).count(), 1);
         let others: Vec<_> = ends.into_iter().filter(|(object, _)| *object != twin.erase()).collect();
         assert_eq!(others, [(leaf.erase(), true), (child.erase(), false), (root.erase(), false)]);
@@ -130,12 +126,8 @@ fn s210_a_family_that_is_torn_off_and_despawned_at_once_is_told_from_its_leaves(
         family.room.server.despawn(family.root);
         (0..losses).for_each(|_| step_losing(&mut family.room, true, false));
         family.room.settle();
-        let torn_off = |event| match event {
-            ClientEvent::TornOff(object) => Some(object),
-            other => panic!("{other:?}"),
-        };
-        let told: Vec<_> = events(&mut family.room, 0).into_iter().filter_map(torn_off).collect();
-        assert_eq!(told, family.all());
+        let expected: Vec<_> = family.all().into_iter().map(|object| (object, UpdateKind::TornOff)).collect();
+        assert_eq!(family.room.polled(0), expected);
     }
 }
 
@@ -199,6 +191,6 @@ fn owned_and_attached_objects_are_no_children() {
     family.room.settle();
     assert!(family.room.client().contains(owned) && !family.room.client().object_info(owned).is_owner());
     assert!(!family.room.client().contains(attached), "what was attached is out of sight");
-    let reasons: Vec<_> = events(&mut family.room, 0);
-    assert!(reasons.contains(&ClientEvent::Despawned(attached.erase(), CloseReason::Relevancy)));
+    let out_of_sight = UpdateKind::Despawned(CloseReason::Relevancy);
+    assert!(family.room.polled(0).contains(&(attached.erase(), out_of_sight)));
 }

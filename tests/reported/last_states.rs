@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, Audience, ClientEvent, UpdateRate};
+use repl::{Area, Audience, UpdateRate};
 
+use crate::step_losing;
 use crate::support::{Room, leaks, size};
-use crate::{events, step_losing};
 
 #[derive(Replicated, Default, Clone, PartialEq, Debug)]
 struct Player {
@@ -56,15 +56,15 @@ fn room() -> (Room, ObjectRef<Player>) {
         server.object(player).set_relevancy(Relevancy::Always);
         player
     });
-    events(&mut room, 0);
+    room.polled(0);
     (room, player)
 }
 
-/// Polls the events of a client up to the end of an object. Returns the object as it was then.
+/// Polls the updates of a client up to the end of an object. Returns the object as it was then.
 fn departed(room: &mut Room, player: ObjectRef<Player>) -> Option<Player> {
     let client = &mut room.guests[0].client;
-    while let Some(event) = client.poll_event() {
-        if matches!(event, ClientEvent::Despawned(object, _) if object == player.erase()) {
+    while let Some(update) = client.poll_update() {
+        if matches!(update.what, UpdateKind::Despawned(_)) && update.object == player.erase() {
             return client.object_info(player).departed().cloned();
         }
     }
@@ -87,7 +87,7 @@ fn s86_the_last_value_before_a_despawn_arrives_with_it() {
             (7, 1, &[100, 7][..]),
             "its notify ran once"
         );
-        assert_eq!(events(&mut room, 0), []);
+        assert_eq!(room.polled(0), []);
     }
 }
 
@@ -114,8 +114,8 @@ fn s86_the_last_value_of_a_plain_object_arrives_and_its_silence_too() {
         room.settle();
         assert!(!room.client().contains(shot));
         let mut departed = None;
-        while let Some(event) = room.guests[0].client.poll_event() {
-            if matches!(event, ClientEvent::Despawned(..)) {
+        while let Some(update) = room.guests[0].client.poll_update() {
+            if matches!(update.what, UpdateKind::Despawned(_)) {
                 departed = room.client().object_info(shot).departed().cloned();
             }
         }
@@ -177,14 +177,14 @@ fn an_object_that_a_client_never_had_is_not_opened_for_its_end() {
     room.server[short].health = 5;
     room.server.despawn(short);
     room.settle();
-    assert_eq!(events(&mut room, 0), []);
+    assert_eq!(room.polled(0), []);
     let lost = room.server.spawn(Player::default());
     room.server.object(lost).set_relevancy(Relevancy::Always);
     step_losing(&mut room, true, false);
     room.server[lost].health = 6;
     room.server.despawn(lost);
     room.settle();
-    assert_eq!(events(&mut room, 0), []);
+    assert_eq!(room.polled(0), []);
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn r15_a_last_state_that_is_larger_than_a_packet_arrives_whole() {
         step_losing(&mut room, loses, false);
         room.settle();
         assert_eq!(departed(&mut room, player).map(|last| last.scars.len()), Some(20_000));
-        assert_eq!(events(&mut room, 0), []);
+        assert_eq!(room.polled(0), []);
     }
 }
 
@@ -320,7 +320,8 @@ fn s210_what_is_torn_off_and_despawned_in_one_tick_stays_with_its_last_state() {
         room.server.despawn(player);
         (0..losses).for_each(|_| step_losing(&mut room, true, false));
         room.settle();
-        assert_eq!(events(&mut room, 0), [ClientEvent::TornOff(player.erase())]);
+        let told = [UpdateKind::Changed, UpdateKind::TornOff].map(|what| (player.erase(), what));
+        assert_eq!(room.polled(0), told);
         let copy = room.client().get(player).expect("it belongs to the client");
         assert_eq!((copy.health, &*copy.heard), (0, &[100, 0][..]));
     }
@@ -348,7 +349,7 @@ fn r17_a_slot_is_used_again_after_its_last_state_arrived() {
 struct Lossy {
     room: Room,
     rng: Rng,
-    /// The events of each object, and what it was like when it ended.
+    /// The ends of each object, and what it was like when it ended.
     ends: BTreeMap<ObjectRef<()>, Vec<Option<Player>>>,
     spawned: BTreeMap<ObjectRef<()>, u32>,
 }
@@ -361,31 +362,22 @@ impl Lossy {
         let packets = self.room.tick_one();
         let kept: Vec<_> = packets.into_iter().filter(|_| self.rng.chance(0.5)).collect();
         self.room.deliver(0, &kept);
-        self.note_events();
+        self.note_updates();
     }
 
-    fn note_events(&mut self) {
+    fn note_updates(&mut self) {
         let client = &mut self.room.guests[0].client;
-        while let Some(event) = client.poll_event() {
-            match event {
-                ClientEvent::Spawned(object) => *self.spawned.entry(object).or_default() += 1,
-                ClientEvent::Despawned(object, _) => {
-                    let last = client.object_info(client.typed(object)).departed().cloned();
-                    self.ends.entry(object).or_default().push(last);
+        while let Some(update) = client.poll_update() {
+            match update.what {
+                UpdateKind::Spawned => *self.spawned.entry(update.object).or_default() += 1,
+                UpdateKind::Despawned(_) => {
+                    let player = update.cast::<Player>().expect("all objects are players");
+                    let last = client.object_info(player).departed().cloned();
+                    self.ends.entry(update.object).or_default().push(last);
                 }
                 _ => {}
             }
         }
-    }
-}
-
-trait Typed {
-    fn typed(&self, object: ObjectRef<()>) -> ObjectRef<Player>;
-}
-
-impl Typed for Client {
-    fn typed(&self, object: ObjectRef<()>) -> ObjectRef<Player> {
-        object.guid().map_or(ObjectRef::NULL, ObjectRef::new)
     }
 }
 
@@ -427,14 +419,14 @@ fn the_last_state_arrives_in_each_of_1000_runs_that_lose_half() {
             lossy.step();
         }
         lossy.room.settle();
-        lossy.note_events();
+        lossy.note_updates();
         for (object, expected) in last {
             let ends = lossy.ends.remove(&object).unwrap_or_default();
             let begins = lossy.spawned.get(&object).copied().unwrap_or(0) as usize;
             assert_eq!(ends.len(), begins, "seed {seed}: {object:?} ends once if it begins");
             assert!(begins <= 1, "seed {seed}: {object:?} begins once");
             for end in ends {
-                let end = end.expect("what has ended can be read until the next event");
+                let end = end.expect("what has ended can be read until the next update");
                 assert_eq!(end.health, expected.health, "seed {seed}: {object:?}");
                 let numbers = |player: &Player| {
                     let mut numbers: Vec<u16> = player.items.iter().map(|item| item.number).collect();

@@ -8,8 +8,8 @@
 use repl::Placed;
 use repl::prelude::*;
 
+use crate::step_losing;
 use crate::support::Room;
-use crate::{events, step_losing};
 
 #[derive(Replicated, Default, Debug, PartialEq)]
 struct Weapon {
@@ -47,7 +47,7 @@ fn replace(loses: bool, is_twice: bool) {
     let mut room = room();
     let old = room.server.spawn(axe());
     room.settle();
-    events(&mut room, 0);
+    room.polled(0);
     room.server.despawn(old);
     let mut new = room.server.spawn(Weapon::default());
     if is_twice {
@@ -59,12 +59,13 @@ fn replace(loses: bool, is_twice: bool) {
     room.settle();
     assert!(!room.client().contains(old));
     assert_eq!(room.client().get(new), Some(&Weapon::default()));
-    let events = events(&mut room, 0);
-    let ends = events
-        .iter()
-        .filter(|event| matches!(event, ClientEvent::Despawned(object, _) if *object == old.erase()));
-    let begins = events.iter().filter(|event| **event == ClientEvent::Spawned(new.erase()));
-    assert_eq!((ends.count(), begins.count()), (1, 1), "{events:?}");
+    let updates = room.polled(0);
+    let count = |object: ObjectRef<Weapon>, is_it: fn(&UpdateKind) -> bool| {
+        updates.iter().filter(|(told, what)| *told == object.erase() && is_it(what)).count()
+    };
+    let ends = count(old, |what| matches!(what, UpdateKind::Despawned(_)));
+    let begins = count(new, |what| *what == UpdateKind::Spawned);
+    assert_eq!((ends, begins), (1, 1), "{updates:?}");
 }
 
 #[test]

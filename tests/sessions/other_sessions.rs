@@ -235,7 +235,9 @@ fn r25_a_hello_that_comes_again_is_answered_in_its_session() {
         room.hear(0, &proof);
     }
     room.settle();
-    assert_eq!(events(&mut room.guests[0].client).len(), 3, "connected once, spawned once, joined once");
+    let events = events(&mut room.guests[0].client);
+    assert_eq!(events, [ClientEvent::Connected, ClientEvent::Synchronized], "connected once, joined once");
+    assert_eq!(room.polled(0), [(ship.erase(), UpdateKind::Spawned)], "spawned once");
     assert_undisturbed(&mut room, ship);
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CongestionControl, DisconnectReason, PropertyIndex, WriteError};
+use repl::{CongestionControl, DisconnectReason, PropertyIndex, UpdateKind, WriteError};
 
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
@@ -89,8 +89,16 @@ impl Room {
         let config = ClientConfig { measure: self.measures, ..ClientConfig::default() };
         let mut client = Client::new(config, Session::for_tests(1_000 + id.index() as u64));
         (self.register)(&mut client);
+        // From the first poll on, the client records what happens to its objects.
+        assert!(client.poll_update().is_none(), "a client begins without objects");
         self.guests.push(Guest { client, id });
         id
+    }
+
+    /// Returns the updates of a guest that were not polled yet: the objects, and what happened to them.
+    pub(crate) fn polled(&mut self, guest: usize) -> Vec<(ObjectRef<()>, UpdateKind)> {
+        let updates = std::iter::from_fn(|| self.guests[guest].client.poll_update());
+        updates.map(|update| (update.object, update.what)).collect()
     }
 
     /// Returns a room with this many clients. Each client has received everything that `furnish` spawned.

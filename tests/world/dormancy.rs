@@ -323,9 +323,11 @@ fn s212_an_object_that_is_destroyed_while_it_sleeps_is_removed_everywhere_and_la
     room.settle();
     assert!((0..3).all(|guest| !room.guests[guest].client.contains(chests[0])));
     assert!((0..3).all(|guest| is_asleep(&room, guest, chests[1])), "who joins late has what sleeps, asleep");
-    let reasons: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event())
-        .filter_map(|event| match event {
-            ClientEvent::Despawned(object, reason) => Some((object, reason)),
+    let reasons: Vec<_> = room
+        .polled(0)
+        .into_iter()
+        .filter_map(|(object, what)| match what {
+            UpdateKind::Despawned(reason) => Some((object, reason)),
             _ => None,
         })
         .collect();

@@ -77,13 +77,8 @@ fn lossy_tick(room: &mut Room, rng: &mut Rng, loss: f64) {
 }
 
 fn torn_off(room: &mut Room, guest: usize) -> Vec<ObjectRef<()>> {
-    let events = std::iter::from_fn(|| room.guests[guest].client.poll_event());
-    events
-        .filter_map(|event| match event {
-            ClientEvent::TornOff(object) => Some(object),
-            _ => None,
-        })
-        .collect()
+    let torn_off = |(object, what)| (what == UpdateKind::TornOff).then_some(object);
+    room.polled(guest).into_iter().filter_map(torn_off).collect()
 }
 
 #[test]

@@ -193,18 +193,27 @@ impl StatusSink {
 
     /// Stores the status of a packet. A packet that is older than the newest packet changes nothing.
     pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
-        if self.newest.is_some_and(|(newest, ..)| newest > sequence) {
+        if self.is_newer_than(sequence) {
             return;
         }
         // A client that has joined never becomes a client that has not joined.
         self.connection = status.connection.or(self.connection);
-        if let Some(tick) = self.tick_of(stamp, status) {
+        if let Some(tick) = self.tick_of(sequence, stamp, status) {
             self.newest = Some((sequence, stamp, tick));
         }
     }
 
-    /// Returns the tick of a packet that is newer than all before.
-    pub(crate) fn tick_of(&self, stamp: Sequence, status: Status) -> Option<u64> {
+    /// Returns whether a packet has arrived that is newer than this one.
+    fn is_newer_than(&self, sequence: Sequence) -> bool {
+        self.newest.is_some_and(|(newest, ..)| newest > sequence)
+    }
+
+    /// Returns the tick of a packet, or `None` if a newer packet has arrived, from which the tick of this one
+    /// cannot be computed.
+    pub(crate) fn tick_of(&self, sequence: Sequence, stamp: Sequence, status: Status) -> Option<u64> {
+        if self.is_newer_than(sequence) {
+            return None;
+        }
         let known = self.newest.map_or(0, |(.., tick)| tick);
         Some(match (status.tick, self.newest) {
             (TickForm::SameLead, None) => return None,

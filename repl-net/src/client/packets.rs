@@ -69,7 +69,7 @@ impl Client {
             Ok(session.take_early(&messages))
         };
         let header = packet.header;
-        let tick = packet.extension.and_then(|known| status.tick_of(header.stamp, known));
+        let tick = packet.extension.and_then(|known| status.tick_of(header.sequence, header.stamp, known));
         replicas.begin_updates(tick);
         if has_segments {
             replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;

@@ -4,7 +4,7 @@
 //! its subobjects. Even if nobody polls, there are at most [`LEAST`] entries, or, if that is more, a small
 //! multiple of the objects about which an update is still needed. Nothing is recorded before the first poll.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use repl_core::{Guid, HandleSet, Layout, ObjectRef, Program};
 
@@ -39,6 +39,8 @@ pub(crate) struct Updates {
     start: usize,
     /// Whether the packet has opened subobjects, which must come after their parents.
     has_subobjects: bool,
+    /// Whether references were read again, which belongs to the change of their object in the packet.
+    has_reread: bool,
     /// If the queue is longer than this, updates that are no longer needed are dropped.
     limit: usize,
     /// Whether the queue may have updates that are no longer needed.
@@ -59,8 +61,8 @@ impl Updates {
         !std::mem::replace(&mut self.is_recording, true)
     }
 
-    /// Begins a packet that was made in this tick of the server. Without a tick, that of the packet before
-    /// counts.
+    /// Begins a packet that was made in this tick of the server. Without a tick, as for a packet that arrives
+    /// after a newer one, that of the packet before counts, so the ticks of updates never go back.
     pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
         (self.start, self.has_subobjects) = (self.queue.len(), false);
         self.tick = tick.unwrap_or(self.tick);
@@ -69,6 +71,9 @@ impl Updates {
     /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if
     /// the queue is long. `depths` knows how many objects are above an object that exists.
     pub(crate) fn end_packet(&mut self, mut depths: Depths<'_>, is_there: impl Fn(Guid) -> bool) {
+        if std::mem::take(&mut self.has_reread) {
+            self.join_changes();
+        }
         if std::mem::take(&mut self.has_subobjects) {
             let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
             // What is gone keeps its place before everything else, the leaves of a family first.
@@ -94,8 +99,12 @@ impl Updates {
         (0..count).for_each(|offset| self.spawned(after(first, offset), 1, class));
     }
 
-    /// Records that properties of objects with the same generation in `count` consecutive slots arrived.
+    /// Records that properties of objects with the same generation in `count` consecutive slots arrived. An
+    /// opening of an object that the client has may bring none.
     pub(crate) fn changed(&mut self, (first, count): (Guid, u32), class: &Program, handles: &HandleSet) {
+        if handles.is_empty() {
+            return;
+        }
         let objects = (ObjectRef::new(first), count);
         let last = self.queue.range_mut(self.start.min(self.queue.len())..).next_back();
         let is_same = |last: &&mut Entry| last.objects == objects && last.what == UpdateKind::Changed;
@@ -106,6 +115,35 @@ impl Updates {
                 self.has_outdated = true;
             }
         }
+    }
+
+    /// Records that a reference of an object was read again, because an object came or went.
+    pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handle: u32) {
+        self.changed((guid, 1), class, &HandleSet::from_iter([handle]));
+        self.has_reread = true;
+    }
+
+    /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes after
+    /// the objects to which references of the object refer.
+    fn join_changes(&mut self) {
+        let packet = self.queue.split_off(self.start.min(self.queue.len()));
+        let before = std::mem::replace(&mut self.queue, packet);
+        let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
+        let mut later: HashMap<ObjectRef<()>, HandleSet> = HashMap::new();
+        for mut entry in entries.into_iter().rev() {
+            if entry.what == UpdateKind::Changed {
+                // The later change takes the properties. An earlier one is left without any.
+                let handles = std::mem::take(&mut entry.handles);
+                later.entry(entry.objects.0).or_default().union(&handles);
+            }
+            self.queue.push_front(entry);
+        }
+        for entry in self.queue.iter_mut().rev().filter(|entry| entry.what == UpdateKind::Changed) {
+            entry.handles = later.remove(&entry.objects.0).unwrap_or_default();
+        }
+        self.queue.retain(|entry| entry.what != UpdateKind::Changed || !entry.handles.is_empty());
+        let packet = std::mem::replace(&mut self.queue, before);
+        self.queue.extend(packet);
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or
@@ -163,10 +201,15 @@ impl Updates {
         Some(Update::new((tick, object), what, (layout, handles)))
     }
 
-    /// Drops the updates of an object that the user has removed.
+    /// Drops the updates of an object that the user has removed. What ended before the object came for the
+    /// last time is still told.
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
         let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
-        self.queue.extend(entries.into_iter().filter(|entry| entry.objects.0 != removed));
+        let is_end = |entry: &Entry| entry.objects.0 == removed && entry.what.is_departure();
+        let told = entries.iter().rposition(is_end).map_or(0, |end| end.saturating_add(1));
+        let entries = entries.into_iter().enumerate();
+        let left = entries.filter(|(at, entry)| *at < told || entry.objects.0 != removed);
+        self.queue.extend(left.map(|(_, entry)| entry));
     }
 
     /// Removes and returns the removed objects for which no update will report the removal. An object is

@@ -120,6 +120,35 @@ fn what_arrives_of_an_object_in_one_packet_is_one_change() {
 }
 
 #[test]
+fn references_that_were_read_again_belong_to_the_change_of_their_packet() {
+    let mut told = Told::new();
+    for _ in 0..2 {
+        told.packet(|updates, class| {
+            updates.changed((in_slot(1), 2), class, &handles(&[1]));
+            updates.push(object(9), UpdateKind::Owner, class);
+            updates.reread(in_slot(1), class, 2);
+        });
+    }
+    let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let shown: Vec<_> = left.iter().map(|update| (update.tick, update.object, names(update))).collect();
+    let of_packet = |tick| {
+        [
+            (tick, ObjectRef::new(in_slot(2)), vec!["angle"]),
+            (tick, object(9), vec![]),
+            (tick, ObjectRef::new(in_slot(1)), vec!["angle", "is_open"]),
+        ]
+    };
+    assert_eq!(shown, [of_packet(1), of_packet(2)].concat());
+}
+
+#[test]
+fn what_brings_no_property_is_no_change() {
+    let mut told = Told::new();
+    told.packet(|updates, class| updates.changed((in_slot(1), 1), class, &handles(&[])));
+    assert_eq!(told.polled(), []);
+}
+
+#[test]
 fn an_object_comes_before_its_subobjects_and_what_ends_before_both() {
     let (root, part, leaf, old) = (in_slot(9), in_slot(4), in_slot(2), object(2));
     let mut forest = Forest::default();
@@ -205,6 +234,54 @@ fn an_object_that_is_spawned_and_removed_again_is_told_as_despawned() {
     told.packet(|updates, class| updates.push(object(1), GONE, class));
     told.updates.thin_out();
     assert_eq!(told.polled(), [(object(1), GONE)]);
+}
+
+#[test]
+fn what_was_known_and_ended_is_told_once_and_its_changes_are_not() {
+    let mut told = Told::new();
+    told.packet(|updates, class| {
+        updates.changed((guid(1), 1), class, &handles(&[1]));
+        updates.push(object(1), UpdateKind::Owner, class);
+        updates.push(object(1), UpdateKind::TornOff, class);
+        updates.push(object(1), GONE, class);
+        updates.changed((guid(2), 1), class, &handles(&[1]));
+        updates.push(object(2), UpdateKind::Owner, class);
+        updates.push(object(2), UpdateKind::Unbound(Arc::from("door")), class);
+    });
+    told.updates.thin_out();
+    assert_eq!(told.polled(), [(object(1), GONE), (object(2), UpdateKind::Unbound(Arc::from("door")))]);
+}
+
+#[test]
+fn s199_the_end_of_what_was_told_to_be_bound_is_told_before_another_object_is_bound() {
+    let mut told = Told::new();
+    let door: Arc<str> = Arc::from("door");
+    let (bound, unbound) = (UpdateKind::Bound(door.clone()), UpdateKind::Unbound(door));
+    told.packet(|updates, class| {
+        updates.push(object(1), unbound.clone(), class);
+        for number in 2..5 {
+            updates.push(object(number), bound.clone(), class);
+            updates.push(object(number), unbound.clone(), class);
+        }
+        updates.push(object(5), bound.clone(), class);
+    });
+    told.updates.thin_out();
+    assert_eq!(told.polled(), [(object(1), unbound), (object(5), bound)]);
+}
+
+#[test]
+fn an_object_that_the_user_removed_is_forgotten_but_not_its_end_before_it_came_again() {
+    let mut told = Told::new();
+    told.packet(|updates, class| {
+        updates.changed((guid(1), 1), class, &handles(&[1]));
+        updates.push(object(1), GONE, class);
+        updates.spawned(guid(1), 1, class);
+        updates.push(object(2), UpdateKind::TornOff, class);
+        updates.push(object(1), UpdateKind::TornOff, class);
+    });
+    told.updates.forget(object(1));
+    let expected = [(object(1), UpdateKind::Changed), (object(1), GONE), (object(2), UpdateKind::TornOff)];
+    assert_eq!(told.polled(), expected);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Finds the waiting updates that nobody needs to be told any more.
 //!
-//! *Invariant:* whoever is told what is left knows the same objects, with the same owners, as if it had been told
-//! everything.
+//! *Invariant:* whoever is told what is left knows the same objects, with the same owners, as if it had been
+//! told everything.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use repl_core::ObjectRef;
 use super::queue::Entry;
 use super::update::UpdateKind;
 
-/// Drops the updates of objects that came and went, and returns what is left, and the removed objects of which
-/// nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an object, keeps
-/// one with all properties, and none if the object arrived before it. Keeps only the last change of the owner
-/// of each object, and the last update of each kind about each path. All entries are of one object.
+/// Drops the updates of objects that came and went, and returns what is left, and the removed objects of
+/// which nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an object,
+/// keeps one with all properties, and none if the object arrived before it. Keeps only the last change of the
+/// owner of each object, and the last update of each kind about each path, except that the end of what was
+/// told to be bound is kept. All entries are of one object.
 pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
     let entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut thinner = Thinner { entries, ..Thinner::default() };
@@ -66,11 +67,13 @@ impl Thinner {
                 before.into_iter().for_each(|before| self.drop(before));
             }
             UpdateKind::Unbound(path) => {
-                self.arrived.remove(&object);
                 let changes = [self.changed.remove(&object), self.owned.remove(&object)];
                 changes.into_iter().for_each(|change| self.drop(change));
-                let before = self.bound.insert(path, at);
-                self.drop(before);
+                // A user who knows the object as bound must learn that it is no longer, whatever comes after.
+                if self.arrived.remove(&object).is_some() {
+                    let before = self.bound.insert(path, at);
+                    self.drop(before);
+                }
             }
             UpdateKind::PathDestroyed(path) => {
                 let before = self.destroyed.insert(path, at);

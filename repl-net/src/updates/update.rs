@@ -15,7 +15,8 @@ use crate::body::removal::CloseReason;
 #[derive(Clone, Debug)]
 pub struct Update {
     /// The tick of the server in which the packet was made, as [`Server::ticks`](crate::Server::ticks) counts
-    /// ticks.
+    /// ticks. If packets overtake each other, the tick of the newest packet so far: it never goes back while
+    /// the client is connected to one server.
     pub tick: u64,
     /// The object. It is null only for [`PathDestroyed`](UpdateKind::PathDestroyed), if the client never had
     /// the object.
@@ -104,5 +105,10 @@ impl UpdateKind {
     /// Returns whether all properties of the object have new values.
     pub(crate) fn is_arrival(&self) -> bool {
         matches!(self, Self::Spawned | Self::Bound(_))
+    }
+
+    /// Returns whether the object is no longer an object of the server for this client.
+    pub(crate) fn is_departure(&self) -> bool {
+        matches!(self, Self::Despawned(_) | Self::Unbound(_))
     }
 }

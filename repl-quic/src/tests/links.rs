@@ -1,5 +1,6 @@
 //! Objects over links that carry less than is wanted.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -76,7 +77,8 @@ impl Sea {
         self.quic.transmit(&mut self.server, now).expect("the wire works");
         for Sailor { client, quic, delays_ms } in &mut self.sailors {
             quic.receive(client, now).expect("the wire works");
-            let changed: Vec<_> = client.changes::<Ship>().map(|change| change.object).collect();
+            let updates = std::iter::from_fn(|| client.poll_update());
+            let changed: BTreeSet<_> = updates.filter_map(|update| update.cast::<Ship>()).collect();
             let written = changed.into_iter().filter_map(|ship| Some(client.get(ship)?.written_ms));
             delays_ms.extend(written.map(|written| now.as_millis() as u32 - written));
             client.tick(now);

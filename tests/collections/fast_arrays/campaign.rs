@@ -306,19 +306,21 @@ impl Run {
             seat.client.receive(now, delivery.bytes).expect("a packet of the server");
             seat.listener.listen(&seat.client, &self.objects);
             while let Some(event) = seat.client.poll_event() {
-                match event {
-                    ClientEvent::Despawned(gone, _) => {
-                        let number = self.objects.iter().find(|(_, object)| object.guid() == gone.guid());
+                let is_expected = matches!(event, ClientEvent::Connected | ClientEvent::Synchronized);
+                assert!(is_expected, "unexpected: {event:?}");
+            }
+            while let Some(update) = seat.client.poll_update() {
+                match update.what {
+                    UpdateKind::Despawned(_) => {
+                        let gone = update.object.guid();
+                        let number = self.objects.iter().find(|(_, object)| object.guid() == gone);
                         let number = *number.expect("an object of the server").0;
                         seat.listener.lose(number);
                         seat.local.remove(&number);
                     }
-                    ClientEvent::Connected
-                    | ClientEvent::Spawned(_)
-                    | ClientEvent::Synchronized
                     // The owners of objects change in this world, and with them the roles on clients.
-                    // `tests/client/client_view.rs` tests the events about roles.
-                    | ClientEvent::RoleChanged(_) => {}
+                    // `tests/client/client_view.rs` tests the updates of roles.
+                    UpdateKind::Spawned | UpdateKind::Changed | UpdateKind::Owner => {}
                     other => panic!("unexpected: {other:?}"),
                 }
             }

@@ -174,8 +174,8 @@ fn s148_a_late_joiner_receives_the_existing_items_and_no_removals() {
 /// Copies what a guest received since the last call to `recorded`, as a client that records itself does.
 fn record(room: &mut Room, guest: usize, recorded: &mut Bag) {
     let client = &mut room.guests[guest].client;
-    for change in client.changes::<Bag>() {
-        assert!(change.copy_to(client, recorded));
+    while let Some(update) = client.poll_update() {
+        assert!(update.copy_to(client, recorded));
     }
 }
 

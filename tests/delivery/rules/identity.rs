@@ -196,16 +196,9 @@ fn r18_a_hidden_object_is_shown_again_under_its_own_guid() {
     room.server.object(one).set_visible(id, true);
     room.settle();
     assert_eq!(copy(&room, one).a, 9);
-    let mut events = Vec::new();
-    while let Some(event) = room.guests[0].client.poll_event() {
-        events.push(event);
-    }
-    events.retain(|event| *event != ClientEvent::Synchronized);
-    let there = ClientEvent::Spawned(one.erase());
-    assert_eq!(
-        events[1..],
-        [there.clone(), ClientEvent::Despawned(one.erase(), CloseReason::Relevancy), there]
-    );
+    let out_of_sight = UpdateKind::Despawned(CloseReason::Relevancy);
+    let told = [UpdateKind::Spawned, out_of_sight, UpdateKind::Spawned];
+    assert_eq!(room.polled(0), told.map(|what| (one.erase(), what)));
 }
 
 #[test]
@@ -217,11 +210,8 @@ fn r18_destroyed_outweighs_out_of_sight() {
     room.server.despawn(one);
     room.settle();
     assert!(!room.client().contains(one));
-    let mut last = None;
-    while let Some(event) = room.guests[0].client.poll_event() {
-        last = Some(event);
-    }
-    assert_eq!(last, Some(ClientEvent::Despawned(one.erase(), CloseReason::Destroyed)));
+    let destroyed = UpdateKind::Despawned(CloseReason::Destroyed);
+    assert_eq!(room.polled(0).last(), Some(&(one.erase(), destroyed)));
 }
 
 #[test]

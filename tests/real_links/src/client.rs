@@ -3,6 +3,7 @@
 //! *Invariant:* only what comes while the server says so is measured.
 #![expect(clippy::print_stdout, reason = "the outcome")]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -85,7 +86,8 @@ impl Sailor {
             }
         }
         let clock_ms = fleet::clock_ms();
-        let changed: Vec<_> = self.client.changes::<Ship>().map(|change| change.object).collect();
+        let updates = std::iter::from_fn(|| self.client.poll_update());
+        let changed: BTreeSet<_> = updates.filter_map(|update| update.cast::<Ship>()).collect();
         let written = changed.into_iter().filter_map(|ship| Some(self.client.get(ship)?.written_ms));
         self.delays_ms.extend(written.map(|written| clock_ms.wrapping_sub(written)));
         self.client.tick(now);

@@ -41,6 +41,40 @@ fn a_client_finds_a_restarted_server_within_seconds() {
 }
 
 #[test]
+fn r18_after_a_restart_all_objects_are_told_to_go_and_those_of_the_next_server_to_come() {
+    let mut world = world_with(1, 3);
+    let parts: Vec<_> = (0..5)
+        .map(|hull| world.server.object(world.ship).spawn_subobject(Ship { hull }).expect("it exists"))
+        .collect();
+    world.run_until(|world| parts.iter().all(|&part| world.guests[0].client.contains(part)));
+    let mut old: Vec<_> = world.guests[0].told.drain(..).map(|(object, _)| object).collect();
+    assert_eq!(old.len(), 6);
+    world.restart(99);
+    let ship = world.ship;
+    for hull in 0..7 {
+        world.server.object(ship).spawn_subobject(Ship { hull }).expect("it exists");
+    }
+    world.run_until(|world| world.guests[0].told.len() >= 6 + 8);
+    world.run(Duration::from_secs(1));
+    let told = std::mem::take(&mut world.guests[0].told);
+    let (gone, came) = told.split_at(6);
+    let destroyed = UpdateKind::Despawned(CloseReason::Destroyed);
+    assert!(gone.iter().all(|(_, what)| *what == destroyed), "{gone:?}");
+    let mut gone: Vec<_> = gone.iter().map(|(object, _)| *object).collect();
+    (old.sort_unstable(), gone.sort_unstable());
+    assert_eq!(gone, old);
+    let client = &world.guests[0].client;
+    assert!(came.iter().all(|(_, what)| *what == UpdateKind::Spawned), "{came:?}");
+    let known: Vec<_> = came.iter().map(|(object, _)| *object).collect();
+    assert!(known.iter().all(|object| !old.contains(object) && client.contains(*object)));
+    assert_eq!(
+        (known.len(), client.object_info(known[0]).subobjects().count()),
+        (8, 7),
+        "the root comes first"
+    );
+}
+
+#[test]
 fn a_client_says_whether_it_tries_again_and_which_server_it_had_last() {
     let mut world = world_with(2, 8);
     let instance = world.guests[0].client.connection_info().server_instance();
@@ -180,8 +214,9 @@ fn a_session_that_the_server_gave_up_is_followed_by_another_with_the_same_object
     world.network.connect(SERVER, world.guests[0].address, LinkConditions::mobile());
     world.run_until(|world| world.is_current(0));
     assert!(world.guests[0].client.contains(ship));
-    assert!(world.guests[0].departed.iter().all(|(_, reason)| *reason == CloseReason::Relevancy));
-    assert_eq!(world.guests[0].departed.len(), 1);
+    let out_of_sight = UpdateKind::Despawned(CloseReason::Relevancy);
+    let told = [UpdateKind::Spawned, out_of_sight, UpdateKind::Spawned];
+    assert_eq!(world.guests[0].told, told.map(|what| (ship.erase(), what)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Network, PeerId};
-use repl::{Channel, CloseReason, DisconnectReason, Endpoint, EndpointConfig};
+use repl::{Channel, DisconnectReason, Endpoint, EndpointConfig};
 
 /// One step of a world.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
@@ -66,8 +66,8 @@ pub(crate) struct Guest {
     pub(crate) address: PeerId,
     /// The reason why the client's last session ended.
     pub(crate) end: Option<DisconnectReason>,
-    /// The objects that were removed on the client, and why.
-    pub(crate) departed: Vec<(ObjectRef<()>, CloseReason)>,
+    /// What the updates have told so far, without changes of properties.
+    pub(crate) told: Vec<(ObjectRef<()>, UpdateKind)>,
     /// Whether a session that ended was followed by another one.
     reconnects: bool,
 }
@@ -126,13 +126,7 @@ impl World {
             .register_message::<Hail>(Channel::Ordered)
             .register_message::<Muster>(Channel::Ordered)
             .register_message::<Banner>(Channel::Ordered);
-        self.guests.push(Guest {
-            client,
-            address: PeerId(address),
-            end: None,
-            departed: Vec::new(),
-            reconnects,
-        });
+        self.guests.push(Guest { client, address: PeerId(address), end: None, told: Vec::new(), reconnects });
         self.network.connect(SERVER, PeerId(address), self.conditions);
         self.guests.len() - 1
     }
@@ -198,8 +192,12 @@ impl World {
                         assert!(guest.reconnects || guest.end.is_none(), "a session ends once");
                         guest.end = Some(reason);
                     }
-                    ClientEvent::Despawned(object, reason) => guest.departed.push((object, reason)),
                     _ => {}
+                }
+            }
+            while let Some(update) = guest.client.poll_update() {
+                if update.what != UpdateKind::Changed {
+                    guest.told.push((update.object, update.what));
                 }
             }
         }

@@ -267,7 +267,10 @@ fn calls_on_objects_outside_of_the_server_are_polled_by_the_host() {
     server.tick(TICK);
     let mut host = server.host().expect("a host");
     let events: Vec<_> = std::iter::from_fn(|| host.poll_event()).collect();
-    assert_eq!(events[1..], [ClientEvent::Spawned(ship.erase()), ClientEvent::Synchronized]);
+    assert_eq!(events, [ClientEvent::Connected, ClientEvent::Synchronized]);
+    let updates = std::iter::from_fn(|| host.poll_update()).map(|update| (update.object, update.what));
+    let expected = [UpdateKind::Spawned, UpdateKind::Owner].map(|what| (ship.erase(), what));
+    assert_eq!(updates.collect::<Vec<_>>(), expected);
     assert!(host.get(ship).is_none(), "the server has no such object");
     let received = host.poll_call::<Ship>().expect("the call");
     assert!(matches!(host.run_call(received).map(|left| left.call), Some(ShipCall::Shake)));

@@ -13,13 +13,20 @@ struct Log {
     calls: Vec<String>,
     chat: Vec<String>,
     spawned: usize,
+    owners: usize,
+    events: Vec<ClientEvent>,
 }
 
 /// Polls everything, shoots, and says something.
 fn play(player: &mut impl LocalPlayer, log: &mut Log) {
-    while let Some(event) = player.poll_event() {
-        log.spawned += usize::from(matches!(event, ClientEvent::Spawned(_)));
+    while let Some(update) = player.poll_update() {
+        match update.what {
+            UpdateKind::Spawned => log.spawned += 1,
+            UpdateKind::Owner => log.owners += 1,
+            _ => {}
+        }
     }
+    log.events.extend(std::iter::from_fn(|| player.poll_event()));
     while let Some(received) = player.poll_call::<Hero>() {
         let Some(received) = player.run_call(received) else { continue };
         let HeroCall::OpenMenu { page } = received.call else { continue };
@@ -58,6 +65,8 @@ fn one_function_plays_for_a_client_and_for_the_host() {
         calls: vec!["menu 3".to_owned()],
         chat: vec!["welcome".to_owned()],
         spawned: 2,
+        owners: 1,
+        events: vec![ClientEvent::Connected, ClientEvent::Synchronized],
     };
     assert_eq!(hosts, expected);
     let senders: Vec<_> =

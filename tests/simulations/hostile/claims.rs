@@ -61,7 +61,7 @@ pub(super) fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut Bit
 pub(super) fn client() -> Client {
     let mut client = client_after(&[first()]);
     assert_eq!((client.objects::<Actor>().count(), client.objects::<Pebble>().count()), (1, 1));
-    while client.poll_event().is_some() {}
+    while client.poll_event().is_some() || client.poll_update().is_some() {}
     client
 }
 
@@ -299,9 +299,12 @@ fn a_run_opens_new_objects_beside_those_that_the_client_has() {
     client.receive(Duration::ZERO, &packet).unwrap();
     assert_eq!(client[known].weight, 12);
     let mut spawned = Vec::new();
-    while let Some(event) = client.poll_event() {
-        let ClientEvent::Spawned(object) = event else { panic!("{event:?}") };
-        spawned.push(object);
+    while let Some(update) = client.poll_update() {
+        match update.what {
+            UpdateKind::Spawned => spawned.push(update.object),
+            UpdateKind::Changed => assert_eq!(update.cast(), Some(known)),
+            other => panic!("{other:?}"),
+        }
     }
     let weight_of = |object: &ObjectRef<()>| {
         client

@@ -158,10 +158,11 @@ fn s212_closings_with_paths_end_only_what_they_name() {
     let mut client = client();
     let told = |client: &mut Client, sequence, slot, path: &str| {
         receive(client, sequence, |writer| close(slot, path.len(), path.as_bytes(), writer)).unwrap();
-        std::iter::from_fn(|| client.poll_event()).collect::<Vec<_>>()
+        let updates = std::iter::from_fn(|| client.poll_update());
+        updates.map(|update| (update.object, update.what)).collect::<Vec<_>>()
     };
     // Any slot may be named, whether it has an object or not. An object in the slot ends.
-    assert_eq!(told(&mut client, 1, 60, PATH), [ClientEvent::PathDestroyed(PATH.into())]);
+    assert_eq!(told(&mut client, 1, 60, PATH), [(ObjectRef::NULL, UpdateKind::PathDestroyed(PATH.into()))]);
     assert_eq!(told(&mut client, 2, 61, PATH), []);
     assert_eq!(told(&mut client, 3, 5, PATH).len(), 1);
     assert_eq!(client.objects::<Pebble>().count(), 0);
@@ -171,8 +172,11 @@ fn s212_closings_with_paths_end_only_what_they_name() {
     assert_eq!(client.placed::<Pebble>("b").map(|pebble| pebble.weight), Some(9));
     told(&mut client, 5, 8, "b");
     assert!(client.find_static::<Pebble>("b").is_some(), "another slot does not end it");
-    let events = told(&mut client, 6, 7, "whatever");
-    assert!(
-        matches!(&events[..], [ClientEvent::Unbound(..), ClientEvent::PathDestroyed(path)] if &**path == "b")
-    );
+    let updates = told(&mut client, 6, 7, "whatever");
+    let [(_, UpdateKind::Unbound(unbound)), (nothing, UpdateKind::PathDestroyed(destroyed))] = &updates[..]
+    else {
+        panic!("{updates:?}")
+    };
+    assert!(nothing.is_null());
+    assert_eq!((&**unbound, &**destroyed), ("b", "b"));
 }

@@ -52,7 +52,7 @@ fn try_packet(client: &mut Client, expected: &Shown, packet: &[u8]) -> Result<()
     }
     client.tick(Duration::from_millis(16));
     while client.poll_transmit().is_some() {}
-    while client.poll_event().is_some() {}
+    while client.poll_event().is_some() || client.poll_update().is_some() {}
     result
 }
 

@@ -254,24 +254,29 @@ impl Present {
             match event {
                 ClientEvent::Connected => assert!(is_first),
                 ClientEvent::Synchronized => synchronized += 1,
-                ClientEvent::Spawned(object) => {
-                    assert!(self.objects.insert(object.guid().expect("an object")), "{object:?} came twice");
+                other => panic!("unexpected: {other:?}"),
+            }
+        }
+        let tick = world.server.ticks();
+        while let Some(update) = world.server.host().expect("a host").poll_update() {
+            assert_eq!(update.tick, tick, "{update:?}");
+            let guid = update.object.guid().expect("an object");
+            match update.what {
+                UpdateKind::Spawned => {
+                    let parent = world.by_guid.get(&guid).and_then(|&uid| world.things[uid as usize].parent);
+                    let parent = parent.map(|parent| world.things[parent as usize].guid);
+                    let is_parent_known = parent
+                        .is_none_or(|parent| self.objects.contains(&parent) || !objects.contains(&parent));
+                    assert!(is_parent_known, "the subobject {guid:?} came before its object");
+                    assert!(self.objects.insert(guid), "{guid:?} came twice");
                 }
-                ClientEvent::Despawned(object, reason) => {
+                UpdateKind::Despawned(reason) => {
                     assert_eq!(reason, CloseReason::Destroyed);
-                    let guid = object.guid().expect("an object");
-                    assert!(self.objects.remove(&guid), "{object:?} went, but was not there");
+                    assert!(self.objects.remove(&guid), "{guid:?} went, but was not there");
                     self.torn_off.remove(&guid);
                 }
-                ClientEvent::RoleChanged(object) => {
-                    assert!(changed.insert(object.guid().expect("an object")), "{object:?} changed twice");
-                }
-                ClientEvent::TornOff(object) => {
-                    assert!(
-                        self.torn_off.insert(object.guid().expect("an object")),
-                        "{object:?} torn off twice"
-                    );
-                }
+                UpdateKind::Owner => assert!(changed.insert(guid), "{guid:?} changed twice"),
+                UpdateKind::TornOff => assert!(self.torn_off.insert(guid), "{guid:?} torn off twice"),
                 other => panic!("unexpected: {other:?}"),
             }
         }
@@ -287,9 +292,10 @@ impl Present {
         let owned: BTreeMap<Guid, bool> = objects.iter().map(|&guid| (guid, owns(world, guid))).collect();
         let before = self.owned.replace(owned).unwrap_or_default();
         let owned = self.owned.as_ref().expect("just stored");
+        // The host is told that it owns a new object.
         let differs =
-            |(guid, was): (&Guid, &bool)| owned.get(guid).is_some_and(|is| is != was).then_some(*guid);
-        assert_eq!(changed, before.iter().filter_map(differs).collect());
+            |(guid, is): (&Guid, &bool)| (*is != before.get(guid).copied().unwrap_or(false)).then_some(*guid);
+        assert_eq!(changed, owned.iter().filter_map(differs).collect());
     }
 
     /// Checks the notifies of a tick: they lead from the last values to the current ones, and each reports a

@@ -12,6 +12,7 @@ mod calls;
 mod canary;
 mod classes;
 mod extremes;
+mod follower;
 #[path = "../../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
@@ -53,6 +54,10 @@ fn run_all(seeds: impl Iterator<Item = u64>) {
     for found in [|outcome: &Outcome| outcome.secrets, |outcome: &Outcome| outcome.secrets_of_calls] {
         let is_blind = outcomes.len() > 10 && outcomes.iter().map(found).sum::<u64>() == 0;
         assert!(!is_blind, "the search for secrets finds those that may be seen");
+    }
+    let untold: u64 = outcomes.iter().map(|outcome| outcome.untold).sum();
+    if std::env::var_os("SIM_SEED").is_some() {
+        eprintln!("of {untold} objects that came and went, no update told");
     }
     let heard: u64 = outcomes.iter().map(|outcome| outcome.heard).sum();
     assert!(outcomes.len() <= 10 || heard > outcomes.len() as u64 * 10, "{heard} calls were heard");

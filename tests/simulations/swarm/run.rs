@@ -12,6 +12,7 @@ use repl::{
 
 use crate::canary::scan;
 use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Sign, Vault};
+use crate::follower::Follower;
 use crate::host::{self, HostSeat};
 use crate::ledger::hash;
 use crate::patience::Watch;
@@ -55,6 +56,8 @@ pub(crate) struct Outcome {
     /// Calls that hosts have heard, and calls of hosts that ran.
     pub(crate) of_host: [u64; 2],
     pub(crate) packets_lost: u64,
+    /// The objects that came and went while nobody polled, and of which no update told.
+    pub(crate) untold: u64,
     pub(crate) ticks: u64,
 }
 
@@ -62,6 +65,9 @@ pub(crate) struct Outcome {
 struct Seat {
     client: Client,
     witness: Witness,
+    follower: Follower,
+    /// The tick in which the client joined.
+    joined: u64,
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
@@ -116,6 +122,8 @@ pub(crate) struct Run {
     sizes: Rng,
     /// The generator for the assets of clients.
     shelving: Rng,
+    /// The generator for the followers of clients.
+    following: Rng,
     /// Packets that may arrive again: sender, receiver and bytes.
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
@@ -145,6 +153,7 @@ impl Run {
             wild: Rng::new(plan.seed).fork(12),
             sizes: Rng::new(plan.seed).fork(35),
             shelving: Rng::new(plan.seed).fork(71),
+            following: Rng::new(plan.seed).fork(73),
             kept: Vec::new(),
             packets: 0,
             is_settling: false,
@@ -204,6 +213,7 @@ impl Run {
         let difference = self.difference().map(|(_, difference, _)| difference);
         assert_eq!(difference, None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
+        let untold = self.finish_following();
         let mut steps = BTreeMap::new();
         for seat in self.seats.values() {
             for (leaf, shown) in seat.witness.steps_in_margins(&seat.client, &self.world, seat.connection) {
@@ -221,8 +231,22 @@ impl Run {
             heard: self.seats.values().map(|seat| seat.heard_calls.count()).sum(),
             of_host: self.host.as_ref().map_or([0; 2], HostSeat::counts),
             packets_lost,
+            untold,
             ticks: self.clock.ticks(),
         }
+    }
+
+    /// Polls the last updates, and checks that they have told everything. Returns how many objects came and
+    /// went while nobody polled, and of which no update told.
+    fn finish_following(&mut self) -> u64 {
+        let mut untold = 0;
+        for seat in self.seats.values_mut() {
+            seat.follower.poll(&mut seat.client, &self.world);
+            seat.follower.check_components(&seat.client);
+            let told = seat.follower.came(seat.joined);
+            untold += told.map_or(0, |told| seat.witness.arrivals() - told);
+        }
+        untold
     }
 
     /// Lets everything in flight arrive. Checks that after that only keep-alive packets are sent.
@@ -338,9 +362,17 @@ impl Run {
         let (witness, made_at) = (Witness::default(), HashMap::new());
         let (watch, is_deaf) = (Watch::new(now, 0), self.wild.chance(self.plan.extremes.deaf));
         let talks = Talks::new(self.plan.talk, self.plan.seed << 16 | u64::from(peer.0));
+        let joined = self.clock.ticks();
+        let mut follower = Follower::draw(&mut self.following, joined, self.plan.ticks);
+        if follower.polls_after_packets(joined) || follower.polls_after_tick(joined) {
+            // From now on, the client records updates.
+            assert_eq!(follower.poll(&mut client, &self.world), []);
+        }
         let seat = Seat {
             client,
             witness,
+            follower,
+            joined,
             connection,
             down,
             up,
@@ -426,6 +458,10 @@ impl Run {
         for seat in self.seats.values_mut() {
             if self.shelving.chance(self.plan.asset_arrivals) {
                 seat.witness.shelf.add_one(&mut seat.client, &mut self.shelving);
+                if seat.follower.is_immediate() {
+                    // References to the asset are filled in. This is told with the tick of the last packet.
+                    assert_eq!(seat.follower.poll(&mut seat.client, &self.world), []);
+                }
                 seat.witness.look(&mut seat.client, &self.world);
             }
         }
@@ -489,6 +525,9 @@ impl Run {
         }
         let round_trip = self.plan.round_trip();
         for seat in self.seats.values_mut() {
+            if seat.follower.polls_after_tick(tick) {
+                seat.follower.poll(&mut seat.client, &self.world);
+            }
             seat.watch.tick(now, seat.taken_by_bursts(&self.network), round_trip);
         }
     }
@@ -552,7 +591,14 @@ impl Run {
                     }
                     Err(error) => panic!("{:?} refused a packet: {error}", seat.connection),
                 }
-                for uid in seat.witness.events(&mut seat.client, &self.world, seat.connection, tick) {
+                seat.witness.events(&mut seat.client);
+                let polls = seat.follower.polls_after_packets(tick);
+                let mut news =
+                    if polls { seat.follower.poll(&mut seat.client, &self.world) } else { Vec::new() };
+                if !seat.follower.is_immediate() {
+                    news = seat.witness.look_for_news(&seat.client, &self.world);
+                }
+                for uid in seat.witness.note(news, &seat.client, &self.world, (seat.connection, tick)) {
                     if let Some(view) = self.world.views.get_mut(&seat.connection) {
                         view.lose(uid);
                     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use repl::{Client, ClientEvent, CloseReason, Guid, ObjectRef};
 
 use crate::assets::Shelf;
+use crate::follower::News;
 use crate::ledger::{Leaf, property_of};
 use crate::world::{Notified, World};
 use repl::{Condition, ConnectionId, Role};
@@ -30,6 +31,8 @@ pub(crate) struct Witness {
     destroyed: BTreeSet<Guid>,
     /// The objects that the client has had at any time, by number.
     ever: BTreeSet<u32>,
+    /// How often an object has come.
+    arrivals: u64,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
     /// The assets of the client.
@@ -39,79 +42,105 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Handles the events of a client. Returns the objects that the client has removed.
-    pub(crate) fn events(
-        &mut self,
-        client: &mut Client,
-        world: &World,
-        connection: ConnectionId,
-        tick: u64,
-    ) -> Vec<u32> {
-        let mut lost = Vec::new();
+    /// Handles the events of a client.
+    pub(crate) fn events(&mut self, client: &mut Client) {
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Connected => {
                     assert!(!std::mem::replace(&mut self.is_connected, true), "connected twice")
                 }
-                ClientEvent::Spawned(object) => {
-                    let guid = object.guid().expect("an object has a guid");
-                    let uid = *world.by_guid.get(&guid).expect("an object of the server");
-                    assert!(!self.destroyed.contains(&guid), "{guid:?} came after it was destroyed");
-                    let thing = &world.things[uid as usize];
-                    let notified = (world.kinds[thing.kind].fresh)(thing.veteran).1;
-                    let before = self.present.insert(guid, Sight { uid, since: tick, notified });
-                    let is_kept = self.kept.contains_key(&guid);
-                    assert!(before.is_none() && !is_kept, "{guid:?} came while it was there");
-                    let is_parent_known = thing.torn_off.is_some()
-                        || thing.parent.is_none_or(|parent| self.ever.contains(&parent));
-                    assert!(is_parent_known, "the subobject {guid:?} came before its object");
-                    self.ever.insert(uid);
-                    if let Some(shown) = self.shown.get_mut(&uid) {
-                        // Conditions may have hidden a property, and collections come in parts. The object
-                        // and its history begin again with the values of the archetype.
-                        let kind = &world.kinds[thing.kind];
-                        shown.retain(|path, _| {
-                            let property = property_of(*path);
-                            kind.conditions[property] == Condition::None
-                                && !kind.collections.contains(&property)
-                        });
-                    }
-                }
-                ClientEvent::TornOff(object) => {
-                    let guid = object.guid().expect("an object has a guid");
-                    let uid = self.present.remove(&guid).expect("an object that is torn off was there").uid;
-                    self.kept.insert(guid, uid);
-                    self.check_torn_off(client, world, connection, uid);
-                    lost.push(uid);
-                }
                 ClientEvent::Synchronized => {
                     assert!(!self.is_synchronized.0, "synchronized twice");
                     self.is_synchronized = (true, true);
-                }
-                ClientEvent::RoleChanged(object) => {
-                    let guid = object.guid().expect("an object has a guid");
-                    assert!(
-                        self.present.contains_key(&guid),
-                        "the role for {guid:?} changed, which is not there"
-                    );
-                }
-                ClientEvent::Despawned(object, reason) => {
-                    let guid = object.guid().expect("an object has a guid");
-                    let sight = self.present.remove(&guid).expect("an object that goes was there");
-                    lost.push(sight.uid);
-                    if reason == CloseReason::Destroyed {
-                        assert!(!world.is_alive(sight.uid), "{guid:?} is alive");
-                        self.destroyed.insert(guid);
-                    }
                 }
                 ClientEvent::UnknownAsset(path) => self.shelf.report(&path),
                 other => panic!("unexpected: {other:?}"),
             }
         }
+    }
+
+    /// Returns what happened to the objects of a client since the last time, if nobody tells: parents come
+    /// before their subobjects, and go after them.
+    pub(crate) fn look_for_news(&self, client: &Client, world: &World) -> Vec<(Guid, News)> {
+        let there: BTreeSet<Guid> = world.kinds.iter().flat_map(|kind| (kind.present)(client)).collect();
+        let is_torn_off = |guid: &&Guid| client.object_info(ObjectRef::<()>::new(**guid)).is_torn_off();
+        let is_known = |guid: &Guid| self.present.contains_key(guid) || self.kept.contains_key(guid);
+        let in_order = |guids: BTreeSet<Guid>| {
+            let mut guids: Vec<Guid> = guids.into_iter().collect();
+            guids.sort_by_key(|guid| world.by_guid[guid]);
+            guids
+        };
+        let came = in_order(there.iter().filter(|guid| !is_known(guid)).copied().collect());
+        let is_new = |guid: &&Guid| is_torn_off(guid) && !self.kept.contains_key(guid);
+        let torn_off = in_order(there.iter().filter(is_new).copied().collect());
+        let gone = self.present.keys().chain(self.kept.keys()).filter(|guid| !there.contains(guid));
+        let gone = in_order(gone.copied().collect());
+        let came = came.into_iter().map(|guid| (guid, News::Came));
+        let torn_off = torn_off.into_iter().rev().map(|guid| (guid, News::TornOff));
+        came.chain(torn_off).chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None)))).collect()
+    }
+
+    /// Records what happened to the objects of a client. Returns the objects that the client has removed.
+    pub(crate) fn note(
+        &mut self,
+        news: Vec<(Guid, News)>,
+        client: &Client,
+        world: &World,
+        (connection, tick): (ConnectionId, u64),
+    ) -> Vec<u32> {
+        let mut lost = Vec::new();
+        for (guid, news) in news {
+            match news {
+                News::Came => self.came(guid, world, tick),
+                News::TornOff => {
+                    let uid = self.present.remove(&guid).expect("an object that is torn off was there").uid;
+                    self.kept.insert(guid, uid);
+                    self.check_torn_off(client, world, connection, uid);
+                    lost.push(uid);
+                }
+                News::Gone(reason) => {
+                    let sight = self.present.remove(&guid).expect("an object that goes was there");
+                    lost.push(sight.uid);
+                    if reason == Some(CloseReason::Destroyed) {
+                        assert!(!world.is_alive(sight.uid), "{guid:?} is alive");
+                        self.destroyed.insert(guid);
+                    }
+                }
+            }
+        }
         lost
     }
 
-    /// Checks an object that the client was told is torn off: the client sees it, has authority over it, and
+    fn came(&mut self, guid: Guid, world: &World, tick: u64) {
+        let uid = *world.by_guid.get(&guid).expect("an object of the server");
+        assert!(!self.destroyed.contains(&guid), "{guid:?} came after it was destroyed");
+        let thing = &world.things[uid as usize];
+        let notified = (world.kinds[thing.kind].fresh)(thing.veteran).1;
+        let before = self.present.insert(guid, Sight { uid, since: tick, notified });
+        let is_kept = self.kept.contains_key(&guid);
+        assert!(before.is_none() && !is_kept, "{guid:?} came while it was there");
+        let is_parent_known =
+            thing.torn_off.is_some() || thing.parent.is_none_or(|parent| self.ever.contains(&parent));
+        assert!(is_parent_known, "the subobject {guid:?} came before its object");
+        self.ever.insert(uid);
+        self.arrivals += 1;
+        if let Some(shown) = self.shown.get_mut(&uid) {
+            // Conditions may have hidden a property, and collections come in parts. The object and its
+            // history begin again with the values of the archetype.
+            let kind = &world.kinds[thing.kind];
+            shown.retain(|path, _| {
+                let property = property_of(*path);
+                kind.conditions[property] == Condition::None && !kind.collections.contains(&property)
+            });
+        }
+    }
+
+    /// Returns how many objects the client was seen to get.
+    pub(crate) fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Checks an object that is torn off now: the client sees it, has authority over it, and
     /// has its last state and its subobjects.
     fn check_torn_off(&self, client: &Client, world: &World, connection: ConnectionId, uid: u32) {
         let thing = &world.things[uid as usize];

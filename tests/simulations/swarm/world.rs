@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
 use repl::tools::ViewFlags;
-use repl::{ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
+use repl::{
+    ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server, Update,
+};
 
 use crate::assets;
 use crate::canary::Canary;
@@ -42,6 +44,15 @@ pub(crate) struct Kind {
     pub(crate) place: fn(&Server, Guid) -> Option<[f32; 2]>,
     /// Returns an object with the values of its archetype.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
+    /// Returns the objects of a client, also those that were torn off.
+    pub(crate) present: fn(&Client) -> Vec<Guid>,
+    /// Returns whether the last state of a removed object can be read.
+    pub(crate) departed: fn(&Client, Guid) -> bool,
+    /// Copies the properties of an update to a component, which is made if there is none. Returns whether the
+    /// object is there.
+    pub(crate) copy: fn(&Update, &Client, &mut Option<Box<dyn Any>>) -> bool,
+    /// Returns the leaves of a component.
+    pub(crate) component: fn(&dyn Any) -> Vec<Leaf>,
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     grow: fn(&mut Server, Guid, &mut Ink<'_>),
     spawn: fn(&mut Server, Origin, u32, &mut Ink<'_>) -> ObjectRef<()>,
@@ -82,6 +93,14 @@ fn kind<T: Creature>() -> Kind {
             let object = T::archetype(veteran);
             (leaves_of(&object), object.notified())
         },
+        present: |client| client.objects::<T>().filter_map(|(object, _)| object.guid()).collect(),
+        departed: |client, guid| client.object_info(ObjectRef::<T>::new(guid)).departed().is_some(),
+        copy: |update, client, component| {
+            assert_eq!(update.cast::<T>().map(ObjectRef::erase), Some(update.object));
+            let component = component.get_or_insert_with(|| Box::new(T::default()));
+            update.copy_to(client, component.downcast_mut::<T>().expect("made by this function"))
+        },
+        component: |component| leaves_of(component.downcast_ref::<T>().expect("made by `copy`")),
         change: |server, guid, uid, property, ink| {
             if ink.rng.chance(0.2) {
                 // The scan over all objects of the class finds this change.

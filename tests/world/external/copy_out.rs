@@ -38,9 +38,9 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     let (mut room, door) = room();
     let mut component = Door { glow: 5, ..Door::default() };
     let client = &mut room.guests[0].client;
-    for change in client.changes::<Door>() {
-        assert!(change.copy_to(client, &mut component));
-    }
+    let updates: Vec<_> = std::iter::from_fn(|| client.poll_update()).collect();
+    assert_eq!(updates.iter().map(|update| &update.what).collect::<Vec<_>>(), [&UpdateKind::Spawned]);
+    assert!(updates[0].copy_to(client, &mut component));
     assert_eq!(component, Door { angle: 3, glow: 5, ..oak() });
 
     component.label = "ours".to_owned();
@@ -49,9 +49,9 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     room.server[door].marks.insert(1, 2);
     room.settle();
     let client = &mut room.guests[0].client;
-    let changes: Vec<_> = client.changes::<Door>().collect();
-    assert_eq!(changes.len(), 1);
-    assert!(changes[0].copy_to(client, &mut component));
+    let updates: Vec<_> = std::iter::from_fn(|| client.poll_update()).collect();
+    assert_eq!(updates.iter().map(|update| &update.what).collect::<Vec<_>>(), [&UpdateKind::Changed]);
+    assert!(updates[0].copy_to(client, &mut component));
     assert_eq!((component.angle, component.label.as_str(), component.glow), (4, "ours", 5));
     assert_eq!(component.keys, client[door].keys);
     assert_eq!(component.marks, client[door].marks);
@@ -61,8 +61,8 @@ fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     room.server[door].keys.sort_unstable_by(|one, other| other.cmp(one));
     room.settle();
     let client = &mut room.guests[0].client;
-    for change in client.changes::<Door>() {
-        change.copy_to(client, &mut component);
+    while let Some(update) = client.poll_update() {
+        assert!(update.copy_to(client, &mut component));
     }
     assert_eq!(component.keys.len(), 2);
     for (at, key) in component.keys.iter().enumerate() {
@@ -88,8 +88,10 @@ fn a_property_that_a_reference_waited_for_is_copied_when_it_heals() {
     room.settle();
     let mut component = Link::default();
     let copy = |client: &mut Client, component: &mut Link| {
-        for change in client.changes::<Link>().filter(|change| change.object == link) {
-            change.copy_to(client, component);
+        while let Some(update) = client.poll_update() {
+            if update.cast() == Some(link) {
+                assert!(update.copy_to(client, component));
+            }
         }
     };
     copy(&mut room.guests[0].client, &mut component);
@@ -103,10 +105,10 @@ fn a_property_that_a_reference_waited_for_is_copied_when_it_heals() {
 #[test]
 fn nothing_is_copied_of_a_missing_object() {
     let (mut room, door) = room();
-    let changes: Vec<_> = room.guests[0].client.changes::<Door>().collect();
+    let updates: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_update()).collect();
     room.server.despawn(door);
     room.settle();
     let mut component = Door::default();
-    assert!(!changes[0].copy_to(room.client(), &mut component));
+    assert!(!updates[0].copy_to(room.client(), &mut component));
     assert_eq!(component, Door::default());
 }

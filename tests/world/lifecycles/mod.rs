@@ -48,11 +48,6 @@ fn one_pawn(guests: usize) -> (Room, ObjectRef<Pawn>) {
     Room::furnished(ServerConfig::default(), pawns, guests, |server| server.spawn(pawn(1)))
 }
 
-/// Returns the events of a guest since the last call.
-fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
-    std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
-}
-
 /// Returns the health of a pawn on a client, if the client has the pawn.
 fn health(room: &Room, guest: usize, pawn: ObjectRef<Pawn>) -> Option<u32> {
     room.guests[guest].client.get(pawn).map(|pawn| pawn.health)

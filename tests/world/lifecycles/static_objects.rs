@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl::{Audience, CloseReason, Placed, Relevancy, StaticSpawnError};
+use repl::{Audience, Placed, Relevancy, StaticSpawnError};
 
 use super::*;
 use crate::support::Packets;
@@ -92,6 +92,16 @@ fn path() -> Arc<str> {
     Arc::from(PATH)
 }
 
+/// The update of a placed object whose path is destroyed. The client may never have had the server's object.
+fn destroyed(path: Arc<str>) -> (ObjectRef<()>, UpdateKind) {
+    (ObjectRef::NULL, UpdateKind::PathDestroyed(path))
+}
+
+/// Returns the events of a guest that were not polled yet.
+fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
+    std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
+}
+
 /// Returns whether a path is written in a packet, at any bit.
 fn has_path(packet: &[u8], path: &str) -> bool {
     let bit = |bytes: &[u8], at: usize| bytes[at / 8] >> (at % 8) & 1;
@@ -108,7 +118,7 @@ fn have_path(packets: &[Vec<u8>]) -> usize {
 fn s199_a_placed_object_gets_the_values_of_the_server_and_keeps_its_own_fields() {
     let (mut room, object) = room_with(with_door, 2);
     for guest in 0..2 {
-        assert!(events(&mut room, guest).contains(&ClientEvent::Bound(object.erase(), path())));
+        assert!(room.polled(guest).contains(&(object.erase(), UpdateKind::Bound(path()))));
         assert_equal(&room, guest, object);
         let client = &room.guests[guest].client;
         assert_eq!((client[object].mesh, client[object].key), (1, 5), "what is not sent stays");
@@ -141,10 +151,10 @@ fn s199_a_placed_object_gets_the_values_of_the_server_and_keeps_its_own_fields()
 #[test]
 fn s199_a_path_nobody_placed_is_an_object_like_any_other_until_it_is_placed() {
     let (mut room, object) = room_with(classes, 1);
-    let happened = events(&mut room, 0);
-    let spawned = happened.iter().position(|event| *event == ClientEvent::Spawned(object.erase()));
+    let happened = room.polled(0);
+    let spawned = happened.iter().position(|update| *update == (object.erase(), UpdateKind::Spawned));
     let unknown =
-        happened.iter().position(|event| *event == ClientEvent::UnknownPath(object.erase(), path()));
+        happened.iter().position(|update| *update == (object.erase(), UpdateKind::UnknownPath(path())));
     assert!(spawned.is_some() && spawned.map(|at| at + 1) == unknown, "{happened:?}");
     assert_equal(&room, 0, object);
     let client = &mut room.guests[0].client;
@@ -159,7 +169,7 @@ fn s199_a_path_nobody_placed_is_an_object_like_any_other_until_it_is_placed() {
     let id = room.guests[0].id;
     room.server.object(object).set_visible(id, false);
     room.settle();
-    assert_eq!(events(&mut room, 0), [ClientEvent::Unbound(object.erase(), path())]);
+    assert_eq!(room.polled(0), [(object.erase(), UpdateKind::Unbound(path()))]);
     let client = &room.guests[0].client;
     let kept = client.placed::<Door>(PATH).expect("it waits");
     assert_eq!((kept.mesh, kept.code, client.contains(object)), (6, 4, false));
@@ -172,7 +182,7 @@ fn s199_a_path_with_an_object_of_another_class_is_unknown() {
         assert_eq!(client.statics().place(PATH, pawn(3)), Placed::Waiting);
     };
     let (mut room, object) = room_with(register, 1);
-    assert!(events(&mut room, 0).contains(&ClientEvent::UnknownPath(object.erase(), path())));
+    assert!(room.polled(0).contains(&(object.erase(), UpdateKind::UnknownPath(path()))));
     let client = &mut room.guests[0].client;
     assert_eq!(client.placed::<Pawn>(PATH).map(|pawn| pawn.health), Some(3));
     assert_eq!((client.find_static::<Pawn>(PATH), client.find_static::<Door>(PATH)), (None, Some(object)));
@@ -296,7 +306,7 @@ fn s199_s200_another_session_binds_what_is_placed_again() {
     room.enter();
     assert_eq!(room.guests[0].client.statics().place("level1/gone", other_door(2)), Placed::Waiting);
     room.settle();
-    events(&mut room, 0);
+    room.polled(0);
     // Nothing arrives until both sides end the session. Then the client connects again by itself.
     for _ in 0..150 {
         room.wait(Duration::from_millis(84));
@@ -314,16 +324,16 @@ fn s199_s200_another_session_binds_what_is_placed_again() {
         for packet in packets {
             drop(room.guests[0].client.receive(room.now, &packet));
         }
-        happened.extend(events(&mut room, 0));
-        if happened.contains(&ClientEvent::PathDestroyed("level1/gone".into())) {
+        happened.extend(room.polled(0));
+        if happened.contains(&destroyed("level1/gone".into())) {
             break;
         }
     }
-    let at = |wanted: ClientEvent| happened.iter().rposition(|event| *event == wanted).expect("it happened");
+    let at = |wanted| happened.iter().rposition(|update| *update == wanted).expect("it happened");
     let (unbound, bound) =
-        (at(ClientEvent::Unbound(object.erase(), path())), at(ClientEvent::Bound(object.erase(), path())));
+        (at((object.erase(), UpdateKind::Unbound(path()))), at((object.erase(), UpdateKind::Bound(path()))));
     assert!(unbound < bound, "{happened:?}");
-    at(ClientEvent::Unbound(gone.erase(), "level1/gone".into()));
+    at((gone.erase(), UpdateKind::Unbound("level1/gone".into())));
     room.settle();
     assert_equal(&room, 0, object);
     assert_eq!((room.client()[object].mesh, room.client().contains(gone)), (1, false));
@@ -379,10 +389,10 @@ fn s201_references_to_a_static_object_resolve_when_it_is_bound() {
 fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_it_again() {
     let (mut room, object) = room_with(with_door, 1);
     let id = room.guests[0].id;
-    events(&mut room, 0);
+    room.polled(0);
     room.server.object(object).set_visible(id, false);
     room.settle();
-    assert_eq!(events(&mut room, 0), [ClientEvent::Unbound(object.erase(), path())]);
+    assert_eq!(room.polled(0), [(object.erase(), UpdateKind::Unbound(path()))]);
     let client = &mut room.guests[0].client;
     assert!(!client.contains(object) && client.objects::<Door>().count() == 0);
     assert_eq!(client.object_info(object).departed(), None);
@@ -396,7 +406,7 @@ fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_i
     room.server[object].bolts.remove(0);
     room.server.object(object).set_visible(id, true);
     room.settle();
-    assert_eq!(events(&mut room, 0), [ClientEvent::Bound(object.erase(), path())]);
+    assert_eq!(room.polled(0), [(object.erase(), UpdateKind::Bound(path()))]);
     assert_eq!((room.client()[object].mesh, room.client()[object].code), (2, 5));
     assert_eq!((&room.client()[object].dents, &room.server[object].dents), (&vec![7, 8], &vec![7, 8]));
 }
@@ -404,14 +414,14 @@ fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_i
 #[test]
 fn s199_what_is_no_longer_placed_stays_as_an_object_of_the_server() {
     let (mut room, object) = room_with(with_door, 1);
-    events(&mut room, 0);
+    room.polled(0);
     let client = &mut room.guests[0].client;
     assert_eq!(client.statics().remove::<Door>(PATH), None);
     assert!(client.contains(object) && client.placed::<Door>(PATH).is_none());
     let id = room.guests[0].id;
     room.server.object(object).set_visible(id, false);
     room.settle();
-    assert_eq!(events(&mut room, 0), [ClientEvent::Despawned(object.erase(), CloseReason::Relevancy)]);
+    assert_eq!(room.polled(0), [(object.erase(), UpdateKind::Despawned(CloseReason::Relevancy))]);
 }
 
 #[test]
@@ -442,7 +452,7 @@ fn s210_a_static_object_that_is_torn_off_leaves_its_path() {
     // Who joins later is told that the path is destroyed.
     room.enter();
     room.settle();
-    assert!(events(&mut room, 1).contains(&ClientEvent::PathDestroyed(path())));
+    assert!(room.polled(1).contains(&destroyed(path())));
 }
 
 #[test]
@@ -472,7 +482,7 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
     let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
     room.server.object(object).set_visible(ids[1], false);
     room.settle();
-    (0..3).for_each(|guest| drop(events(&mut room, guest)));
+    (0..3).for_each(|guest| drop(room.polled(guest)));
     // The third client's object is on its way out when it is destroyed.
     room.server.object(object).set_visible(ids[2], false);
     let closing = room.tick();
@@ -482,10 +492,9 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
     room.enter();
     room.settle();
     for guest in 0..4 {
-        let happened = events(&mut room, guest);
-        let (unbound, destroyed) =
-            (ClientEvent::Unbound(object.erase(), path()), ClientEvent::PathDestroyed(path()));
-        let told = happened.iter().filter(|event| **event == destroyed).count();
+        let happened = room.polled(guest);
+        let (unbound, destroyed) = ((object.erase(), UpdateKind::Unbound(path())), destroyed(path()));
+        let told = happened.iter().filter(|update| **update == destroyed).count();
         assert_eq!(told, 1, "guest {guest}: {happened:?}");
         assert_eq!(happened.contains(&unbound), matches!(guest, 0 | 2), "guest {guest}: {happened:?}");
         let client = &mut room.guests[guest].client;
@@ -524,10 +533,10 @@ fn s212_a_late_joiner_is_told_again_until_it_acknowledges_and_has_not_joined_bef
     }
     assert_eq!(sent, 3, "it is sent again after each loss");
     assert!(happened.contains(&ClientEvent::Connected) && !happened.contains(&ClientEvent::Synchronized));
+    assert!(!room.polled(1).contains(&destroyed(path())), "its packets were lost");
     room.settle();
-    let happened = events(&mut room, 1);
-    let news = [ClientEvent::PathDestroyed(path()), ClientEvent::Synchronized];
-    assert!(news.iter().all(|news| happened.contains(news)), "{happened:?}");
+    assert_eq!(room.polled(1).iter().filter(|update| **update == destroyed(path())).count(), 1);
+    assert!(events(&mut room, 1).contains(&ClientEvent::Synchronized));
     for _ in 0..100 {
         room.acknowledge();
         for (guest, packets) in room.tick().into_iter().enumerate() {
@@ -546,8 +555,8 @@ fn s212_who_places_an_object_after_the_news_learns_it_then() {
     for guest in 0..2 {
         let client = &mut room.guests[guest].client;
         assert_eq!(client.statics().place(PATH, other_door(1)), Placed::Destroyed, "guest {guest}");
-        let happened = events(&mut room, guest);
-        assert!(!happened.contains(&ClientEvent::PathDestroyed(path())), "nothing was placed");
+        let happened = room.polled(guest);
+        assert!(!happened.contains(&destroyed(path())), "nothing was placed");
     }
     // Another object under the path is bound, and nobody is told any more that it is destroyed.
     let second = room.server.statics().spawn(PATH, door(6));
@@ -555,10 +564,10 @@ fn s212_who_places_an_object_after_the_news_learns_it_then() {
     room.enter();
     room.settle();
     for guest in 0..2 {
-        assert!(events(&mut room, guest).contains(&ClientEvent::Bound(second.erase(), path())));
+        assert!(room.polled(guest).contains(&(second.erase(), UpdateKind::Bound(path()))));
         assert_equal(&room, guest, second);
     }
-    assert!(events(&mut room, 2).contains(&ClientEvent::UnknownPath(second.erase(), path())));
+    assert!(room.polled(2).contains(&(second.erase(), UpdateKind::UnknownPath(path()))));
 }
 
 #[test]
@@ -583,9 +592,9 @@ fn s212_forgotten_paths_are_told_to_nobody_and_their_slots_are_used_again() {
     let late = room.server.statics().spawn(PATH, door(1));
     room.enter();
     room.settle();
-    let happened = events(&mut room, 1);
-    assert!(happened.contains(&ClientEvent::Bound(late.erase(), path())));
-    assert!(!happened.iter().any(|event| matches!(event, ClientEvent::PathDestroyed(_))));
+    let happened = room.polled(1);
+    assert!(happened.contains(&(late.erase(), UpdateKind::Bound(path()))));
+    assert!(!happened.iter().any(|(_, what)| matches!(what, UpdateKind::PathDestroyed(_))));
 }
 
 #[test]
@@ -625,8 +634,8 @@ fn r17_s212_an_object_under_a_path_comes_after_the_end_of_the_one_before() {
             while !late.is_empty() && (is_end || rng.chance(0.6)) {
                 let packet = late.remove(rng.below(late.len() as u64) as usize);
                 room.deliver(0, &[packet]);
-                let unknown = |event: &ClientEvent| matches!(event, ClientEvent::UnknownPath(..));
-                assert!(!events(&mut room, 0).iter().any(unknown), "seed {seed}: the path was taken");
+                let unknown = |(_, what): &(_, UpdateKind)| matches!(what, UpdateKind::UnknownPath(_));
+                assert!(!room.polled(0).iter().any(unknown), "seed {seed}: the path was taken");
                 assert!(room.client().objects::<Door>().count() <= 1, "seed {seed}");
             }
             let replies: Packets = room.replies(0).into_iter().filter(|_| !rng.chance(loss)).collect();

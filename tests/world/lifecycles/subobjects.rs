@@ -208,13 +208,13 @@ fn r22_s203_a_subobject_is_never_there_before_its_object_whatever_is_lost_and_la
 #[test]
 fn s202_s211_a_lost_end_of_an_object_removes_its_subobjects_too() {
     let (mut room, tank, turrets) = tank(1);
-    events(&mut room, 0);
+    room.polled(0);
     room.server.despawn(tank);
     room.lose_until_noticed(0);
     room.settle();
-    let mut removed = events(&mut room, 0);
+    let mut removed = room.polled(0);
     removed.sort_by_key(|event| format!("{event:?}"));
-    let destroyed = |pawn: ObjectRef<Pawn>| ClientEvent::Despawned(pawn.erase(), CloseReason::Destroyed);
+    let destroyed = |pawn: ObjectRef<Pawn>| (pawn.erase(), UpdateKind::Despawned(CloseReason::Destroyed));
     let mut expected = [tank, turrets[0], turrets[1]].map(destroyed);
     expected.sort_by_key(|event| format!("{event:?}"));
     assert_eq!(removed, expected);
@@ -308,7 +308,7 @@ fn s133_each_connection_gets_what_changed_in_subobjects_alone() {
 #[test]
 fn s210_subobjects_are_torn_off_with_their_object_and_told_first() {
     let (mut room, tank, turrets) = tank(1);
-    events(&mut room, 0);
+    room.polled(0);
     for pawn in [tank, turrets[0], turrets[1]] {
         room.server[pawn].health += 10;
     }
@@ -319,7 +319,7 @@ fn s210_subobjects_are_torn_off_with_their_object_and_told_first() {
     let all = [tank, turrets[0], turrets[1], new];
     assert_eq!(all.map(|pawn| health(&room, 0, pawn)), [Some(11), Some(12), Some(13), Some(30)]);
     assert!(all.iter().all(|&pawn| room.client().object_info(pawn).is_torn_off()));
-    assert_eq!(events(&mut room, 0).last(), Some(&ClientEvent::TornOff(tank.erase())));
+    assert_eq!(room.polled(0).last(), Some(&(tank.erase(), UpdateKind::TornOff)));
     assert_eq!(room.server.object(tank).spawn_subobject(pawn(5)), None);
 }
 

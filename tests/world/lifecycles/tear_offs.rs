@@ -1,6 +1,6 @@
 //! S210, S211: objects that are torn off.
 
-use repl::{CloseReason, Relevancy};
+use repl::Relevancy;
 
 use super::*;
 use crate::support::TICK;
@@ -11,14 +11,15 @@ fn s210_clients_keep_the_last_state_and_take_authority() {
     let owner = room.guests[0].id;
     room.server.object(corpse).set_owner(Some(owner));
     room.settle();
-    (0..2).for_each(|guest| _ = events(&mut room, guest));
+    (0..2).for_each(|guest| _ = room.polled(guest));
     room.server[corpse].health = 7;
     room.server[corpse].secret = 8;
     room.server.object(corpse).tear_off();
     room.settle();
     for guest in 0..2 {
         assert_eq!(health(&room, guest, corpse), Some(7));
-        assert_eq!(events(&mut room, guest), [ClientEvent::TornOff(corpse.erase())]);
+        let told = [UpdateKind::Changed, UpdateKind::TornOff].map(|what| (corpse.erase(), what));
+        assert_eq!(room.polled(guest), told);
         let client = &room.guests[guest].client;
         assert!(
             client.object_info(corpse).is_torn_off()
@@ -69,7 +70,7 @@ fn s210_nothing_is_sent_of_what_was_torn_off() {
 #[test]
 fn s210_the_last_state_arrives_before_the_tear_off_whatever_is_lost() {
     let (mut room, corpse) = one_pawn(1);
-    events(&mut room, 0);
+    room.polled(0);
     room.server[corpse].health = 7;
     room.server[corpse].pose = vec![1, 2, 3];
     room.server.object(corpse).tear_off();
@@ -81,7 +82,8 @@ fn s210_the_last_state_arrives_before_the_tear_off_whatever_is_lost() {
         assert!(!client.object_info(corpse).is_torn_off() || client[corpse].pose == [1, 2, 3]);
     }
     assert_eq!(health(&room, 0, corpse), Some(7));
-    assert_eq!(events(&mut room, 0), [ClientEvent::TornOff(corpse.erase())]);
+    let told = [UpdateKind::Changed, UpdateKind::TornOff].map(|what| (corpse.erase(), what));
+    assert_eq!(room.polled(0), told);
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn s210_who_does_not_see_it_never_gets_it() {
 fn s210_what_was_never_sent_is_sent_whole_and_then_torn_off() {
     for loses in [false, true] {
         let (mut room, _) = one_pawn(1);
-        events(&mut room, 0);
+        room.polled(0);
         let effect = room.server.spawn(pawn(9));
         if loses {
             room.tick();
@@ -147,8 +149,8 @@ fn s210_what_was_never_sent_is_sent_whole_and_then_torn_off() {
         }
         room.settle();
         assert_eq!(health(&room, 0, effect), Some(9), "loses {loses}");
-        let expected = [ClientEvent::Spawned(effect.erase()), ClientEvent::TornOff(effect.erase())];
-        assert_eq!(events(&mut room, 0), expected, "loses {loses}");
+        let expected = [UpdateKind::Spawned, UpdateKind::TornOff].map(|what| (effect.erase(), what));
+        assert_eq!(room.polled(0), expected, "loses {loses}");
     }
 }
 
@@ -221,7 +223,7 @@ fn s210_a_client_keeps_what_is_despawned_before_it_was_told() {
     room.server.despawn(corpse);
     room.settle();
     assert_eq!(health(&room, 0, corpse), Some(2));
-    assert_eq!(events(&mut room, 0).last(), Some(&ClientEvent::TornOff(corpse.erase())));
+    assert_eq!(room.polled(0).last(), Some(&(corpse.erase(), UpdateKind::TornOff)));
 }
 
 #[test]
@@ -244,19 +246,21 @@ fn s211_a_tear_off_that_may_have_arrived_stays_one_when_the_object_is_destroyed(
 }
 
 #[test]
-fn s210_what_arrived_last_is_in_the_changes_after_the_tear_off() {
+fn s210_what_arrived_last_is_told_before_the_tear_off_and_can_be_copied_after_it() {
     let (mut room, corpse) = one_pawn(1);
-    assert_eq!(room.guests[0].client.changes::<Pawn>().count(), 1);
+    assert_eq!(room.polled(0), [(corpse.erase(), UpdateKind::Spawned)]);
     room.server[corpse].health = 7;
     room.server.object(corpse).tear_off();
     room.settle();
     let client = &mut room.guests[0].client;
-    let changes: Vec<_> = client.changes::<Pawn>().collect();
-    assert_eq!((changes.len(), changes[0].object, changes[0].is_new), (1, corpse, false));
+    let updates: Vec<_> = std::iter::from_fn(|| client.poll_update()).collect();
+    let told: Vec<_> = updates.iter().map(|update| (update.cast::<Pawn>(), &update.what)).collect();
+    assert_eq!(told, [(Some(corpse), &UpdateKind::Changed), (Some(corpse), &UpdateKind::TornOff)]);
+    assert_eq!(updates[0].properties().iter().collect::<Vec<_>>(), ["health"]);
     let mut copy = Pawn::default();
-    assert!(changes[0].copy_to(client, &mut copy));
+    assert!(updates[0].copy_to(client, &mut copy));
     assert_eq!(copy.health, 7);
-    assert_eq!(client.changes::<Pawn>().count(), 0);
+    assert!(client.poll_update().is_none());
 }
 
 #[test]
@@ -314,6 +318,7 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     let mut client =
         Client::new(ClientConfig { max_objects: SLOTS, ..ClientConfig::default() }, Session::for_tests(1));
     client.register::<Pawn>();
+    assert!(client.poll_update().is_none(), "updates are recorded from now on");
     let (id, mut now) = (server.connect(TICK), TICK);
     let mut torn_off = Vec::new();
     for round in 0..SLOTS as u32 * 3 * 12 + 20 {
@@ -344,10 +349,11 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     assert!(kept.iter().all(|object| client.object_info(*object).is_torn_off()));
     assert!(!client.contains(torn_off[0]), "the oldest go first");
     let mut despawned = 0;
-    while let Some(event) = client.poll_event() {
-        if let ClientEvent::Despawned(object, reason) = event {
+    while let Some(update) = client.poll_update() {
+        if let UpdateKind::Despawned(reason) = update.what {
             assert_eq!(reason, CloseReason::Destroyed);
-            let pawn = client.object_info(object).cast::<Pawn>().expect("it departed");
+            let pawn = client.object_info(update.object).cast::<Pawn>().expect("it departed");
+            assert_eq!(update.cast(), Some(pawn));
             assert!(client.object_info(pawn).departed().is_some());
             despawned += 1;
         }

@@ -166,13 +166,11 @@ fn s191_what_leaves_the_area_is_closed_and_what_comes_back_is_whole() {
     room.server[object].position = [300.0, 0.0];
     room.settle();
     assert!(!has(&room, 0, object));
-    let mut closes = Vec::new();
-    while let Some(event) = room.guests[0].client.poll_event() {
-        if let ClientEvent::Despawned(reference, reason) = event {
-            closes.push((reference == object.erase(), reason));
-        }
-    }
-    assert_eq!(closes, [(true, CloseReason::Relevancy)]);
+    let updates = room.polled(0);
+    assert_eq!(updates.first(), Some(&(object.erase(), UpdateKind::Spawned)));
+    assert_eq!(updates.last(), Some(&(object.erase(), UpdateKind::Despawned(CloseReason::Relevancy))));
+    let closes = updates.iter().filter(|(_, what)| matches!(what, UpdateKind::Despawned(_))).count();
+    assert_eq!(closes, 1);
     room.server[object].health = 77;
     room.settle();
     room.server[object].position = [10.0, 10.0];
@@ -209,9 +207,7 @@ fn gains(mut change: impl FnMut(&mut Room, ConnectionId, ObjectRef<Creature>, f3
     for step in 0..60 {
         change(&mut room, id, object, if step % 2 == 0 { -1.0 } else { 1.0 });
         room.settle();
-        while let Some(event) = room.guests[0].client.poll_event() {
-            gained += usize::from(matches!(event, ClientEvent::Spawned(_)));
-        }
+        gained += room.polled(0).iter().filter(|(_, what)| *what == UpdateKind::Spawned).count();
     }
     gained
 }

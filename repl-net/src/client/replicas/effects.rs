@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use repl_core::{HandleSet, ReferenceMap};
+use repl_core::ReferenceMap;
 
 use super::{ChangedObject, Replicas};
 use crate::client::replica::Callback;
@@ -71,7 +71,7 @@ impl Replicas {
                 if updates.is_recording()
                     && let Some(guid) = slots.known_in(slot)
                 {
-                    updates.changed((guid, 1), column.program(), &HandleSet::from_iter([handle]));
+                    updates.reread(guid, column.program(), handle);
                 }
             }
             column.reread_leaf(known.row, path, bits, &mut references);

@@ -147,13 +147,14 @@ impl Guest {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::Connected => self.session += 1,
-                ClientEvent::Spawned(object) => {
-                    let unit =
-                        self.client.object_info(object).cast::<Unit>().and_then(|unit| self.client.get(unit));
-                    self.came.extend(unit.map(|unit| unit.uid));
-                }
                 ClientEvent::Disconnected(reason) => self.end = Some(reason),
                 _ => {}
+            }
+        }
+        while let Some(update) = self.client.poll_update() {
+            if update.what == UpdateKind::Spawned {
+                let unit = update.cast::<Unit>().and_then(|unit| self.client.get(unit));
+                self.came.extend(unit.map(|unit| unit.uid));
             }
         }
     }

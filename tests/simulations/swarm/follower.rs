@@ -1,0 +1,183 @@
+//! Follows the updates of one client: which objects there are, and copies of them. Nothing else fills the
+//! model.
+//!
+//! *Invariant:* followers draw from a generator of their own, and no run depends on when they poll.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+
+use repl::sim::Rng;
+use repl::{Client, CloseReason, Guid, ObjectRef, Role, Update, UpdateKind};
+
+use crate::world::{Kind, World};
+
+/// What the updates have told is compared each time when they told more than changes of properties, and
+/// otherwise in one of so many polls.
+const COMPARISONS: u64 = 8;
+
+/// An object of which the updates have told.
+struct Followed {
+    kind: Kind,
+    parent: Option<Guid>,
+    is_owner: bool,
+    role: Option<Role>,
+    is_torn_off: bool,
+    /// A copy of the object.
+    component: Option<Box<dyn Any>>,
+}
+
+/// What happened to an object of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    Came,
+    TornOff,
+    /// The object was removed, for a reason that only an update tells.
+    Gone(Option<CloseReason>),
+}
+
+/// Polls the updates of a client, each time all of them.
+pub(crate) struct Follower {
+    /// The first tick in which it polls.
+    first: u64,
+    /// In how many ticks it polls one time. If zero, it polls after each packet.
+    interval: u64,
+    /// How often it has polled, and the tick of the last update.
+    polls: u64,
+    tick: u64,
+    objects: BTreeMap<Guid, Followed>,
+    /// How many objects the updates told to have come, and how many the client had at the first poll.
+    came: u64,
+}
+
+impl Follower {
+    /// Draws when a client that joins in this tick polls: half of the clients after each packet, and the
+    /// others seldom, or only from the middle of the run on.
+    pub(crate) fn draw(rng: &mut Rng, tick: u64, ticks: u64) -> Self {
+        let (first, interval) = match rng.below(10) {
+            0..5 => (0, 0),
+            5..8 => (tick, *rng.pick(&[7, 60, 5_000]).expect("intervals")),
+            8 => (ticks / 2, 0),
+            _ => (ticks / 2, 90),
+        };
+        Self { first, interval, polls: 0, tick: 0, objects: BTreeMap::new(), came: 0 }
+    }
+
+    /// Returns whether it polls after each packet, from the first one on.
+    pub(crate) fn is_immediate(&self) -> bool {
+        (self.first, self.interval) == (0, 0)
+    }
+
+    /// Returns whether it records from the beginning of the session on, and how many objects it was told to
+    /// have come.
+    pub(crate) fn came(&self, joined: u64) -> Option<u64> {
+        (self.first <= joined).then_some(self.came)
+    }
+
+    /// Returns whether it polls after each packet of this tick.
+    pub(crate) fn polls_after_packets(&self, tick: u64) -> bool {
+        self.interval == 0 && tick >= self.first
+    }
+
+    /// Returns whether it polls at the end of this tick.
+    pub(crate) fn polls_after_tick(&self, tick: u64) -> bool {
+        self.interval > 0
+            && tick.checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.interval))
+    }
+
+    /// Polls all updates, and checks that they have told which objects the client has. Returns what happened.
+    pub(crate) fn poll(&mut self, client: &mut Client, world: &World) -> Vec<(Guid, News)> {
+        let (mut news, mut has_turns) = (Vec::new(), false);
+        while let Some(update) = client.poll_update() {
+            has_turns |= update.what != UpdateKind::Changed;
+            news.extend(self.follow(&update, client, world));
+        }
+        self.polls += 1;
+        if has_turns || !self.is_immediate() || self.polls.is_multiple_of(COMPARISONS) {
+            self.compare(client, world);
+        }
+        news
+    }
+
+    fn follow(&mut self, update: &Update, client: &Client, world: &World) -> Option<(Guid, News)> {
+        let guid = update.object.guid().expect("only a path has no object");
+        let kind = world.kinds[world.things[world.by_guid[&guid] as usize].kind];
+        assert!(update.tick >= self.tick, "{update:?} of a tick before {}", self.tick);
+        assert!(Some(update.tick) <= client.server_tick(), "{update:?} of a tick that has not come");
+        if self.is_immediate() {
+            assert_eq!(Some(update.tick), client.server_tick(), "{update:?}");
+        }
+        self.tick = update.tick;
+        let info = client.object_info(update.object);
+        let known = self.objects.get_mut(&guid);
+        let told = match &update.what {
+            UpdateKind::Spawned => {
+                assert!(known.is_none(), "{guid:?} came while it was there");
+                let parent = info.parent().and_then(|parent| parent.guid());
+                let has_parent = parent.is_none_or(|parent| self.objects.contains_key(&parent));
+                assert!(has_parent, "the subobject {guid:?} came before its object {parent:?}");
+                let (role, component) = (info.role(), None);
+                let new = Followed { kind, parent, is_owner: false, role, is_torn_off: false, component };
+                self.objects.insert(guid, new);
+                self.came += 1;
+                Some(News::Came)
+            }
+            UpdateKind::Changed => {
+                assert!(known.is_some_and(|known| !known.is_torn_off), "{guid:?} changed");
+                assert!(update.properties().iter().next().is_some(), "a change of nothing");
+                None
+            }
+            UpdateKind::Owner => {
+                let known = known.filter(|known| !known.is_torn_off).expect("what gets an owner is there");
+                (known.is_owner, known.role) = (info.is_owner(), info.role());
+                None
+            }
+            UpdateKind::TornOff => {
+                let known = known.filter(|known| !known.is_torn_off).expect("what is torn off is there");
+                (known.is_owner, known.role) = (false, Some(Role::Authority));
+                (known.is_torn_off, known.parent) = (true, None);
+                Some(News::TornOff)
+            }
+            UpdateKind::Despawned(reason) => {
+                assert!(known.is_some(), "{guid:?} goes, and was not there");
+                assert!((kind.departed)(client, guid), "the last state of {guid:?} can be read");
+                self.objects.remove(&guid);
+                let child = self.objects.iter().find(|(_, other)| other.parent == Some(guid));
+                assert!(
+                    child.is_none(),
+                    "{guid:?} goes before its subobject {:?}",
+                    child.map(|(guid, _)| guid)
+                );
+                Some(News::Gone(Some(*reason)))
+            }
+            other => panic!("unexpected: {other:?}"),
+        };
+        if let UpdateKind::Spawned | UpdateKind::Changed = update.what
+            && let Some(known) = self.objects.get_mut(&guid)
+        {
+            let is_copied = (kind.copy)(update, client, &mut known.component);
+            assert_eq!(is_copied, client.contains(update.object), "{guid:?} is copied if it is there");
+        }
+        told.map(|news| (guid, news))
+    }
+
+    /// Checks that the updates have told everything: which objects the client has, and its role for each.
+    fn compare(&self, client: &Client, world: &World) {
+        let there: BTreeSet<Guid> = world.kinds.iter().flat_map(|kind| (kind.present)(client)).collect();
+        assert!(there.iter().eq(self.objects.keys()), "{there:?}, told {:?}", self.objects.keys());
+        for (&guid, known) in &self.objects {
+            let info = client.object_info(ObjectRef::<()>::new(guid));
+            let of_client = (info.is_owner(), info.role(), info.is_torn_off());
+            assert_eq!(of_client, (known.is_owner, known.role, known.is_torn_off), "{guid:?}");
+            assert_eq!(info.parent().and_then(|parent| parent.guid()), known.parent, "{guid:?}");
+        }
+    }
+
+    /// Checks that the copies have the values of the client's objects.
+    pub(crate) fn check_components(&self, client: &Client) {
+        for (&guid, known) in &self.objects {
+            let component = known.component.as_ref().expect("a copy of an object that is there");
+            let copied = (known.kind.component)(&**component);
+            assert_eq!(Some(copied), (known.kind.replica)(client, guid), "the copy of {guid:?}");
+        }
+    }
+}
