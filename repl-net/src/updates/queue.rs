@@ -128,22 +128,22 @@ impl Updates {
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
-        let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
-        let mut later: HashMap<ObjectRef<()>, HandleSet> = HashMap::new();
-        for mut entry in entries.into_iter().rev() {
-            if entry.what == UpdateKind::Changed {
-                // The later change takes the properties. An earlier one is left without any.
-                let handles = std::mem::take(&mut entry.handles);
-                later.entry(entry.objects.0).or_default().union(&handles);
+        let mut entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
+        let mut last = HashMap::new();
+        for at in (0..entries.len()).rev() {
+            let entry = entries.get_mut(at).filter(|entry| entry.what == UpdateKind::Changed);
+            let Some((object, handles)) =
+                entry.map(|entry| (entry.objects.0, std::mem::take(&mut entry.handles)))
+            else {
+                continue;
+            };
+            if let Some(last) = entries.get_mut(*last.entry(object).or_insert(at)) {
+                last.handles.union(&handles);
             }
-            self.queue.push_front(entry);
         }
-        for entry in self.queue.iter_mut().rev().filter(|entry| entry.what == UpdateKind::Changed) {
-            entry.handles = later.remove(&entry.objects.0).unwrap_or_default();
-        }
-        self.queue.retain(|entry| entry.what != UpdateKind::Changed || !entry.handles.is_empty());
-        let packet = std::mem::replace(&mut self.queue, before);
-        self.queue.extend(packet);
+        entries.retain(|entry| entry.what != UpdateKind::Changed || !entry.handles.is_empty());
+        self.queue = before;
+        self.queue.extend(entries);
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or
