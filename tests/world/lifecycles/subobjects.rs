@@ -130,7 +130,7 @@ fn held(room: &Room, guest: usize, parts: &[ObjectRef<Part>]) -> Vec<bool> {
 }
 
 #[test]
-fn r22_r17_families_that_fill_many_packets_come_whole_to_all_who_see_them_alike() {
+fn r22_families_that_fill_many_packets_come_whole_to_all_who_see_them_alike() {
     for seed in 0..10 {
         let mut rng = repl::sim::Rng::new(seed);
         let (mut room, first) =
