@@ -72,14 +72,14 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
+    /// Records that the packet creates objects on the client that were pending spawns.
+    pub(crate) fn open(&mut self, opened: Cohort) {
+        add(&mut self.opened, opened);
+    }
+
     /// Records that the packet removes objects from the client.
     pub(crate) fn close(&mut self, closed: Cohort) {
-        match self.closed.last_mut() {
-            Some(last) if (last.word, last.generation) == (closed.word, closed.generation) => {
-                last.mask |= closed.mask;
-            }
-            _ => self.closed.push(closed),
-        }
+        add(&mut self.closed, closed);
     }
 
     /// Returns the changelists of values that the packet contains for the object in `slot` and that others
@@ -114,6 +114,14 @@ impl Contents {
                 visit(sent.slot, sent.generation, list);
             }
         }
+    }
+}
+
+/// Adds objects to a list, together with the last ones if they are alike.
+fn add(cohorts: &mut Vec<Cohort>, more: Cohort) {
+    match cohorts.last_mut() {
+        Some(last) if (last.word, last.generation) == (more.word, more.generation) => last.mask |= more.mask,
+        _ => cohorts.push(more),
     }
 }
 
@@ -173,7 +181,7 @@ impl Record for Contents {
     }
 
     fn late(&self) -> Vec<Late> {
-        // Runs of openings in the same word have an entry each.
+        // Openings that were written one after the other may be in the same word again later.
         let mut opened: BTreeMap<(usize, NonZeroU32), u64> = BTreeMap::new();
         let mut add = |word, generation, mask| *opened.entry((word, generation)).or_default() |= mask;
         self.opened.iter().for_each(|opened| add(opened.word, opened.generation, opened.mask));

@@ -70,13 +70,10 @@ impl Forest {
         node.parent.is_none() && node.first_child.is_none()
     }
 
-    /// Returns which objects in a word are below or above another object, as a mask.
-    pub(crate) fn related_in(&self, word: usize) -> u64 {
-        if self.below == 0 {
-            return 0;
-        }
-        let first = (word as u32).saturating_mul(64);
-        (0..64).filter(|bit| !self.is_alone(first.saturating_add(*bit))).fold(0, |mask, bit| mask | 1 << bit)
+    /// Returns whether no object is below another one.
+    #[inline]
+    pub(crate) fn is_flat(&self) -> bool {
+        self.below == 0
     }
 
     /// Returns the objects directly below an object, in the order in which they came there.
@@ -196,10 +193,9 @@ mod tests {
     fn whoever_is_above_or_below_another_is_related() {
         let mut forest = Forest::default();
         forest.set(70, Some(3));
-        assert_eq!((forest.related_in(0), forest.related_in(1), forest.related_in(2)), (1 << 3, 1 << 6, 0));
-        assert!(forest.is_alone(4) && !forest.is_alone(3) && !forest.is_alone(70));
+        assert!(forest.is_alone(4) && !forest.is_alone(3) && !forest.is_alone(70) && !forest.is_flat());
         forest.remove(3);
-        assert_eq!((forest.related_in(0), forest.related_in(1)), (0, 0));
+        assert!(forest.is_alone(3) && forest.is_alone(70) && forest.is_flat());
     }
 
     #[test]

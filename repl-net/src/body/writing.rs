@@ -47,6 +47,10 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
+    /// Begins the opening of one object, for which the caller has [made room](Outbox::make_room). The caller
+    /// must then [append](Self::append) the values of the object.
+    fn opening(&mut self, slot: u32, run_header: &RunHeader<'_>);
+
     /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
     /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
     /// empty packet is too small for one object. Returns `None` if the limits of the connection do not allow
@@ -134,6 +138,10 @@ impl WriteState for Outbox<State> {
         write_entry(body, SegmentKind::Close, gap_order, slot, write);
     }
 
+    fn opening(&mut self, slot: u32, run_header: &RunHeader<'_>) {
+        write_run(self.body(), slot, 1, run_header);
+    }
+
     fn run(
         &mut self,
         first: u32,
@@ -160,14 +168,7 @@ impl WriteState for Outbox<State> {
             fits
         };
         let count = sizes.take_while(fits).count() as u32;
-        let Body { record, body, writer } = self.body();
-        let generation = run_header.origin.generation;
-        let masks = masks_between(first, first + count);
-        record.opened.extend(masks.map(|(word, mask)| Cohort { word, mask, generation }));
-        if !body.segment.accepts(SegmentKind::Open, first) {
-            body.segment.begin_openings(first, writer);
-        }
-        body.segment.run(first, count, run_header, writer);
+        write_run(self.body(), first, count, run_header);
         Some(count)
     }
 
@@ -180,6 +181,19 @@ impl WriteState for Outbox<State> {
 fn is_copying(outbox: &Outbox<State>, table: &Arc<Table>) -> bool {
     outbox.body_writer().segment.is_table()
         && outbox.record().is_some_and(|contents| contents.copied.ends_with(table))
+}
+
+/// Begins a run of openings of pending spawns, and records them.
+fn write_run(body: Body<'_, State>, first: u32, count: u32, run_header: &RunHeader<'_>) {
+    let Body { record, body, writer } = body;
+    let generation = run_header.origin.generation;
+    for (word, mask) in masks_between(first, first + count) {
+        record.open(Cohort { word, mask, generation });
+    }
+    if !body.segment.accepts(SegmentKind::Open, first) {
+        body.segment.begin_openings(first, writer);
+    }
+    body.segment.run(first, count, run_header, writer);
 }
 
 fn write_entry(

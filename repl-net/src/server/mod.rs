@@ -333,8 +333,9 @@ impl Server {
                     peer.connection.copies.show_newborn(&mut self.world, slot, is_alike);
                 }
             }
-            if let Some(parent) = parent {
-                self.give(slot, self.world.store.objects[parent as usize].owner());
+            let owner = parent.and_then(|parent| self.world.store.objects[parent as usize].owner());
+            if owner.is_some() {
+                self.give(slot, owner);
             }
         }
         Ok(reference)

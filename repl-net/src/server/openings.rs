@@ -15,8 +15,9 @@ use repl_core::{BitSlice, BitWriter, Changelist, ConditionMasks, HandleSet, Rows
 use super::column::Column;
 use super::part_size::LEAST_NEW_BITS;
 use super::world::World;
-use crate::body::segment::{LEAST_RUN_BITS, Origin};
+use crate::body::segment::{LEAST_RUN_BITS, Origin, RunHeader};
 use crate::body::slot_set::{SlotSet, bits};
+use crate::session::classes::ClassList;
 
 /// The cache is cleared if outdated openings take more than this many bits, and also more bits than the valid
 /// openings.
@@ -61,8 +62,38 @@ pub(crate) struct OpeningHeader {
     pub(crate) handles: HandleSet,
 }
 
+/// For so many classes, how to write their openings is kept.
+const MOST_FORMS: usize = 16;
+
 /// For so many sets of properties of a class, how to write them is kept.
 const MOST_WAYS: usize = 16;
+
+/// The forms of the classes whose objects were written last, because objects and their subobjects have the
+/// same classes again and again.
+#[derive(Default)]
+struct Forms<'a> {
+    /// At most [`MOST_FORMS`], each of another class.
+    forms: Vec<Form<'a>>,
+    /// The index of the form that was chosen last.
+    last: usize,
+}
+
+impl<'a> Forms<'a> {
+    /// Returns the form of a class. If it is not there, `make` makes it. If there are too many, it replaces
+    /// the one after the last.
+    fn choose(&mut self, class: u16, make: impl FnOnce() -> Form<'a>) -> &mut Form<'a> {
+        if let Some(known) = self.forms.iter().position(|form| form.class == class) {
+            self.last = known;
+        } else if self.forms.len() < MOST_FORMS {
+            self.last = self.forms.len();
+            self.forms.push(make());
+        } else {
+            self.last = (self.last + 1) % MOST_FORMS;
+            self.forms[self.last] = make();
+        }
+        &mut self.forms[self.last]
+    }
+}
 
 /// How the openings of one class are written. It is kept from object to object, because neighbours mostly
 /// have the same class.
@@ -215,19 +246,35 @@ impl OpeningCache {
     /// `is_far` says whether they are for connections that are far from the objects. It is the same in all
     /// calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
-        let mut form: Option<Form<'_>> = None;
-        for &slot in slots {
+        let (mut forms, mut left) = (Forms::default(), slots);
+        while let Some(&first) = left.first() {
+            let class = world.store.occupant(first).class;
+            let form = forms.choose(class, || Form::new(class, wire(class), world.store.column(class)));
+            left = self.write_alike(left, world, is_far, form);
+        }
+        self.values.finish();
+    }
+
+    /// Encodes the openings of the first objects in `slots`, which have the class of `form`, unless they are
+    /// already in the cache. Returns the slots from the first object of another class on.
+    #[inline]
+    fn write_alike<'s>(
+        &mut self,
+        slots: &'s [u32],
+        world: &World,
+        is_far: bool,
+        form: &mut Form<'_>,
+    ) -> &'s [u32] {
+        for (at, &slot) in slots.iter().enumerate() {
             if self.written.contains(slot) {
                 continue;
             }
-            let class = world.store.occupant(slot).class;
-            let form = match &mut form {
-                Some(form) if form.class == class => form,
-                other => other.insert(Form::new(class, wire(class), world.store.column(class))),
-            };
+            if world.store.occupant(slot).class != form.class {
+                return &slots[at..];
+            }
             self.write_object(slot, world, is_far, form);
         }
-        self.values.finish();
+        &[]
     }
 
     /// Encodes the opening of an object. `form` is how the opening of another object of the class was
@@ -333,7 +380,18 @@ impl<'a> Written<'a> {
     }
 }
 
-impl OpeningRun<'_> {
+impl<'a> OpeningRun<'a> {
+    /// Returns the header of the run in a packet.
+    pub(crate) fn run_header(&self, world: &World, classes: &ClassList) -> RunHeader<'a> {
+        RunHeader {
+            origin: self.header.origin,
+            handles: &self.header.handles,
+            count: world.store.column(self.header.class).program().handles(),
+            classes: classes.len(),
+            name: None,
+        }
+    }
+
     /// Returns how many bits the values of each object of the run take.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.entries.iter().map(|entry| entry.bits as usize)

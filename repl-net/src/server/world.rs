@@ -340,17 +340,6 @@ impl World {
         self.marks.tearing_off.push(slot);
     }
 
-    /// Returns the objects in a word that are opened one by one, as a mask: objects with parents or
-    /// subobjects come with their families, and static objects have paths.
-    pub(crate) fn opened_alone_in(&self, word: usize) -> u64 {
-        self.subobjects.related_in(word) | self.paths.in_word(word)
-    }
-
-    /// Returns whether an object is [opened alone](Self::opened_alone_in).
-    pub(crate) fn is_opened_alone(&self, slot: u32) -> bool {
-        !self.subobjects.is_alone(slot) || self.paths.is_static(slot)
-    }
-
     /// Returns an object and all its subobjects that exist. Each comes before those below it.
     pub(crate) fn with_subobjects(&self, slot: u32) -> Vec<u32> {
         let mut all = self.subobjects.with_descendants(slot);

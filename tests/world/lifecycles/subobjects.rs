@@ -92,6 +92,111 @@ fn r22_an_object_and_its_subobjects_come_in_one_packet() {
     assert!(subobjects(&room, tank).is_empty());
 }
 
+/// A part of a machine. All clients see it alike, so its opening is encoded once for all.
+#[derive(Replicated, Debug, Default, Clone, PartialEq)]
+struct Part {
+    #[replicated]
+    wear: u32,
+    #[replicated]
+    labels: Vec<u32>,
+}
+
+fn parts(client: &mut Client) {
+    client.register::<Part>();
+}
+
+fn part(wear: u32) -> Part {
+    Part { wear, labels: vec![wear; 3] }
+}
+
+/// Spawns a machine with two parts, of which one has a part, too.
+fn machine(server: &mut Server, wear: u32) -> [ObjectRef<Part>; 4] {
+    let root = server.spawn(part(wear));
+    let [wheel, engine] =
+        [1, 2].map(|more| server.object(root).spawn_subobject(part(wear + more)).expect("a root"));
+    let valve = server.object(engine).spawn_subobject(part(wear + 3)).expect("an engine");
+    [root, wheel, engine, valve]
+}
+
+/// Returns which parts a client has. Their values must be those of the server.
+fn held(room: &Room, guest: usize, parts: &[ObjectRef<Part>]) -> Vec<bool> {
+    let client = &room.guests[guest].client;
+    let is_held = |&part: &ObjectRef<Part>| {
+        let copy = client.get(part);
+        assert!(copy.is_none_or(|copy| *copy == room.server[part]), "{part:?}");
+        copy.is_some()
+    };
+    parts.iter().map(is_held).collect()
+}
+
+#[test]
+fn r22_families_that_fill_many_packets_come_whole_to_all_who_see_them_alike() {
+    for seed in 0..10 {
+        let mut rng = repl::sim::Rng::new(seed);
+        let (mut room, first) =
+            Room::furnished(ServerConfig::default(), parts, 2, |server| machine(server, 1));
+        assert_eq!(held(&room, 1, &first), [true; 4]);
+        // Others are between the families, and some families have lost a part.
+        let mut families = Vec::new();
+        let mut others = Vec::new();
+        for number in 0..200 {
+            if number % 3 == 0 {
+                others.push(room.server.spawn(part(number)));
+            }
+            families.push(machine(&mut room.server, number * 10));
+            if number % 50 == 7 {
+                let [_, wheel, ..] = families[number as usize / 2];
+                room.server.despawn(wheel);
+            }
+        }
+        room.enter();
+        for _ in 0..30 {
+            for (guest, packets) in room.tick().into_iter().enumerate() {
+                let arriving: Vec<_> = packets.into_iter().filter(|_| !rng.chance(0.3)).collect();
+                for packet in &arriving {
+                    room.deliver(guest, std::slice::from_ref(packet));
+                    for family in &families {
+                        let existing: Vec<_> =
+                            family.iter().copied().filter(|part| room.server.contains(*part)).collect();
+                        let held = held(&room, guest, &existing);
+                        assert!(held.iter().all(|is_held| *is_held == held[0]), "{seed}: a whole family");
+                    }
+                }
+            }
+            room.acknowledge();
+        }
+        room.settle();
+        for guest in 0..3 {
+            let client = &room.guests[guest].client;
+            for [root, wheel, engine, valve] in &families {
+                let parent = |part: &ObjectRef<Part>| client.object_info(*part).parent();
+                assert_eq!([engine, valve].map(parent), [root, engine].map(|part| Some(part.erase())));
+                assert_eq!(client.contains(*wheel), room.server.contains(*wheel));
+            }
+            assert!(others.iter().all(|other| client.contains(*other)));
+        }
+    }
+}
+
+#[test]
+fn s202_a_new_subobject_of_what_a_client_may_not_see_is_not_seen() {
+    let (mut room, [root, _, engine, _]) =
+        Room::furnished(ServerConfig::default(), parts, 3, |server| machine(server, 1));
+    let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
+    room.server.object(root).set_visible(ids[0], false);
+    room.settle();
+    let pipe = room.server.object(engine).spawn_subobject(part(7)).expect("an engine");
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| held(&room, guest, &[root, pipe])), [[false; 2], [true; 2], [true; 2]]);
+    room.server.object(root).set_visible(ids[0], true).set_audience(Audience::Group(Group(3)));
+    room.server.connection(ids[1]).join_group(Group(3));
+    room.settle();
+    let cable = room.server.object(engine).spawn_subobject(part(8)).expect("an engine");
+    room.settle();
+    let seen = [0, 1, 2].map(|guest| held(&room, guest, &[root, pipe, cable]));
+    assert_eq!(seen, [[false; 3], [true; 3], [false; 3]]);
+}
+
 #[test]
 fn r22_a_subobject_of_an_object_that_is_on_its_way_comes_with_it_again() {
     let (mut room, _, _) = tank(1);

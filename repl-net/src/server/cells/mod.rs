@@ -14,10 +14,10 @@ mod rings;
 pub(crate) mod sight;
 pub(crate) mod strips;
 
-use std::collections::BTreeSet;
-
 use repl_core::__private::{preload, preload_all};
+use repl_core::ObjectRef;
 
+use crate::body::forest::Forest;
 use crate::body::growth::{push_with, shrink};
 use crate::body::slot_set::SlotSet;
 use area::{Area, Band, Nearness, Position};
@@ -101,8 +101,8 @@ pub(crate) struct Cells {
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,
     everyone: SlotSet,
-    /// Each object to which another one is attached, with the other one.
-    attached: BTreeSet<(u32, u32)>,
+    /// Which objects are attached to which objects.
+    attached: Forest,
 }
 
 impl Cells {
@@ -171,10 +171,18 @@ impl Cells {
         self.move_alone_to_cell(slot);
     }
 
+    /// Attaches a new object to another one, which must exist.
+    pub(crate) fn attach_new(&mut self, slot: u32, parent: ObjectRef<()>) {
+        self.places[slot as usize].relevancy = Relevancy::AttachedTo(parent);
+        self.attached.set(slot, self.parent(slot));
+        // Nothing is attached to a new object.
+        self.move_alone_to_cell(slot);
+    }
+
     /// Removes an object. Returns the objects that were attached to it, directly or through other objects.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let affected = self.release_attached(slot);
-        self.detach(slot);
+        self.attached.set(slot, None);
         // A move of the object that is still recorded then leads to no cell.
         self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
         self.move_to(slot, Home::NoCell);
@@ -183,10 +191,10 @@ impl Cells {
 
     /// Detaches the objects that are attached to an object. Returns them, and what is attached to them.
     pub(crate) fn release_attached(&mut self, slot: u32) -> Vec<u32> {
-        let orphans: Vec<u32> = self.attached_to(slot).collect();
         let mut affected = Vec::new();
+        let orphans: Vec<u32> = self.attached.children(slot).collect();
         for orphan in orphans {
-            self.attached.remove(&(slot, orphan));
+            self.attached.set(orphan, None);
             self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
             affected.extend(self.move_to_cell(orphan));
         }
@@ -285,36 +293,18 @@ impl Cells {
         &self.cells[cell as usize].members
     }
 
-    /// Returns the objects that are directly attached to an object, in ascending order of their slots.
-    fn attached_to(&self, slot: u32) -> impl Iterator<Item = u32> {
-        self.attached.range((slot, 0)..=(slot, u32::MAX)).map(|(_, attached)| *attached)
-    }
-
     /// Returns an object and all objects that are attached to it, directly or through other objects.
     pub(crate) fn with_attached(&self, slot: u32) -> Vec<u32> {
-        let (mut all, mut next) = (vec![slot], 0);
-        while let Some(&slot) = all.get(next) {
-            all.extend(self.attached_to(slot));
-            next += 1;
-        }
-        all
+        self.attached.with_descendants(slot)
     }
 
     /// Sets which connections see an object. If the object is attached to another object, the other object
     /// must exist, and must not be attached to this object. Returns the object and all objects that are
     /// attached to it.
     pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) -> Vec<u32> {
-        self.detach(slot);
         self.places[slot as usize].relevancy = relevancy;
-        if let Some(parent) = self.parent(slot) {
-            self.attached.insert((parent, slot));
-        }
+        self.attached.set(slot, relevancy.parent());
         self.move_to_cell(slot)
-    }
-
-    fn detach(&mut self, slot: u32) {
-        let Some(parent) = self.parent(slot) else { return };
-        self.attached.remove(&(parent, slot));
     }
 
     /// Returns the area of a class, and the positions, into which the caller puts the new positions of
@@ -349,7 +339,7 @@ impl Cells {
         let first = affected.len();
         let (before, after) = (self.viewers(before), self.viewers(self.home(slot)));
         affected.extend(concerned(before, after).map(|viewer| (viewer, slot)));
-        if self.attached_to(slot).next().is_some() {
+        if self.attached.children(slot).next().is_some() {
             let others = self.move_to_cell(slot);
             for at in first..affected.len() {
                 let viewer = affected[at].0;

@@ -8,7 +8,11 @@ use repl_link::parts::SEGMENT_BITS;
 use super::Connection;
 use super::context::PassContext;
 use super::objects::Phase;
-use crate::server::openings::SMALL_OPEN_BITS;
+use super::opening::opening_bits;
+use crate::body::segment::RunHeader;
+use crate::body::slot_set::{bit_of, word_of};
+use crate::body::writing::WriteState;
+use crate::server::openings::{OpeningRun, SMALL_OPEN_BITS, Written};
 
 /// How a family is opened.
 enum Together {
@@ -21,6 +25,52 @@ enum Together {
 }
 
 impl Connection {
+    /// Sends pending spawns that have parents or subobjects, each with its whole family. Their values are
+    /// shared with other clients, and their headers are for this client alone. If this is not possible, they
+    /// are no pending spawns from now on.
+    pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
+        let (families, others) = self.copies.new_families(slots, context.world);
+        others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));
+        let (broadcast, classes) = (context.broadcast, context.classes);
+        let openings = broadcast.openings(&families.concat(), false, context.world, classes);
+        let (written, values) = openings.lend();
+        for family in families {
+            let Some((openings, bits)) = self.shared_openings(&family, written, context) else {
+                family.iter().for_each(|&slot| self.copies.objects.leave_spawns(slot));
+                continue;
+            };
+            if self.link.outbox.is_exhausted() || !self.link.outbox.make_room(bits, context.now) {
+                break;
+            }
+            for (run_header, run) in openings {
+                let slot = run.first;
+                self.link.outbox.opening(slot, &run_header);
+                self.append_openings(&run, 1, written, values, context);
+                self.copies.objects.spawns_sent(word_of(slot), bit_of(slot));
+            }
+        }
+    }
+
+    /// Returns the openings of a family from the cache, and how many bits they take at most. `None` if the
+    /// family does not fit into a packet, or if one of them is too large to be sent again with each change.
+    fn shared_openings<'a>(
+        &self,
+        family: &[u32],
+        written: Written<'a>,
+        context: &PassContext<'_>,
+    ) -> Option<(Vec<(RunHeader<'a>, OpeningRun<'a>)>, usize)> {
+        let (world, most) = (context.world, self.link.outbox.capacity());
+        let (mut openings, mut sum) = (Vec::with_capacity(family.len()), 0);
+        for &slot in family {
+            let run = written.run(&[slot], most, SMALL_OPEN_BITS)?;
+            let mut run_header = run.run_header(world, context.classes);
+            run_header.origin.parent = self.copies.parent_gap(slot, world);
+            sum += opening_bits(&run_header, run.sizes().sum()) + SEGMENT_BITS;
+            openings.push((run_header, run));
+        }
+        (sum <= most).then_some((openings, sum))
+    }
+
     /// Sends the opening of an object with those of all others of its family that the client may lack. If
     /// they do not fit into one packet, the objects come one by one, each when its parent has arrived.
     pub(super) fn send_open_with_family(&mut self, slot: u32, context: &mut PassContext<'_>) {

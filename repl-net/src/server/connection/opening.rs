@@ -11,7 +11,7 @@ use super::objects::OpeningRemainder;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
 use crate::body::writing::WriteState;
-use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::openings::{OpeningRun, SMALL_OPEN_BITS, Written};
 use crate::server::part_size::LEAST_NEW_BITS;
 
 impl Connection {
@@ -79,6 +79,23 @@ impl Connection {
         }
     }
 
+    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are those
+    /// of all openings in the cache.
+    pub(super) fn append_openings(
+        &mut self,
+        run: &OpeningRun<'_>,
+        count: u32,
+        written: Written<'_>,
+        values: BitSlice<'_>,
+        context: &PassContext<'_>,
+    ) {
+        run.pieces(count as usize)
+            .filter_map(|piece| values.slice(piece))
+            .for_each(|bits| self.link.outbox.append(bits));
+        let named = written.named_assets(run.first..run.first + count);
+        named.for_each(|number| self.assets.need(&[number], &context.world.store.assets));
+    }
+
     /// Writes the values of an object's opening for this client to the scratch buffer.
     fn write_opening(&self, slot: u32, context: &mut PassContext<'_>) -> Opening {
         let mut handles = self.copies.objects.opening_mask(context.world, slot);
@@ -128,7 +145,7 @@ struct Opening {
 }
 
 /// Returns how many bits an opening with this header takes at most. `value_bits` of them are its values.
-fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
+pub(super) fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
     ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count) + value_bits
 }
 

@@ -15,7 +15,6 @@ use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::objects::ProxyState;
 use crate::body::contents::{Content, Sent};
-use crate::body::parent::ParentGap;
 use crate::body::segment::{ENTRY_BITS, Origin, RunHeader, SegmentKind, gap_order, handles_bits};
 use crate::body::writing::WriteState;
 use crate::server::occupant::Occupant;
@@ -32,10 +31,7 @@ impl Connection {
             class: context.classes.wire(class.into()),
             archetype: if is_static { archetypes() } else { object.archetype() },
             proxy: self.copies.view().proxy(object),
-            parent: self
-                .copies
-                .parent(slot, context.world)
-                .and_then(|parent| ParentGap::between(parent, slot)),
+            parent: self.copies.parent_gap(slot, context.world),
         }
     }
 

@@ -23,7 +23,7 @@ impl Connection {
         let (alive, seen) = (std::mem::take(&mut world.store.alive), self.copies.view().seen(world));
         for (word, mask) in alive.masks() {
             let (spawns, others) =
-                self.copies.objects.begin(word, mask, seen.word(word), world.opened_alone_in(word));
+                self.copies.objects.begin(word, mask, seen.word(word), world.paths.in_word(word));
             world.compare_mask_for_open(word, spawns);
             self.copies.stir_opened(world, word, spawns);
             for slot in slots_of(word, others) {

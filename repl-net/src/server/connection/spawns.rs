@@ -5,7 +5,6 @@
 
 use super::Connection;
 use super::context::PassContext;
-use crate::body::segment::RunHeader;
 use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
 use crate::server::openings::SMALL_OPEN_BITS;
@@ -22,8 +21,20 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in `slots`, which are in ascending order.
+    /// Sends the pending spawns in `slots`, which are in ascending order. Those with parents or subobjects
+    /// come after the others, because they would interrupt their runs.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
+        let subobjects = &context.world.subobjects;
+        if subobjects.is_flat() {
+            return self.send_openings_in_runs(slots, context);
+        }
+        let (alone, related): (Vec<u32>, Vec<u32>) =
+            slots.iter().partition(|&&slot| subobjects.is_alone(slot));
+        self.send_openings_in_runs(&alone, context);
+        self.send_new_families(&related, context);
+    }
+
+    fn send_openings_in_runs(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         if !self.copies.view().is_far_from_any() {
             self.send_openings_at(slots, false, context);
             return;
@@ -46,13 +57,7 @@ impl Connection {
                 at += 1;
                 continue;
             };
-            let run_header = RunHeader {
-                origin: run.header.origin,
-                handles: &run.header.handles,
-                count: context.world.store.column(run.header.class).program().handles(),
-                classes: classes.len(),
-                name: None,
-            };
+            let run_header = run.run_header(context.world, classes);
             let Some(sent) = self.link.outbox.run(run.first, &run_header, run.sizes(), context.now) else {
                 break;
             };
@@ -61,11 +66,7 @@ impl Connection {
                 at += 1;
                 continue;
             }
-            run.pieces(sent as usize)
-                .filter_map(|piece| values.slice(piece))
-                .for_each(|bits| self.link.outbox.append(bits));
-            let named = written.named_assets(run.first..run.first + sent);
-            named.for_each(|number| self.assets.need(&[number], &context.world.store.assets));
+            self.append_openings(&run, sent, written, values, context);
             for (word, mask) in masks_between(run.first, run.first + sent) {
                 self.copies.objects.spawns_sent(word, mask);
             }

@@ -9,8 +9,8 @@ use repl_core::{HandleSet, ObjectRef, Replicated};
 
 use super::World;
 use crate::body::growth::push_with;
+use crate::server::cells::Home;
 use crate::server::cells::area::Position;
-use crate::server::cells::{Home, Relevancy};
 use crate::server::column::{Column, TypedColumn};
 use crate::server::object::Object;
 use crate::server::occupant::Occupant;
@@ -81,10 +81,9 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
-    /// Makes an object a subobject: it is seen with its parent, and it is owned by its parent.
+    /// Makes a new object a subobject: it is seen with its parent, and it is owned by its parent.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
-        let relevancy = Relevancy::AttachedTo(ObjectRef::new(self.store.occupant(parent).guid(parent)));
-        self.cells.set_relevancy(slot, relevancy);
+        self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
     }
@@ -112,13 +111,14 @@ impl World {
         self.marks.newborn.contains(slot)
     }
 
-    /// Returns whether all clients see a new object, and its properties, if nothing is set for one of them.
+    /// Returns whether all clients see a new object, and its properties, if nothing is set for one of them,
+    /// and neither the object nor what it is attached to is hidden from one.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
-            && self.cells.parent(slot).is_none()
+            && (self.audiences.is_empty() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
-            && !self.is_opened_alone(slot)
+            && !self.paths.is_static(slot)
     }
 
     /// Returns the slot of the object that has a path.

@@ -84,7 +84,7 @@ impl Copies {
     /// Shows an object to the client that was just spawned, if the client may see it. `is_alike` says whether
     /// it is [alike for all](World::is_alike_for_all) clients for which nothing is set.
     pub(crate) fn show_newborn(&mut self, world: &mut World, slot: u32, is_alike: bool) {
-        if is_alike && self.is_live && self.objects.show_newborn(slot) {
+        if is_alike && self.is_live && self.objects.show_newborn(world, slot) {
             world.compare_for_open(slot);
         } else {
             self.reconsider(world, slot);
@@ -172,10 +172,8 @@ impl Copies {
     pub(crate) fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);
-        // Perhaps it is the first subobject of its parent, which now comes with its family.
-        world.subobjects.parent(slot).into_iter().for_each(|parent| self.objects.leave_spawns(parent));
-        let is_alone = world.is_opened_alone(slot);
-        if self.objects.show(slot, self.next, is_alone, world.is_newborn(slot)) {
+        let is_static = world.paths.is_static(slot);
+        if self.objects.show(slot, self.next, is_static, world.is_newborn(slot)) {
             world.compare_for_open(slot);
             self.stir_opened(world, slot as usize / 64, 1 << (slot % 64));
         }

@@ -236,7 +236,8 @@ impl ObjectStates {
 
     /// Returns whether the client lacks an object, or may lack it, and an opening may be sent.
     pub(super) fn is_to_arrive(&self, slot: u32) -> bool {
-        self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
+        self.is_waiting_spawn(slot)
+            || self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
     }
 
     /// Returns whether an object is closed, and the client has not acknowledged it.
@@ -299,6 +300,12 @@ impl ObjectStates {
             && !self.view.tears_off()
     }
 
+    /// Returns whether an object is a pending spawn that was not sent yet.
+    #[inline]
+    pub(super) fn is_waiting_spawn(&self, slot: u32) -> bool {
+        self.standings.unsent().contains(slot)
+    }
+
     pub(super) fn has_waiting_spawns(&self) -> bool {
         !self.standings.unsent().is_empty()
     }
@@ -336,21 +343,21 @@ impl ObjectStates {
     }
 
     /// Begins the session for the objects of the mask `alive`. The client sees only the objects in `seen`.
-    /// The objects in `alone` are never opened together with others. Returns the objects that are sent as
-    /// pending spawns, and the objects that must be [shown](Self::show) one by one.
-    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, alone: u64) -> (u64, u64) {
+    /// The openings of the objects in `statics` are never shared, because they have paths. Returns the
+    /// objects that are sent as pending spawns, and the objects that must be [shown](Self::show) one by one.
+    pub(super) fn begin(&mut self, word: usize, alive: u64, seen: u64, statics: u64) -> (u64, u64) {
         let shown = alive & seen;
         self.joining.begin(word, shown);
-        let spawns = shown & self.view.default_openings_in(word) & !alone;
+        let spawns = shown & self.view.default_openings_in(word) & !statics;
         self.standings.begin(word, spawns);
         (spawns, shown & !spawns)
     }
 
     /// Begins to send an object to the client, in the packet `since` or a later packet. The argument
-    /// `is_alone` says whether the object is never opened together with others, and `is_newborn` whether no
-    /// packet has had anything of it. Returns `false` if the client has the object already, or must still
-    /// remove it.
-    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_alone: bool, is_newborn: bool) -> bool {
+    /// `is_static` says whether the object has a path, so that its opening is never shared, and `is_newborn`
+    /// whether no packet has had anything of it. Returns `false` if the client has the object already, or
+    /// must still remove it.
+    pub(super) fn show(&mut self, slot: u32, since: Sequence, is_static: bool, is_newborn: bool) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
         {
@@ -361,7 +368,7 @@ impl ObjectStates {
             return false;
         }
         self.unknown_in_sight.remove(slot);
-        let may_be_pending = !is_alone && self.view.is_default_opening(slot);
+        let may_be_pending = !is_static && self.view.is_default_opening(slot);
         if !self.standings.show(slot, may_be_pending, is_newborn) {
             self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
         }
@@ -371,8 +378,10 @@ impl ObjectStates {
 
     /// Begins to send an object that was just spawned, and that all clients see alike. Returns `false` and
     /// changes nothing if this client has settings of its own for objects.
-    pub(super) fn show_newborn(&mut self, slot: u32) -> bool {
-        let is_default = self.view.shares_openings() && self.view.is_plain(slot);
+    #[inline]
+    pub(super) fn show_newborn(&mut self, world: &World, slot: u32) -> bool {
+        let is_default =
+            self.view.shares_openings() && self.view.is_plain(slot) && !self.view.is_hidden(world, slot);
         if is_default {
             let is_pending = self.standings.show(slot, true, true);
             debug_assert!(is_pending, "what is newborn is new to the client");

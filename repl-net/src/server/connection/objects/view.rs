@@ -124,8 +124,10 @@ impl View {
     }
 
     /// Returns whether an object, or one to which it is attached, is hidden from the client.
+    #[inline]
     pub(crate) fn is_hidden(&self, world: &World, slot: u32) -> bool {
-        world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier))
+        let is_any_hidden = || world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier));
+        !self.hidden.is_empty() && is_any_hidden()
     }
 
     /// Returns whether the client owns an object.
