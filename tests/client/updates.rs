@@ -201,7 +201,7 @@ fn s204_the_owner_of_a_new_object_is_told_and_nobody_else() {
     room.server.object(bors).set_owner(Some(other));
     room.settle();
     let changed = (bors.erase(), UpdateKind::Changed);
-    assert_eq!(room.polled(0), [owned.clone()]);
+    assert_eq!(room.polled(0), std::slice::from_ref(&owned));
     assert_eq!(room.polled(1).into_iter().filter(|told| *told != changed).collect::<Vec<_>>(), [owned]);
 }
 

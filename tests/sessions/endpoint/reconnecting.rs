@@ -61,7 +61,8 @@ fn r18_after_a_restart_all_objects_are_told_to_go_and_those_of_the_next_server_t
     let destroyed = UpdateKind::Despawned(CloseReason::Destroyed);
     assert!(gone.iter().all(|(_, what)| *what == destroyed), "{gone:?}");
     let mut gone: Vec<_> = gone.iter().map(|(object, _)| *object).collect();
-    (old.sort_unstable(), gone.sort_unstable());
+    old.sort_unstable();
+    gone.sort_unstable();
     assert_eq!(gone, old);
     let client = &world.guests[0].client;
     assert!(came.iter().all(|(_, what)| *what == UpdateKind::Spawned), "{came:?}");

@@ -187,12 +187,9 @@ impl World {
         self.events.extend(std::iter::from_fn(|| self.server.poll_event()));
         for guest in &mut self.guests {
             while let Some(event) = guest.client.poll_event() {
-                match event {
-                    ClientEvent::Disconnected(reason) => {
-                        assert!(guest.reconnects || guest.end.is_none(), "a session ends once");
-                        guest.end = Some(reason);
-                    }
-                    _ => {}
+                if let ClientEvent::Disconnected(reason) = event {
+                    assert!(guest.reconnects || guest.end.is_none(), "a session ends once");
+                    guest.end = Some(reason);
                 }
             }
             while let Some(update) = guest.client.poll_update() {

@@ -21,14 +21,16 @@ struct Flag {
     position: [f32; 2],
 }
 
-const AREA: Area = Area::within(10.0).flat();
+fn area() -> Area {
+    Area::within(10.0).flat()
+}
 
 /// A room with two guests: one looks at the origin, and the other looks 100 units to the east.
 fn room() -> (Room, [ConnectionId; 2]) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Entity>().register::<Health>();
     });
-    room.server.class::<Entity>().set_placed_area(AREA);
+    room.server.class::<Entity>().set_placed_area(area());
     room.server.register_external::<Health>();
     let guests = [0.0, 100.0].map(|x| {
         let guest = room.enter();
@@ -126,7 +128,7 @@ fn a_class_without_an_area_cannot_be_placed() {
 #[should_panic = "call `class::<Flag>().set_placed_area(area)` before `spawn`"]
 fn a_class_whose_position_is_in_its_fields_cannot_be_placed() {
     let mut server = Server::new(ServerConfig::default());
-    server.register_external::<Flag>().class::<Flag>().set_area(AREA);
+    server.register_external::<Flag>().class::<Flag>().set_area(area());
     let flag = server.external().spawn(&Flag::default());
     server.external().place(flag, [1.0, 1.0]).ok();
 }
@@ -135,5 +137,5 @@ fn a_class_whose_position_is_in_its_fields_cannot_be_placed() {
 #[should_panic = "call `register_external::<Health>()` before anything else registers or spawns them"]
 fn objects_of_the_server_are_not_placed() {
     let mut server = Server::new(ServerConfig::default());
-    server.register::<Health>().class::<Health>().set_placed_area(AREA);
+    server.register::<Health>().class::<Health>().set_placed_area(area());
 }
