@@ -3,6 +3,7 @@
 //! *Invariant:* whoever polls all updates knows which objects there are.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod entry;
 pub(crate) mod queue;
 #[cfg(test)]
 mod tests;

@@ -6,27 +6,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use repl_core::{Guid, HandleSet, Layout, ObjectRef, Program};
+use repl_core::{Guid, HandleSet, ObjectRef, Program};
 
+use super::entry::Entry;
 use super::thinner::thinned;
 use super::update::{Update, UpdateKind};
 use crate::body::forest::Depths;
 
 /// The queue may always have this many entries, even if it has few objects to report.
 pub(super) const LEAST: usize = 1_024;
-
-/// An update of one object, or the same update of several objects with the same generation in consecutive
-/// slots.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    tick: u64,
-    /// The first object, and how many there are.
-    pub(super) objects: (ObjectRef<()>, u32),
-    pub(super) what: UpdateKind,
-    layout: &'static Layout,
-    /// The properties that have new values.
-    pub(super) handles: HandleSet,
-}
 
 /// The updates that the user of a client or a host has not polled yet.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use repl_core::ObjectRef;
 
-use super::queue::Entry;
+use super::entry::Entry;
 use super::update::UpdateKind;
 
 /// Drops the updates of objects that came and went, and returns what is left, and the removed objects of
