@@ -75,7 +75,8 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
 
     /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client has,
     /// without those below them, in no particular order. A subobject comes in the packet of its parent or
-    /// later, and leaves in the packet of its parent or before.
+    /// later, and leaves in the packet of its parent or before, unless the server [tears it
+    /// off](crate::ObjectHandle::tear_off).
     pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
         self.client.replicas.subobjects(self.object.erase())
     }

@@ -2,8 +2,9 @@
 //!
 //! *Invariant:* an entry has an object, or tells of a path.
 
-use repl_core::{HandleSet, Layout, ObjectRef};
+use repl_core::{Layout, ObjectRef};
 
+use super::properties::Properties;
 use super::update::UpdateKind;
 
 /// An update of one object, or the same update of several objects with the same generation in consecutive
@@ -16,5 +17,5 @@ pub(super) struct Entry {
     pub(super) what: UpdateKind,
     pub(super) layout: &'static Layout,
     /// The properties that have new values.
-    pub(super) handles: HandleSet,
+    pub(super) properties: Properties,
 }

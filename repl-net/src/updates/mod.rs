@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod entry;
+mod properties;
 pub(crate) mod queue;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use repl_core::{Guid, HandleSet, ObjectRef, Program};
 
 use super::entry::Entry;
+use super::properties::Properties;
 use super::thinner::thinned;
 use super::update::{Update, UpdateKind};
 use crate::body::forest::Depths;
@@ -78,7 +79,7 @@ impl Updates {
     /// which is `first`.
     pub(crate) fn spawned(&mut self, first: Guid, count: u32, class: &Program) {
         // A new object makes no earlier update outdated. A client that joins receives many of them.
-        self.record((ObjectRef::new(first), count), UpdateKind::Spawned, class, all_of(class));
+        self.record((ObjectRef::new(first), count), UpdateKind::Spawned, class, &all_of(class));
     }
 
     /// Does the same as [`spawned`](Self::spawned) for objects that are below others.
@@ -97,9 +98,9 @@ impl Updates {
         let last = self.queue.range_mut(self.start.min(self.queue.len())..).next_back();
         let is_same = |last: &&mut Entry| last.objects == objects && last.what == UpdateKind::Changed;
         match last.filter(is_same) {
-            Some(last) => last.handles.union(handles),
+            Some(last) => last.properties.add(handles),
             None => {
-                self.record(objects, UpdateKind::Changed, class, handles.clone());
+                self.record(objects, UpdateKind::Changed, class, handles);
                 self.has_outdated = true;
             }
         }
@@ -116,22 +117,22 @@ impl Updates {
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
-        let mut entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
+        let mut entries: Vec<Option<Entry>> = Vec::with_capacity(self.queue.len());
+        entries.extend(std::iter::from_fn(|| self.pop_entry()).map(Some));
         let mut last = HashMap::new();
         for at in (0..entries.len()).rev() {
-            let entry = entries.get_mut(at).filter(|entry| entry.what == UpdateKind::Changed);
-            let Some((object, handles)) =
-                entry.map(|entry| (entry.objects.0, std::mem::take(&mut entry.handles)))
-            else {
-                continue;
-            };
-            if let Some(last) = entries.get_mut(*last.entry(object).or_insert(at)) {
-                last.handles.union(&handles);
+            let is_change = |entry: &&Entry| entry.what == UpdateKind::Changed;
+            let Some(entry) = entries.get(at).and_then(Option::as_ref).filter(is_change) else { continue };
+            let later = *last.entry(entry.objects.0).or_insert(at);
+            if later != at
+                && let Some(earlier) = entries.get_mut(at).and_then(Option::take)
+                && let Some(Some(later)) = entries.get_mut(later)
+            {
+                later.properties.add(&earlier.properties.to_set());
             }
         }
-        entries.retain(|entry| entry.what != UpdateKind::Changed || !entry.handles.is_empty());
         self.queue = before;
-        self.queue.extend(entries);
+        self.queue.extend(entries.into_iter().flatten());
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or
@@ -141,7 +142,7 @@ impl Updates {
             self.unreported.push(object);
         }
         let handles = if what.is_arrival() { all_of(class) } else { HandleSet::new() };
-        self.record((object, 1), what, class, handles);
+        self.record((object, 1), what, class, &handles);
         self.has_outdated = true;
     }
 
@@ -150,11 +151,11 @@ impl Updates {
         objects: (ObjectRef<()>, u32),
         what: UpdateKind,
         class: &Program,
-        handles: HandleSet,
+        handles: &HandleSet,
     ) {
         if self.is_recording {
-            let (tick, layout) = (self.tick, class.layout());
-            self.queue.push_back(Entry { tick, objects, what, layout, handles });
+            let (tick, layout, properties) = (self.tick, class.layout(), Properties::of(handles));
+            self.queue.push_back(Entry { tick, objects, what, layout, properties });
         }
     }
 
@@ -185,8 +186,8 @@ impl Updates {
 
     /// Removes and returns the next update.
     pub(crate) fn pop(&mut self) -> Option<Update> {
-        let Entry { tick, objects: (object, _), what, layout, handles } = self.pop_entry()?;
-        Some(Update::new((tick, object), what, (layout, handles)))
+        let Entry { tick, objects: (object, _), what, layout, properties } = self.pop_entry()?;
+        Some(Update::new((tick, object), what, (layout, properties.to_set())))
     }
 
     /// Drops the updates of an object that the user has removed. What ended before the object came for the

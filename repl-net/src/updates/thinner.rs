@@ -98,7 +98,7 @@ impl Thinner {
     fn merge(&mut self, before: Option<usize>, at: usize) {
         let before = before.and_then(|before| self.entries.get_mut(before)).and_then(Option::take);
         if let (Some(before), Some(Some(entry))) = (before, self.entries.get_mut(at)) {
-            entry.handles.union(&before.handles);
+            entry.properties.add(&before.properties.to_set());
         }
     }
 

@@ -91,6 +91,7 @@ fn an_object_that_appears_or_disappears_costs_nothing_for_objects_that_refer_to_
         room.server.object(other).set_visible(id, is_seen);
         let packets = room.tick_one();
         let [packet] = &packets[..] else { panic!("one packet") };
+        room.polled(0);
         let client = &mut room.guests[0].client;
         let (result, given) = measure_given(|| client.receive(Duration::ZERO, packet));
         result.unwrap();
@@ -126,6 +127,7 @@ fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
         }
         let packets = room.tick_one();
         let [packet] = &packets[..] else { panic!("{} packets", packets.len()) };
+        room.polled(0);
         let client = &mut room.guests[0].client;
         let (result, bytes) = measure(|| client.receive(Duration::ZERO, packet));
         result.unwrap();
@@ -151,6 +153,7 @@ fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_
         }
         let packets = room.tick_one();
         let [packet] = &packets[..] else { panic!("{} packets", packets.len()) };
+        room.polled(0);
         let client = &mut room.guests[0].client;
         let (result, bytes) = measure(|| client.receive(Duration::ZERO, packet));
         result.unwrap();

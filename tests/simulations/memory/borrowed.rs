@@ -42,6 +42,7 @@ fn a_borrowed_object_takes_a_copy_until_an_update_leaves_no_edit() {
     let move_all = |room: &mut Room| {
         bodies.iter().for_each(|&body| room.server[body].position[0] += 1.0);
         room.settle();
+        room.polled(0);
     };
     // The buffers of the server grow, and shrink after a round.
     (0..8).for_each(|_| move_all(&mut room));

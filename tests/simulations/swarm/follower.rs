@@ -135,18 +135,18 @@ impl Follower {
                 let known = known.filter(|known| !known.is_torn_off).expect("what is torn off is there");
                 (known.is_owner, known.role) = (false, Some(Role::Authority));
                 (known.is_torn_off, known.parent) = (true, None);
+                self.orphaned(guid);
                 Some(News::TornOff)
             }
             UpdateKind::Despawned(reason) => {
                 assert!(known.is_some(), "{guid:?} goes, and was not there");
                 assert!((kind.departed)(client, guid), "the last state of {guid:?} can be read");
                 self.objects.remove(&guid);
-                let child = self.objects.iter().find(|(_, other)| other.parent == Some(guid));
-                assert!(
-                    child.is_none(),
-                    "{guid:?} goes before its subobject {:?}",
-                    child.map(|(guid, _)| guid)
-                );
+                for child in self.orphaned(guid) {
+                    // What the server is tearing off is nobody's subobject any more, though its client has not heard.
+                    let is_torn_off = world.things[world.by_guid[&child] as usize].torn_off.is_some();
+                    assert!(is_torn_off, "{guid:?} goes before its subobject {child:?}");
+                }
                 Some(News::Gone(Some(*reason)))
             }
             other => panic!("unexpected: {other:?}"),
@@ -158,6 +158,17 @@ impl Follower {
             assert_eq!(is_copied, client.contains(update.object), "{guid:?} is copied if it is there");
         }
         told.map(|news| (guid, news))
+    }
+
+    /// Takes the subobjects of an object away from it, and returns them.
+    fn orphaned(&mut self, parent: Guid) -> Vec<Guid> {
+        let children = self.objects.iter_mut().filter(|(_, known)| known.parent == Some(parent));
+        children
+            .map(|(guid, known)| {
+                known.parent = None;
+                *guid
+            })
+            .collect()
     }
 
     /// Checks that the updates have told everything: which objects the client has, and its role for each.

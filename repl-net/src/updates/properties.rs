@@ -1,0 +1,85 @@
+//! The properties of an update that waits, in little memory.
+//!
+//! *Invariant:* the memory grows with what a packet says of the properties, and not with the number of
+//! properties of the class: a peer names one property of a large class in few bits.
+
+use std::ops::RangeInclusive;
+
+use repl_core::HandleSet;
+
+/// A set of handles.
+#[derive(Clone, Debug)]
+pub(super) enum Properties {
+    /// Handles up to 64, which allocate nothing.
+    Few(HandleSet),
+    /// Handles that follow one another, in ascending order.
+    Runs(Box<[RangeInclusive<u32>]>),
+}
+
+impl Properties {
+    pub(super) fn of(handles: &HandleSet) -> Self {
+        if handles.heap_bytes() == 0 {
+            return Self::Few(handles.clone());
+        }
+        let mut runs: Vec<RangeInclusive<u32>> = Vec::new();
+        for handle in handles.iter() {
+            match runs.last_mut().filter(|run| run.end().checked_add(1) == Some(handle)) {
+                Some(run) => *run = *run.start()..=handle,
+                None => runs.push(handle..=handle),
+            }
+        }
+        Self::Runs(runs.into())
+    }
+
+    /// Adds handles.
+    pub(super) fn add(&mut self, handles: &HandleSet) {
+        match self {
+            Self::Few(few) if handles.heap_bytes() == 0 => few.union(handles),
+            _ => {
+                let mut all = self.to_set();
+                all.union(handles);
+                *self = Self::of(&all);
+            }
+        }
+    }
+
+    pub(super) fn to_set(&self) -> HandleSet {
+        match self {
+            Self::Few(few) => few.clone(),
+            Self::Runs(runs) => runs.iter().cloned().flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_the_same_in_either_form() {
+        let sets: [&[u32]; 6] =
+            [&[], &[1], &[1, 2, 64], &[65], &[3, 64, 65, 66, 90, 4_096], &[63, 64, 65, 66, 67, 68]];
+        for one in sets {
+            let one: HandleSet = one.iter().copied().collect();
+            assert_eq!(Properties::of(&one).to_set(), one);
+            for other in sets {
+                let other: HandleSet = other.iter().copied().collect();
+                let mut both = Properties::of(&one);
+                both.add(&other);
+                let mut expected = one.clone();
+                expected.union(&other);
+                assert_eq!(both.to_set(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn what_takes_few_bits_in_a_packet_takes_little_memory() {
+        let all = HandleSet::up_to(65_535);
+        let last: HandleSet = [65_535].into_iter().collect();
+        for handles in [all, last] {
+            let Properties::Runs(runs) = Properties::of(&handles) else { panic!("it is one run") };
+            assert_eq!(runs.len(), 1);
+        }
+    }
+}
