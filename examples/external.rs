@@ -1,10 +1,12 @@
 //! A store of entities and components that is not the library's, replicated as a plug-in for an ECS does it.
 //!
-//! An entity is a *root*, an object without fields, and each of its components is a subobject of the root. The
-//! server says where each root is, and compares the components that the game has changed. Each client follows
-//! one stream of updates, and has the entities near it in a store of the same kind, each of them whole.
+//! An entity is a *root*, an object without fields, and each of its components is a subobject of the root.
+//! The server says where each root is, and compares the components that the game has changed. Each client
+//! follows one stream of updates, and has the entities near it in a store of the same kind, each of them
+//! whole.
 //!
-//! `cargo run --release --example external`: goblins walk about and catch fire, and a fifth of the packets is lost.
+//! `cargo run --release --example external`: goblins walk about and catch fire, and a fifth of the packets is
+//! lost.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -220,8 +220,8 @@
 //! has a meaning only on this client. Fields, messages and calls translate references; send them in no other
 //! way.
 //!
-//! - [`poll_update`](Client::poll_update) returns what happened to objects of all classes, in the order of the
-//!   packets: which were spawned, changed, got another owner, or were despawned.
+//! - [`poll_update`](Client::poll_update) returns what happened to objects of all classes, in the order of
+//!   the packets: which were spawned, changed, got another owner, or were despawned.
 //! - [`poll_event`](Client::poll_event) returns what happened to the connection.
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
 //! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is

@@ -1,8 +1,8 @@
 //! The removed objects that the user can still read, because no polled update has reported their removal
 //! yet, or because the last polled update did.
 //!
-//! *Invariant:* an object is in the list as long as an update about its removal waits, or is the last one that was
-//! polled.
+//! *Invariant:* an object is in the list as long as an update about its removal waits, or is the last one
+//! that was polled.
 
 use std::collections::BTreeMap;
 

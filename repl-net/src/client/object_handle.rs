@@ -48,7 +48,8 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// otherwise.
     ///
     /// Fields that are not replicated keep their values, also those of elements that are still there. No notify
-    /// or other callback runs, and no [update](Client::poll_update) reports this, because nothing arrived. Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
+    /// or other callback runs, and no [update](Client::poll_update) reports this, because nothing arrived.
+    /// Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
     ///
     /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut)
     /// of the object then. Otherwise it counts as received.

@@ -157,8 +157,8 @@ impl Replicas {
         self.slots.may_come(guid)
     }
 
-    /// Removes the object in a slot, if there is one. Returns its guid on the wire. If the user has placed the
-    /// object, the client keeps it.
+    /// Removes the object in a slot, if there is one. Returns its guid on the wire. If the user has placed
+    /// the object, the client keeps it.
     fn close(&mut self, slot: u32, reason: CloseReason) -> Option<Guid> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;

@@ -87,9 +87,9 @@ impl HostHandle<'_> {
     /// [events](crate::HostOptions::events). The updates are those of a client that sees all objects, except
     /// that none tells of changed properties: in the first [`tick`](Server::tick) each object is
     /// [`Spawned`](crate::UpdateKind::Spawned). Then each tick tells what was spawned,
-    /// [despawned](crate::UpdateKind::Despawned) and [torn off](crate::UpdateKind::TornOff), and which objects
-    /// [changed](crate::UpdateKind::Owner) their owner from or to the host. A removed object has no last state, and
-    /// static objects are like all others.
+    /// [despawned](crate::UpdateKind::Despawned) and [torn off](crate::UpdateKind::TornOff), and which
+    /// objects [changed](crate::UpdateKind::Owner) their owner from or to the host. A removed object has no
+    /// last state, and static objects are like all others.
     pub fn poll_update(&mut self) -> Option<Update> {
         self.server.host.as_mut()?.news.as_mut()?.pop_update()
     }

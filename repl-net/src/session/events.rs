@@ -44,7 +44,8 @@ pub enum StaticSpawnError {
     PathTaken,
 }
 
-/// The error of comparing or placing an object that lives outside the server. See [`External`](crate::External).
+/// The error of comparing or placing an object that lives outside the server. See
+/// [`External`](crate::External).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {

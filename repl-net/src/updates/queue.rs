@@ -112,8 +112,8 @@ impl Updates {
         self.has_reread = true;
     }
 
-    /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes after
-    /// the objects to which references of the object refer.
+    /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes
+    /// after the objects to which references of the object refer.
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);

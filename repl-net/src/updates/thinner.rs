@@ -12,10 +12,10 @@ use super::entry::Entry;
 use super::update::UpdateKind;
 
 /// Drops the updates of objects that came and went, and returns what is left, and the removed objects of
-/// which nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an object,
-/// keeps one with all properties, and none if the object arrived before it. Keeps only the last change of the
-/// owner of each object, and the last update of each kind about each path, except that the end of what was
-/// told to be bound is kept. All entries are of one object.
+/// which nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an
+/// object, keeps one with all properties, and none if the object arrived before it. Keeps only the last
+/// change of the owner of each object, and the last update of each kind about each path, except that the end
+/// of what was told to be bound is kept. All entries are of one object.
 pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
     let entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut thinner = Thinner { entries, ..Thinner::default() };

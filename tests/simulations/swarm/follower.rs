@@ -143,7 +143,8 @@ impl Follower {
                 assert!((kind.departed)(client, guid), "the last state of {guid:?} can be read");
                 self.objects.remove(&guid);
                 for child in self.orphaned(guid) {
-                    // What the server is tearing off is nobody's subobject any more, though its client has not heard.
+                    // What the server is tearing off is nobody's subobject any more, though its client has
+                    // not heard.
                     let is_torn_off = world.things[world.by_guid[&child] as usize].torn_off.is_some();
                     assert!(is_torn_off, "{guid:?} goes before its subobject {child:?}");
                 }
