@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl::ReceiveError;
 use repl::prelude::*;
 
-use super::store::{self, Badge, Component, KINDS, Life, Place, Root};
+use super::store::{self, Badge, Component, KINDS, Life, Place, Root, Told};
 
 /// What a client has of an entity: the values of its components, by kinds.
 pub(crate) type Family = [Option<u32>; KINDS];
@@ -16,6 +16,8 @@ pub(crate) type Family = [Option<u32>; KINDS];
 /// A client.
 pub(crate) struct Guest {
     pub(crate) client: Client,
+    /// What the updates have told, and nothing else.
+    told: BTreeMap<ObjectRef<()>, Told>,
     /// The entities that the client has, after the last packet.
     pub(crate) families: BTreeMap<u32, Family>,
     /// The entities that have come with the last packet.
@@ -26,7 +28,8 @@ impl Guest {
     pub(crate) fn new(number: u64) -> Self {
         let mut client = Client::new(ClientConfig::default(), Session::for_tests(number + 1));
         store::register_client(&mut client);
-        Self { client, families: BTreeMap::new(), arrived: BTreeSet::new() }
+        assert!(client.poll_update().is_none(), "from now on it is told");
+        Self { client, told: BTreeMap::new(), families: BTreeMap::new(), arrived: BTreeSet::new() }
     }
 
     /// Receives a packet, and looks at all families.
@@ -38,8 +41,45 @@ impl Guest {
         self.look();
     }
 
+    /// Follows the updates, and asserts that a root comes before its components, and goes after them.
+    fn follow(&mut self) {
+        while let Some(update) = self.client.poll_update() {
+            let parent = self.client.object_info(update.object).parent();
+            match update.what {
+                UpdateKind::Spawned => {
+                    assert!(parent.is_none_or(|root| self.told.contains_key(&root)), "its root came before");
+                    self.told.insert(update.object, Told { parent, ..Told::default() });
+                }
+                UpdateKind::Despawned(_) => {
+                    let gone = self.told.remove(&update.object).expect("it had come");
+                    assert_eq!(parent, gone.parent, "whose it was is known as long as it can be read");
+                    assert!(self.told.values().all(|other| other.parent != Some(update.object)));
+                }
+                _ => {}
+            }
+            if let Some(told) = self.told.get_mut(&update.object) {
+                update.copy_to(&self.client, &mut told.root);
+                update.copy_to(&self.client, &mut told.place);
+                update.copy_to(&self.client, &mut told.life);
+                update.copy_to(&self.client, &mut told.badge);
+                told.is_owner = self.client.object_info(update.object).is_owner();
+            }
+        }
+    }
+
+    /// Returns the entity that carries another one, as the updates have told, if the client has both.
+    pub(crate) fn carrier(&self, entity: u32) -> Option<u32> {
+        let is_root = |told: &&Told| told.parent.is_none() && told.root.entity == entity;
+        let told = self.told.values().find(is_root)?;
+        self.client.get(told.root.carrier).map(|carrier| carrier.entity)
+    }
+
     /// Looks at all families.
     pub(crate) fn look(&mut self) {
+        self.follow();
+        let there = self.client.objects::<Root>().map(|(root, _)| root.erase());
+        let parts = there.flat_map(|root| self.client.object_info(root).subobjects().chain([root]));
+        assert_eq!(parts.count(), self.told.len(), "the updates have told what there is");
         let before: BTreeSet<u32> = self.families.keys().copied().collect();
         let roots = self.client.objects::<Root>();
         self.families = roots.map(|(_, root)| (root.entity, [None; KINDS])).collect();
@@ -52,6 +92,9 @@ impl Guest {
     /// Notes all components of a class, and asserts that each is below the root of its entity.
     fn note<C: Component>(&mut self) {
         for (object, component) in self.client.objects::<C>() {
+            let told = self.told.get(&object.erase()).expect("it was told");
+            assert_eq!(C::of(told).value(), component.value(), "each value was told");
+            assert_eq!(told.is_owner, self.client.object_info(object).is_owner());
             let parent = self.client.object_info(object).parent().expect("a component has a root");
             let root = self.client.object_info(parent).cast::<Root>().expect("which is there");
             assert_eq!(self.client[root].entity, component.entity(), "it is the root of its entity");

@@ -2,7 +2,6 @@
 //!
 //! *Invariant:* what the server has of an entity is what the store has, after the next hand-over.
 
-use repl::WithoutFastArrays;
 use repl::prelude::*;
 use repl::sim::Rng;
 
@@ -11,18 +10,23 @@ use repl::sim::Rng;
 pub(crate) struct Root {
     #[replicated]
     pub(crate) entity: u32,
+    /// The entity that carries this one.
+    #[replicated]
+    pub(crate) carrier: ObjectRef<Self>,
 }
 
 /// What all components have: whose they are, and two values.
 pub(crate) trait Component: Replicated + WithoutFastArrays + Clone {
     const KIND: usize;
+    /// Returns the component that was told.
+    fn of(told: &Told) -> &Self;
     fn make(entity: u32, value: u32) -> Self;
     fn entity(&self) -> u32;
     fn value(&self) -> u32;
 }
 
 macro_rules! component {
-    ($name:ident, $kind:literal) => {
+    ($name:ident, $kind:literal, $told:ident) => {
         #[derive(Replicated, Clone, Default)]
         pub(crate) struct $name {
             #[replicated]
@@ -35,6 +39,9 @@ macro_rules! component {
 
         impl Component for $name {
             const KIND: usize = $kind;
+            fn of(told: &Told) -> &Self {
+                &told.$told
+            }
             fn make(entity: u32, value: u32) -> Self {
                 Self { entity, value, secret: value }
             }
@@ -48,9 +55,21 @@ macro_rules! component {
     };
 }
 
-component!(Place, 0);
-component!(Life, 1);
-component!(Badge, 2);
+component!(Place, 0, place);
+component!(Life, 1, life);
+component!(Badge, 2, badge);
+
+/// What the updates have told of an object: whose part it is, whether it is the client's, and its values in the
+/// one of the components that it is.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) parent: Option<ObjectRef<()>>,
+    pub(crate) is_owner: bool,
+    pub(crate) root: Root,
+    pub(crate) place: Place,
+    pub(crate) life: Life,
+    pub(crate) badge: Badge,
+}
 
 /// How many kinds of components there are.
 pub(crate) const KINDS: usize = 3;
@@ -71,13 +90,16 @@ pub(crate) struct Part {
 pub(crate) struct Entity {
     pub(crate) number: u32,
     pub(crate) root: ObjectRef<Root>,
+    /// The entity that carries this one, or carried it until it was despawned.
+    pub(crate) carrier: ObjectRef<Root>,
     pub(crate) parts: [Option<Part>; KINDS],
     /// The tick in which it was spawned.
     pub(crate) since: u32,
 }
 
-/// Registers all classes.
+/// Registers all classes. Entities are seen within some distance, and have no position of their own.
 pub(crate) fn register_server(server: &mut Server) {
+    server.class::<Root>().set_placed_area(Area::within(20.0).flat());
     server.register_external::<Root>().register_external::<Place>();
     server.register_external::<Life>().register_external::<Badge>();
 }
@@ -99,8 +121,17 @@ fn compare<C: Component>(server: &mut Server, entity: u32, part: &Part) {
 
 impl Entity {
     pub(crate) fn spawn(server: &mut Server, number: u32, since: u32) -> Self {
-        let root = server.external().spawn(&Root { entity: number });
-        Self { number, root, parts: [None; KINDS], since }
+        let root = server.external().spawn(&Root { entity: number, ..Root::default() });
+        Self { number, root, carrier: ObjectRef::default(), parts: [None; KINDS], since }
+    }
+
+    /// Lets another entity carry this one: it is seen with it, and it belongs to its owner.
+    pub(crate) fn carry(&mut self, server: &mut Server, carrier: ObjectRef<Root>) {
+        self.carrier = carrier;
+        let root = Root { entity: self.number, carrier };
+        server.external().compare(self.root, &root).expect("it exists");
+        let mut object = server.object(self.root);
+        object.set_relevancy(Relevancy::AttachedTo(carrier.erase())).set_owner_object(carrier);
     }
 
     /// Inserts a component, in the place of the one that is there.

@@ -9,7 +9,7 @@ use repl::sim::{LinkConditions, Network, PeerId, Rng};
 use repl::{Audience, Endpoint, EndpointConfig, Group, Relevancy};
 
 use super::guest::{Family, Guest};
-use super::store::{self, Entity, KINDS};
+use super::store::{self, Entity, KINDS, Root};
 
 const TICK: Duration = Duration::from_millis(33);
 const GUESTS: u32 = 2;
@@ -78,6 +78,12 @@ impl World {
         }
         if entities.len() < 12 && rng.chance(0.3) {
             let mut entity = Entity::spawn(server, *next, *tick);
+            if rng.chance(0.6) {
+                server.object(entity.root).set_relevancy(Relevancy::Always);
+            } else {
+                let position = [0; 2].map(|_| rng.range(0..60) as f32);
+                server.external().place(entity.root, position).expect("it exists");
+            }
             (0..KINDS).filter(|_| rng.chance(0.6)).for_each(|kind| entity.insert(server, kind, *tick, *tick));
             *next += 1;
             return entities.push(entity);
@@ -89,7 +95,7 @@ impl World {
         let kind = rng.below(KINDS as u64) as usize;
         let connections: Vec<_> = server.connections().collect();
         let connection = rng.pick(&connections).copied();
-        match rng.below(12) {
+        match rng.below(15) {
             0 => server.despawn(entities.swap_remove(index).root),
             1 | 2 => entity.insert(server, kind, *tick, *tick),
             3 => entity.remove(server, kind),
@@ -98,8 +104,9 @@ impl World {
                 .into_iter()
                 .for_each(|id| _ = server.object(entity.root).set_visible(id, rng.chance(0.6))),
             6 => {
-                let relevancy = [Relevancy::Always, Relevancy::OwnerOnly, Relevancy::Group(CREW)];
-                _ = server.object(entity.root).set_relevancy(*rng.pick(&relevancy).expect("three"));
+                let relevancy =
+                    [Relevancy::Always, Relevancy::OwnerOnly, Relevancy::Group(CREW), Relevancy::Located];
+                _ = server.object(entity.root).set_relevancy(*rng.pick(&relevancy).expect("four"));
             }
             7 => {
                 let audience = [Audience::Everyone, Audience::Owner, Audience::Group(CREW)];
@@ -117,6 +124,20 @@ impl World {
                     connection.leave_group(CREW)
                 };
             }),
+            9 => {
+                let position = [0; 2].map(|_| rng.range(0..60) as f32);
+                server.external().place(entity.root, position).expect("it exists");
+            }
+            10 => connection.into_iter().for_each(|id| {
+                let viewpoint = [rng.range(0..60) as f32, rng.range(0..60) as f32, 0.0];
+                server.connection(id).set_viewpoints(&[viewpoint]);
+            }),
+            11 => {
+                let carrier = rng.pick(entities).map(|other| other.root).expect("there is one");
+                if !is_above(entities, entities[index].root, carrier) {
+                    entities[index].carry(server, carrier);
+                }
+            }
             _ => entity.change(server, rng),
         }
     }
@@ -176,6 +197,14 @@ impl World {
             return false;
         };
         let seen = entities.iter().filter(|entity| server.object_info(entity.root).is_relevant_to(id));
+        let carriers_are_known = seen.clone().all(|entity| {
+            let is_carrier = |other: &&Entity| other.root == entity.carrier;
+            let carrier = seen.clone().find(is_carrier).map(|carrier| carrier.number);
+            guests[guest as usize].carrier(entity.number) == carrier
+        });
+        if !carriers_are_known {
+            return false;
+        }
         let wanted = seen.map(|entity| (entity.number, visible(server, id, entity)));
         guests[guest as usize].families.iter().map(|(entity, family)| (*entity, *family)).eq({
             let mut wanted: Vec<_> = wanted.collect();
@@ -183,6 +212,14 @@ impl World {
             wanted
         })
     }
+}
+
+/// Returns whether an entity is another one or carries it, directly or through others.
+fn is_above(entities: &[Entity], root: ObjectRef<Root>, other: ObjectRef<Root>) -> bool {
+    let carrier = |root: &ObjectRef<Root>| {
+        entities.iter().find(|entity| entity.root == *root).map(|entity| entity.carrier)
+    };
+    std::iter::successors(Some(other), carrier).any(|above| above == root)
 }
 
 /// Returns what a client may see of an entity.
