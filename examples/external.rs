@@ -83,9 +83,13 @@ impl<T: Replicated + WithoutFastArrays> Column<T> {
             if self.rows.get(&entity).is_some_and(|row| row.object == object) {
                 self.rows.remove(&entity);
             }
-        } else {
-            let row = self.rows.entry(entity).or_default();
+            return Some(());
+        }
+        let row = self.rows.entry(entity).or_default();
+        if update.what == UpdateKind::Spawned {
             row.object = object;
+        }
+        if row.object == object {
             update.copy_to(client, &mut row.component);
         }
         Some(())

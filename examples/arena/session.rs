@@ -127,7 +127,7 @@ impl Session {
             match event {
                 ServerEvent::Connected(connection) => self.join(connection),
                 ServerEvent::Disconnected(connection, reason) => self.leave(connection, &reason),
-                ServerEvent::PacketBytesChanged(..) | ServerEvent::PacketsTruncated(_) => {}
+                ServerEvent::PacketBytesChanged(..) | ServerEvent::PacketsTruncated { .. } => {}
                 other => eprintln!("arena: {other:?}"),
             }
         }

@@ -10,6 +10,7 @@
 //! the name of a class, and never says which object or connection.
 
 use std::fmt;
+use std::time::Duration;
 
 use repl_link::ConnectionId;
 use repl_link::parts::Sequence;
@@ -34,16 +35,18 @@ macro_rules! event {
 pub(crate) use {event, span};
 
 /// Warns if so much time has passed between two ticks that sessions end.
-pub(crate) fn note_jump(has_jumped: bool) {
+pub(crate) fn note_jump(jump: Option<Duration>) {
     #[cfg(feature = "tracing")]
-    if has_jumped {
+    if let Some(jump) = jump {
         event!(
             WARN,
-            "a timeout has passed between two ticks: did the program stand still, or is `now` in another unit?"
+            ?jump,
+            "a timeout has passed between two ticks: if the program did not stand still, `now` is in another unit, for example \
+             milliseconds that were passed as seconds"
         );
     }
     #[cfg(not(feature = "tracing"))]
-    let _ = has_jumped;
+    let _ = jump;
 }
 
 /// Returns whether somebody wants to know what is in each packet.

@@ -47,18 +47,22 @@ fn told(buffers: &Buffers) -> (Vec<usize>, Vec<usize>) {
         }
         room.wait(TICK);
         while let Some(event) = room.server.poll_event() {
-            of_server.extend(if let ServerEvent::PacketsTruncated(bytes) = event {
-                Some(bytes)
-            } else {
-                None
-            });
+            of_server.extend(
+                if let ServerEvent::PacketsTruncated { arrived_bytes, mtu_bytes: 1_200 } = event {
+                    Some(arrived_bytes)
+                } else {
+                    None
+                },
+            );
         }
         while let Some(event) = room.guests[0].client.poll_event() {
-            of_client.extend(if let ClientEvent::PacketsTruncated(bytes) = event {
-                Some(bytes)
-            } else {
-                None
-            });
+            of_client.extend(
+                if let ClientEvent::PacketsTruncated { arrived_bytes, mtu_bytes: 1_200 } = event {
+                    Some(arrived_bytes)
+                } else {
+                    None
+                },
+            );
         }
         while room.server.poll_message::<Letter>().is_some() {}
     }

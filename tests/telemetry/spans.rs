@@ -119,7 +119,9 @@ fn a_time_that_jumps_by_a_timeout_is_told_on_both_sides() {
         room.tick();
         room.replies(0);
     });
-    let is_warning = |line: &&String| line.contains("a timeout has passed between two ticks");
+    let jump = format!("jump={:?}", ServerConfig::default().timeout);
+    let is_warning =
+        |line: &&String| line.contains("a timeout has passed between two ticks") && line.contains(&jump);
     assert_eq!(lines.iter().filter(is_warning).count(), 2, "{lines:?}");
 }
 

@@ -378,11 +378,11 @@ impl<P: Payload> ClientSession<P> {
         self.now
     }
 
-    /// Returns whether at least `timeout` has passed between the last two ticks: the program stood still, or
-    /// the times are in another unit.
+    /// Returns how much time has passed between the last two ticks, if it is at least `timeout`: the program
+    /// stood still, or the times are in another unit.
     #[must_use]
-    pub fn has_jumped(&self, timeout: Duration) -> bool {
-        self.jump >= timeout
+    pub fn jump(&self, timeout: Duration) -> Option<Duration> {
+        Some(self.jump).filter(|jump| *jump >= timeout)
     }
 
     /// Begins the next session, if it is due. Returns whether it has begun.

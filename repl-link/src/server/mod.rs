@@ -470,11 +470,11 @@ impl<C: HasLink> ServerSessions<C> {
         self.truncation.take()
     }
 
-    /// Returns whether as much time has passed between the last two ticks as closes silent connections: the
-    /// program stood still, or the times are in another unit.
+    /// Returns how much time has passed between the last two ticks, if it is as much as closes silent
+    /// connections: the program stood still, or the times are in another unit.
     #[must_use]
-    pub fn has_jumped(&self) -> bool {
-        self.jump >= self.timeout()
+    pub fn jump(&self) -> Option<Duration> {
+        Some(self.jump).filter(|jump| *jump >= self.timeout())
     }
 
     /// Removes the connections that ended so long ago that they need not be kept any more. The client of a

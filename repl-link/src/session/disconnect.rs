@@ -77,7 +77,7 @@ pub enum DisconnectReason {
     /// (`ServerConfig::timeout`,
     /// `ClientConfig::timeout`): the other side has stopped, is not ticked,
     /// or the link is down. Or a handshake was not finished in time. The client may connect again.
-    #[error("timed out")]
+    #[error("timed out: nothing has arrived for too long")]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
     /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns

@@ -3,7 +3,7 @@
 //! *Invariant:* on a server, no object is below itself, directly or through other objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 
 /// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest
@@ -146,12 +146,19 @@ impl Forest {
 /// then the numbers of the objects in them say nothing.
 pub(crate) struct Depths<'a> {
     forest: &'a Forest,
+    /// The objects that count. `None` if all do.
+    among: Option<HashSet<u32>>,
     known: HashMap<u32, u32>,
 }
 
 impl<'a> Depths<'a> {
     pub(crate) fn new(forest: &'a Forest) -> Self {
-        Self { forest, known: HashMap::new() }
+        Self { forest, among: None, known: HashMap::new() }
+    }
+
+    /// Counts only the objects above an object that are in `among`, up to the first one that is not.
+    pub(crate) fn among(forest: &'a Forest, among: HashSet<u32>) -> Self {
+        Self { forest, among: Some(among), known: HashMap::new() }
     }
 
     /// Returns how many objects are above an object. Costs O(1) on average, if it is asked of all objects.
@@ -161,7 +168,9 @@ impl<'a> Depths<'a> {
         while let Some(&last) = path.last() {
             // The number of an object on the path counts as zero, which ends the walk in a circle.
             above = self.known.insert(last, 0);
-            let Some(parent) = self.forest.parent(last).filter(|_| above.is_none()) else { break };
+            let counts = |parent: &u32| self.among.as_ref().is_none_or(|among| among.contains(parent));
+            let parent = self.forest.parent(last).filter(|_| above.is_none()).filter(counts);
+            let Some(parent) = parent else { break };
             path.push(parent);
         }
         let mut depth = above.unwrap_or(0);
@@ -220,6 +229,9 @@ mod tests {
         }
         let mut depths = Depths::new(&forest);
         assert_eq!([1, 3, 9, 4, 2, 7, 1].map(|slot| depths.of(slot)), [3, 2, 1, 0, 2, 0, 3]);
+        let mut depths = Depths::among(&forest, HashSet::from([1, 3]));
+        assert_eq!([1, 3, 9, 2].map(|slot| depths.of(slot)), [1, 0, 0, 0], "9 was there before");
+        let mut depths = Depths::new(&forest);
         // A circle ends.
         [20, 21, 22, 20].into_iter().for_each(|slot| _ = depths.of(slot));
     }

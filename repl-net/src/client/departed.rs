@@ -24,10 +24,13 @@ struct DepartedObject {
 }
 
 impl Departed {
-    /// Adds an object that was removed on the client, and says whose subobject it was.
-    pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) {
+    /// Adds an object that was removed on the client, and says whose subobject it was. If a former object with
+    /// the guid is in the list and was of another class, returns this class.
+    #[must_use]
+    pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) -> Option<u16> {
         let object = self.objects.entry(guid).or_insert(DepartedObject { class, parent, ends: 0 });
         (object.parent, object.ends) = (parent, object.ends.saturating_add(1));
+        Some(std::mem::replace(&mut object.class, class)).filter(|former| *former != class)
     }
 
     /// Records that one update about the removal of an object has been polled, or that none will report it.
@@ -49,5 +52,22 @@ impl Departed {
     /// Returns the object of which a removed object was a subobject.
     pub(crate) fn parent(&self, guid: Guid) -> Option<ObjectRef<()>> {
         self.objects.get(&guid)?.parent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn a_guid_that_comes_again_as_another_class_tells_the_former_class() {
+        let (mut departed, guid) = (Departed::default(), Guid::new(5, NonZeroU32::MIN));
+        assert_eq!(departed.insert(guid, 1, None), None);
+        assert_eq!(departed.insert(guid, 1, None), None);
+        assert_eq!(departed.insert(guid, 2, None), Some(1));
+        assert_eq!([(); 3].map(|()| departed.remove(guid)), [None, None, Some(2)]);
+        assert_eq!(departed.class(guid), None);
     }
 }

@@ -141,7 +141,7 @@ impl Client {
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.session.begin_tick(now);
-        telemetry::note_jump(self.session.has_jumped(self.config.timeout));
+        telemetry::note_jump(self.session.jump(self.config.timeout));
         self.reconnect();
         self.clock.advance(now);
         for at in 0.. {
@@ -161,7 +161,8 @@ impl Client {
         }
         if let Some(bytes) = self.session.take_truncated() {
             telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
-            self.events.push(ClientEvent::PacketsTruncated(bytes));
+            let mtu_bytes = self.config.mtu_bytes;
+            self.events.push(ClientEvent::PacketsTruncated { arrived_bytes: bytes, mtu_bytes });
         }
     }
 

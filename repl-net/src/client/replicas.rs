@@ -174,14 +174,26 @@ impl Replicas {
         }
         if placed.is_none() {
             let parent = self.slots.families.parent(slot).and_then(|parent| self.slots.known_in(parent));
-            self.departed.insert(known, class, parent.map(ObjectRef::new));
+            self.depart((known, class), parent.map(ObjectRef::new));
         }
         self.slots.close(slot, reason.may_return());
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
         let what = placed.map_or(UpdateKind::Despawned(reason), UpdateKind::Unbound);
-        self.updates.push(ObjectRef::new(known), what, column.program());
+        if let Some(column) = self.columns.get(class as usize) {
+            self.updates.push(ObjectRef::new(known), what, column.program());
+        }
         Some(Guid::new(slot, generation))
+    }
+
+    /// Keeps a removed object of a class for the user, and whose subobject it was. Of a former object with the
+    /// guid that was of another class, nothing can be read any more.
+    fn depart(&mut self, (guid, class): (Guid, u16), parent: Option<ObjectRef<()>>) {
+        if let Some(former) = self.departed.insert(guid, class, parent)
+            && let Some(column) = self.columns.get_mut(former as usize)
+        {
+            column.release(guid);
+        }
     }
 
     /// Returns the epoch of the references that the user has.

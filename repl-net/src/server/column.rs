@@ -54,6 +54,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
     /// the live object, this is its position, otherwise that of its shadow.
     fn position(&self, row: u32) -> Option<Position>;
+    /// Returns whether the positions of the objects are in their fields.
+    fn has_positions(&self) -> bool;
     /// Returns what the function for the priorities of the class returns for the object in a row, according
     /// to its shadow, or 1 if there is no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
@@ -190,6 +192,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         if let Some(locate) = &self.shadows.locate {
             locate.locate(&self.shadows.rows, changed, area, positions);
         }
+    }
+
+    fn has_positions(&self) -> bool {
+        self.shadows.locate.is_some()
     }
 
     fn position(&self, row: u32) -> Option<Position> {

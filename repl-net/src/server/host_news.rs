@@ -9,7 +9,6 @@ use repl_core::ObjectRef;
 use repl_link::ConnectionId;
 
 use super::world::World;
-use crate::body::forest::Depths;
 use crate::body::removal::CloseReason;
 use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
@@ -101,7 +100,7 @@ impl HostNews {
             self.updates.push(object, UpdateKind::TornOff, store.column_of(slot).program());
         }
         let is_there = |guid| store.slot_of(ObjectRef::<()>::new(guid)).is_some();
-        self.updates.end_packet(Depths::new(&world.subobjects), is_there);
+        self.updates.end_packet(&world.subobjects, is_there);
         // The host keeps no last states of removed objects.
         self.updates.take_unreported();
         if !std::mem::replace(&mut self.has_begun, true) {

@@ -45,7 +45,7 @@ impl Server {
 pub(super) fn assert_has_area(world: &World, class: u16) {
     assert!(
         world.cells.has_area(class),
-        "`{name}` has no positions: call `set_area` or `locate` of `class::<{name}>()` before `connect`",
+        "`{name}` has no positions: call `set_area`, `locate` or `set_placed_area` of `class::<{name}>()` before `connect`",
         name = world.store.column(class).program().layout().name(),
     );
 }

@@ -147,7 +147,8 @@ impl Server {
     pub(super) fn report_truncation(&mut self) {
         if let Some(bytes) = self.sessions.take_truncated() {
             telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
-            self.events.push(ServerEvent::PacketsTruncated(bytes));
+            let mtu_bytes = self.config.mtu_bytes;
+            self.events.push(ServerEvent::PacketsTruncated { arrived_bytes: bytes, mtu_bytes });
         }
     }
 

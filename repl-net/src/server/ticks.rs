@@ -49,7 +49,7 @@ impl Server {
         #[cfg(feature = "metrics")]
         let sent_before = self.sent();
         let now = self.sessions.begin_tick(now);
-        telemetry::note_jump(self.sessions.has_jumped());
+        telemetry::note_jump(self.sessions.jump());
         self.report_truncation();
         for at in 0..self.runners.len() {
             self.runners[at](self, now);

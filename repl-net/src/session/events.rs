@@ -107,11 +107,16 @@ pub enum ServerEvent {
     /// although both sides receive them, or it carries larger packets again. See
     /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
     PacketBytesChanged(ConnectionId, usize),
-    /// Larger packets of clients seem to arrive truncated to this many bytes: they were damaged at this
-    /// length again and again, and no larger packet arrived intact. Receive them into a buffer of at least
-    /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes). Reported once. Without a truncation it
-    /// is reported only if somebody sends forged packets.
-    PacketsTruncated(usize),
+    /// Larger packets of clients seem to arrive truncated: they were damaged at one length again and again,
+    /// and no larger packet arrived intact. Receive them into a larger buffer. Reported once. Without a
+    /// truncation it is reported only if somebody sends forged packets.
+    PacketsTruncated {
+        /// The length at which they arrive, in bytes.
+        arrived_bytes: usize,
+        /// How many bytes the buffer must have:
+        /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
+        mtu_bytes: usize,
+    },
     /// This many events about refused values were dropped, because too many events waited. This event comes
     /// before the events about later refusals.
     RefusalsDropped(u64),
@@ -136,13 +141,17 @@ impl fmt::Debug for ServerEvent {
             Self::PacketBytesChanged(id, bytes) => {
                 f.debug_tuple("PacketBytesChanged").field(id).field(bytes).finish()
             }
-            Self::PacketsTruncated(bytes) => f.debug_tuple("PacketsTruncated").field(bytes).finish(),
+            Self::PacketsTruncated { arrived_bytes, mtu_bytes } => f
+                .debug_struct("PacketsTruncated")
+                .field("arrived_bytes", arrived_bytes)
+                .field("mtu_bytes", mtu_bytes)
+                .finish(),
             Self::RefusalsDropped(count) => f.debug_tuple("RefusalsDropped").field(count).finish(),
         }
     }
 }
 
-/// An event of a client. Events are never dropped, so poll them. What happens to objects is in
+/// An event of a client. Events are not dropped, so poll them. What happens to objects is in
 /// [`Update`](crate::Update).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -159,17 +168,22 @@ pub enum ClientEvent {
     /// although both sides receive them, or it carries larger packets again. See
     /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
     PacketBytesChanged(usize),
-    /// Larger packets of the server seem to arrive truncated to this many bytes: they were damaged at this
-    /// length again and again, and no larger packet arrived intact. Receive them into a buffer of at least
-    /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes). Reported once. Without a truncation it is
-    /// reported only if somebody sends forged packets.
-    PacketsTruncated(usize),
+    /// Larger packets of the server seem to arrive truncated: they were damaged at one length again and
+    /// again, and no larger packet arrived intact. Receive them into a larger buffer. Reported once. Without
+    /// a truncation it is reported only if somebody sends forged packets.
+    PacketsTruncated {
+        /// The length at which they arrive, in bytes.
+        arrived_bytes: usize,
+        /// How many bytes the buffer must have:
+        /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
+        mtu_bytes: usize,
+    },
     /// The client has received all objects that existed when the session began. It also knows which static
     /// objects were destroyed before. Reported only one time in a session. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
     /// The server has named the [asset](repl_core::AssetRef) with this path, and this client has not
     /// [added](crate::ClientAssets::add) it. References to it read as null until then. Reported only one time
-    /// in a session.
+    /// in a session. If more than 1,024 events wait, only the last about each path is kept.
     UnknownAsset(Arc<str>),
 }

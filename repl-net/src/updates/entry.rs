@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* an entry has an object, or tells of a path.
 
+use std::ops::Range;
+
 use repl_core::{Layout, ObjectRef};
 
 use super::properties::Properties;
@@ -18,4 +20,20 @@ pub(super) struct Entry {
     pub(super) layout: &'static Layout,
     /// The properties that have new values.
     pub(super) properties: Properties,
+}
+
+impl Entry {
+    /// Returns the slots of the objects.
+    pub(super) fn slots(&self) -> Range<u32> {
+        let (object, count) = self.objects;
+        object.guid().map_or(0..0, |first| first.slot()..first.slot().saturating_add(count))
+    }
+
+    /// Returns whether an object is among those of the entry.
+    pub(super) fn has(&self, object: ObjectRef<()>) -> bool {
+        let generation = |object: ObjectRef<()>| object.guid().map(|guid| guid.generation());
+        let slot = object.guid().map(|guid| guid.slot());
+        generation(object) == generation(self.objects.0)
+            && slot.is_some_and(|slot| self.slots().contains(&slot))
+    }
 }

@@ -1,7 +1,8 @@
 //! The properties of an update that waits, in little memory.
 //!
 //! *Invariant:* the memory grows with what a packet says of the properties, and not with the number of
-//! properties of the class: a peer names one property of a large class in few bits.
+//! properties of the class: a peer names one property of a large class in few bits. It is never more than a bit
+//! for each property.
 
 use std::ops::RangeInclusive;
 
@@ -10,8 +11,8 @@ use repl_core::HandleSet;
 /// A set of handles.
 #[derive(Clone, Debug)]
 pub(super) enum Properties {
-    /// Handles up to 64, which allocate nothing.
-    Few(HandleSet),
+    /// Handles up to 64, which allocate nothing, or many runs.
+    Set(HandleSet),
     /// Handles that follow one another, in ascending order.
     Runs(Box<[RangeInclusive<u32>]>),
 }
@@ -19,7 +20,7 @@ pub(super) enum Properties {
 impl Properties {
     pub(super) fn of(handles: &HandleSet) -> Self {
         if handles.heap_bytes() == 0 {
-            return Self::Few(handles.clone());
+            return Self::Set(handles.clone());
         }
         let mut runs: Vec<RangeInclusive<u32>> = Vec::new();
         for handle in handles.iter() {
@@ -28,13 +29,16 @@ impl Properties {
                 None => runs.push(handle..=handle),
             }
         }
+        if runs.len().saturating_mul(size_of::<RangeInclusive<u32>>()) > handles.heap_bytes() {
+            return Self::Set(handles.clone());
+        }
         Self::Runs(runs.into())
     }
 
     /// Adds handles.
     pub(super) fn add(&mut self, handles: &HandleSet) {
         match self {
-            Self::Few(few) if handles.heap_bytes() == 0 => few.union(handles),
+            Self::Set(set) if handles.heap_bytes() == 0 => set.union(handles),
             _ => {
                 let mut all = self.to_set();
                 all.union(handles);
@@ -45,7 +49,7 @@ impl Properties {
 
     pub(super) fn to_set(&self) -> HandleSet {
         match self {
-            Self::Few(few) => few.clone(),
+            Self::Set(set) => set.clone(),
             Self::Runs(runs) => runs.iter().cloned().flatten().collect(),
         }
     }
@@ -81,5 +85,8 @@ mod tests {
             let Properties::Runs(runs) = Properties::of(&handles) else { panic!("it is one run") };
             assert_eq!(runs.len(), 1);
         }
+        let every_second: HandleSet = (1..4_096).step_by(2).collect();
+        let Properties::Set(set) = Properties::of(&every_second) else { panic!("runs would be longer") };
+        assert!(set.heap_bytes() <= 1_024);
     }
 }

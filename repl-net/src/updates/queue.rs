@@ -4,7 +4,7 @@
 //! its subobjects. Even if nobody polls, there are at most [`LEAST`] entries, or, if that is more, a small
 //! multiple of the objects about which an update is still needed. Nothing is recorded before the first poll.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use repl_core::{Guid, HandleSet, ObjectRef, Program};
 
@@ -12,7 +12,7 @@ use super::entry::Entry;
 use super::properties::Properties;
 use super::thinner::thinned;
 use super::update::{Update, UpdateKind};
-use crate::body::forest::Depths;
+use crate::body::forest::{Depths, Forest};
 
 /// The queue may always have this many entries, even if it has few objects to report.
 pub(super) const LEAST: usize = 1_024;
@@ -54,25 +54,43 @@ impl Updates {
     /// after a newer one, that of the packet before counts, so the ticks of updates never go back.
     pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
         (self.start, self.has_subobjects) = (self.queue.len(), false);
-        self.tick = tick.unwrap_or(self.tick);
+        self.tick = self.tick.max(tick.unwrap_or(0));
+        if self.queue.is_empty() {
+            self.limit = LEAST;
+        }
+    }
+
+    /// Begins a session, with a server that may count its ticks anew.
+    pub(crate) fn begin_session(&mut self) {
+        self.tick = 0;
     }
 
     /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if
-    /// the queue is long. `depths` knows how many objects are above an object that exists.
-    pub(crate) fn end_packet(&mut self, mut depths: Depths<'_>, is_there: impl Fn(Guid) -> bool) {
+    /// the queue is long. `families` says which of the objects that exist are below which.
+    pub(crate) fn end_packet(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         if std::mem::take(&mut self.has_reread) {
             self.join_changes();
         }
         if std::mem::take(&mut self.has_subobjects) {
-            let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
-            // What is gone keeps its place before everything else, the leaves of a family first.
-            packet.make_contiguous().sort_by_cached_key(|entry| {
-                let guid = entry.objects.0.guid().filter(|guid| is_there(*guid));
-                guid.map_or(0, |guid| depths.of(guid.slot()))
-            });
-            self.queue.append(&mut packet);
+            self.sort_families(families, is_there);
         }
         self.keep_short();
+    }
+
+    /// Puts what is gone first, as it is: the leaves of a family are before the others already. Then comes what
+    /// has come, each object before its subobjects, and then what has changed, which may refer to what has come.
+    fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
+        let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
+        let came = packet.iter().filter(|entry| entry.what.is_arrival()).flat_map(Entry::slots).collect();
+        let mut depths = Depths::among(families, came);
+        packet.make_contiguous().sort_by_cached_key(|entry| {
+            match entry.objects.0.guid().filter(|guid| is_there(*guid)) {
+                None => 0,
+                Some(_) if entry.what == UpdateKind::Changed => u32::MAX,
+                Some(guid) => depths.of(guid.slot()).saturating_add(1),
+            }
+        });
+        self.queue.append(&mut packet);
     }
 
     /// Records that objects with the same generation were created in `count` consecutive slots, the first of
@@ -85,7 +103,11 @@ impl Updates {
     /// Does the same as [`spawned`](Self::spawned) for objects that are below others.
     pub(crate) fn spawned_below(&mut self, first: Guid, count: u32, class: &Program) {
         self.has_subobjects = true;
-        (0..count).for_each(|offset| self.spawned(after(first, offset), 1, class));
+        let all = all_of(class);
+        for offset in 0..count {
+            let object = ObjectRef::new(after(first, offset));
+            self.record((object, 1), UpdateKind::Spawned, class, &all);
+        }
     }
 
     /// Records that properties of objects with the same generation in `count` consecutive slots arrived. An
@@ -106,33 +128,38 @@ impl Updates {
         }
     }
 
-    /// Records that a reference of an object was read again, because an object came or went.
-    pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handle: u32) {
-        self.changed((guid, 1), class, &HandleSet::from_iter([handle]));
+    /// Records that references of an object were read again, because an object came or went.
+    pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handles: &HandleSet) {
+        self.changed((guid, 1), class, handles);
         self.has_reread = true;
     }
 
     /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes
-    /// after the objects to which references of the object refer.
+    /// after the objects to which references of the object refer. What has come in the packet has no change.
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
-        let mut entries: Vec<Option<Entry>> = Vec::with_capacity(self.queue.len());
-        entries.extend(std::iter::from_fn(|| self.pop_entry()).map(Some));
-        let mut last = HashMap::new();
-        for at in (0..entries.len()).rev() {
-            let is_change = |entry: &&Entry| entry.what == UpdateKind::Changed;
-            let Some(entry) = entries.get(at).and_then(Option::as_ref).filter(is_change) else { continue };
-            let later = *last.entry(entry.objects.0).or_insert(at);
-            if later != at
-                && let Some(earlier) = entries.get_mut(at).and_then(Option::take)
-                && let Some(Some(later)) = entries.get_mut(later)
-            {
-                later.properties.add(&earlier.properties.to_set());
+        let mut entries = Vec::with_capacity(self.queue.len());
+        entries.extend(std::iter::from_fn(|| self.pop_entry()));
+        let came = entries.iter().filter(|entry| entry.what.is_arrival()).map(|entry| entry.objects.0);
+        let came: HashSet<ObjectRef<()>> = came.collect();
+        let (mut last, mut joined) = (HashMap::new(), Vec::<Entry>::with_capacity(entries.len()));
+        for entry in entries.into_iter().rev() {
+            let object = entry.objects.0;
+            if entry.what == UpdateKind::Changed {
+                if came.contains(&object) {
+                    continue;
+                }
+                let at = *last.entry(object).or_insert(joined.len());
+                if let Some(later) = joined.get_mut(at) {
+                    later.properties.add(&entry.properties.to_set());
+                    continue;
+                }
             }
+            joined.push(entry);
         }
         self.queue = before;
-        self.queue.extend(entries.into_iter().flatten());
+        self.queue.extend(joined.into_iter().rev());
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or
@@ -191,8 +218,11 @@ impl Updates {
     }
 
     /// Drops the updates of an object that the user has removed. What ended before the object came for the
-    /// last time is still told.
+    /// last time is still told. Costs O(updates that wait), or less if none is of the object.
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
+        if !self.queue.iter().any(|entry| entry.has(removed)) {
+            return;
+        }
         let entries: Vec<Entry> = std::iter::from_fn(|| self.pop_entry()).collect();
         let is_end = |entry: &Entry| entry.objects.0 == removed && entry.what.is_departure();
         let told = entries.iter().rposition(is_end).map_or(0, |end| end.saturating_add(1));

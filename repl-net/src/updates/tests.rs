@@ -8,7 +8,7 @@ use repl_derive::Replicated;
 
 use super::queue::{LEAST, Updates};
 use super::update::{Update, UpdateKind};
-use crate::body::forest::{Depths, Forest};
+use crate::body::forest::Forest;
 use crate::body::removal::CloseReason;
 
 #[derive(Replicated, Default)]
@@ -43,7 +43,7 @@ impl Told {
         self.tick += 1;
         self.updates.begin_packet(Some(self.tick));
         fill(&mut self.updates, &self.class);
-        self.updates.end_packet(Depths::new(forest), |guid| guid.generation() == NonZeroU32::MIN);
+        self.updates.end_packet(forest, |guid| guid.generation() == NonZeroU32::MIN);
     }
 
     fn polled(&mut self) -> Vec<(ObjectRef<()>, UpdateKind)> {
@@ -126,7 +126,7 @@ fn references_that_were_read_again_belong_to_the_change_of_their_packet() {
         told.packet(|updates, class| {
             updates.changed((in_slot(1), 2), class, &handles(&[1]));
             updates.push(object(9), UpdateKind::Owner, class);
-            updates.reread(in_slot(1), class, 2);
+            updates.reread(in_slot(1), class, &handles(&[2]));
         });
     }
     let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
@@ -167,13 +167,13 @@ fn an_object_comes_before_its_subobjects_and_what_ends_before_both() {
     let [root, part, leaf, six] = [root, part, leaf, in_slot(6)].map(ObjectRef::new);
     let spawned = |object| (object, UpdateKind::Spawned);
     let expected = [
-        (six, UpdateKind::Changed),
-        spawned(root),
         (old, UpdateKind::Changed),
         (old, GONE),
+        spawned(root),
         spawned(part),
         spawned(leaf),
         (leaf, UpdateKind::Owner),
+        (six, UpdateKind::Changed),
     ];
     assert_eq!(told.polled(), expected);
 }
@@ -324,4 +324,66 @@ fn s199_objects_that_come_and_go_do_not_make_the_queue_long() {
         });
         assert!(told.updates.len() <= LEAST + 3, "{}", told.updates.len());
     }
+}
+
+#[test]
+fn what_refers_to_a_new_subobject_has_changed_after_it_came() {
+    let (root, part) = (in_slot(9), in_slot(4));
+    let mut forest = Forest::default();
+    forest.set(4, Some(9));
+    let mut told = Told::new();
+    told.packet_in(&forest, |updates, class| {
+        updates.changed((root, 1), class, &handles(&[1]));
+        updates.spawned_below(part, 1, class);
+        updates.reread(root, class, &handles(&[2]));
+        updates.reread(part, class, &handles(&[2]));
+    });
+    let came = (ObjectRef::new(part), UpdateKind::Spawned);
+    assert_eq!(told.polled(), [came, (ObjectRef::new(root), UpdateKind::Changed)], "what came has no change");
+}
+
+#[test]
+fn s199_the_end_of_what_was_spawned_and_then_placed_is_not_lost() {
+    let (mut told, path): (_, Arc<str>) = (Told::new(), Arc::from("door"));
+    told.packet(|updates, class| {
+        updates.spawned(guid(1), 1, class);
+        updates.push(object(1), UpdateKind::UnknownPath(path.clone()), class);
+        updates.push(object(1), UpdateKind::Unbound(path.clone()), class);
+        updates.push(object(1), UpdateKind::Bound(path.clone()), class);
+        updates.push(object(1), GONE, class);
+    });
+    told.updates.thin_out();
+    assert!(
+        told.polled().iter().all(|(_, what)| *what != UpdateKind::Spawned),
+        "nothing comes and never ends"
+    );
+}
+
+#[test]
+fn s210_what_was_bound_and_torn_off_has_come_although_another_object_is_bound() {
+    let (mut told, path): (_, Arc<str>) = (Told::new(), Arc::from("door"));
+    told.packet(|updates, class| {
+        updates.push(object(1), UpdateKind::Bound(path.clone()), class);
+        updates.push(object(1), UpdateKind::TornOff, class);
+        updates.push(object(2), UpdateKind::Bound(path.clone()), class);
+    });
+    told.updates.thin_out();
+    let bound = |number| (object(number), UpdateKind::Bound(path.clone()));
+    assert_eq!(told.polled(), [bound(1), (object(1), UpdateKind::TornOff), bound(2)]);
+}
+
+#[test]
+fn ticks_go_back_only_with_a_session() {
+    let mut told = Told::new();
+    let mut ticks = Vec::new();
+    for tick in [Some(5), Some(3), None] {
+        told.updates.begin_packet(tick);
+        told.updates.push(object(1), GONE, &told.class);
+        ticks.extend(told.updates.pop().map(|update| update.tick));
+    }
+    told.updates.begin_session();
+    told.updates.begin_packet(Some(1));
+    told.updates.push(object(1), GONE, &told.class);
+    ticks.extend(told.updates.pop().map(|update| update.tick));
+    assert_eq!(ticks, [5, 5, 5, 1]);
 }

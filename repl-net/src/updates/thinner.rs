@@ -63,14 +63,19 @@ impl Thinner {
             UpdateKind::UnknownPath(_) => _ = self.unknown.insert(object, at),
             UpdateKind::Bound(path) => {
                 self.arrived.insert(object, at);
-                let before = [self.destroyed.remove(&path), self.bound.insert(path, at)];
-                before.into_iter().for_each(|before| self.drop(before));
+                let destroyed = self.destroyed.remove(&path);
+                self.drop(destroyed);
+                // An object that was bound under the path and torn off is still there.
+                let before = self.bound.insert(path, at).filter(|&before| self.is_end(before));
+                self.drop(before);
             }
             UpdateKind::Unbound(path) => {
-                let changes = [self.changed.remove(&object), self.owned.remove(&object)];
-                changes.into_iter().for_each(|change| self.drop(change));
+                for of_kind in [&mut self.changed, &mut self.owned, &mut self.unknown] {
+                    drop_at(&mut self.entries, of_kind.remove(&object));
+                }
                 // A user who knows the object as bound must learn that it is no longer, whatever comes after.
-                if self.arrived.remove(&object).is_some() {
+                if let Some(arrived) = self.arrived.remove(&object) {
+                    self.drop(Some(arrived));
                     let before = self.bound.insert(path, at);
                     self.drop(before);
                 }
@@ -100,6 +105,12 @@ impl Thinner {
         if let (Some(before), Some(Some(entry))) = (before, self.entries.get_mut(at)) {
             entry.properties.add(&before.properties.to_set());
         }
+    }
+
+    /// Returns whether the update at a place tells that an object is no longer bound.
+    fn is_end(&self, at: usize) -> bool {
+        let entry = self.entries.get(at).and_then(Option::as_ref);
+        entry.is_some_and(|entry| matches!(entry.what, UpdateKind::Unbound(_)))
     }
 
     fn drop(&mut self, at: Option<usize>) {

@@ -139,3 +139,12 @@ fn objects_of_the_server_are_not_placed() {
     let mut server = Server::new(ServerConfig::default());
     server.register::<Health>().class::<Health>().set_placed_area(area());
 }
+
+#[test]
+#[should_panic = "pass what you pass to `place` to `set_viewpoints`, too"]
+fn a_connection_cannot_follow_what_is_placed() {
+    let (mut room, [first, _]) = room();
+    let (root, _) = entity(&mut room.server, 7);
+    room.server.external().place(root, [1.0, 1.0]).expect("it exists");
+    room.server.connection(first).follow(root);
+}

@@ -18,7 +18,9 @@ impl Replicas {
     pub(crate) fn add_asset(&mut self, path: &str) {
         if let Some(guid) = self.slots.assets.add(path) {
             self.created_or_removed.push(guid);
+            self.begin_updates(None);
             self.finish();
+            self.end_updates();
         }
     }
 

@@ -3,9 +3,9 @@
 //!
 //! *Invariant:* all callbacks run after all references were read again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use repl_core::ReferenceMap;
+use repl_core::{HandleSet, ReferenceMap};
 
 use super::{ChangedObject, Replicas};
 use crate::client::replica::Callback;
@@ -40,6 +40,7 @@ impl Replicas {
         let touched_index = std::cell::OnceCell::new();
         let mut rereading: Option<Rereading> = None;
         let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
+        let mut told: BTreeMap<u32, HandleSet> = BTreeMap::new();
         mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
             if slots.outcome.closes(slot) {
@@ -68,15 +69,20 @@ impl Replicas {
             {
                 column.begin_reread(known.row, handle, &mut touched.notified);
                 known.handle = handle;
-                if updates.is_recording()
-                    && let Some(guid) = slots.known_in(slot)
-                {
-                    updates.reread(guid, column.program(), handle);
+                if updates.is_recording() {
+                    told.entry(slot).or_default().insert(handle);
                 }
             }
             column.reread_leaf(known.row, path, bits, &mut references);
         });
         created_or_removed.clear();
+        for (slot, handles) in told {
+            if let (Some((class, _)), Some(guid)) = (slots.class_and_row(slot), slots.known_in(slot))
+                && let Some(column) = columns.get(class as usize)
+            {
+                updates.reread(guid, column.program(), &handles);
+            }
+        }
         for (slot, at) in again {
             let Some((class, row)) = slots.class_and_row(slot) else { continue };
             if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {

@@ -34,6 +34,7 @@ impl Replicas {
             self.remove_torn_off_beyond(0);
         }
         self.end_updates();
+        self.updates.begin_session();
         self.slots.begin_session(is_other_server, is_other_server && has_epochs);
     }
 }

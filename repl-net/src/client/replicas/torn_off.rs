@@ -47,7 +47,7 @@ impl Replicas {
         if let Some(column) = self.columns.get_mut(class as usize) {
             column.remove_torn_off(guid);
         }
-        self.departed.insert(guid, class, None);
+        self.depart((guid, class), None);
         self.created_or_removed.extend(self.slots.epoch.to_wire(guid));
         true
     }
@@ -58,7 +58,9 @@ impl Replicas {
         let is_removed = object.guid().is_some_and(|guid| self.depart_torn_off(guid));
         if is_removed {
             self.release(object);
+            self.begin_updates(None);
             self.finish();
+            self.end_updates();
         }
         is_removed
     }

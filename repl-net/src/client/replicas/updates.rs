@@ -8,7 +8,6 @@ use std::sync::Arc;
 use repl_core::{ObjectRef, Replicated};
 
 use super::Replicas;
-use crate::body::forest::Depths;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Replicas {
@@ -43,7 +42,7 @@ impl Replicas {
     /// Ends a packet. Drops removed objects of whose removal no update will tell.
     pub(crate) fn end_updates(&mut self) {
         let Self { updates, slots, .. } = self;
-        updates.end_packet(Depths::new(&slots.families), |guid| slots.known_in(guid.slot()) == Some(guid));
+        updates.end_packet(&slots.families, |guid| slots.known_in(guid.slot()) == Some(guid));
         updates.take_unreported().into_iter().for_each(|object| self.release(object));
     }
 

@@ -49,12 +49,21 @@ impl ConnectionHandle<'_> {
     /// exist.
     ///
     /// # Panics
-    /// Panics if the class of the object has no [area](crate::ClassHandle::locate).
+    /// Panics if the class of the object has no [area](crate::ClassHandle::locate), or a [placed
+    /// area](crate::ClassHandle::set_placed_area): then the position is yours, so pass it to
+    /// [`set_viewpoints`](Self::set_viewpoints).
     #[track_caller]
     pub fn follow<T: ?Sized>(&mut self, object: ObjectRef<T>) -> &mut Self {
         let world = &mut self.server.world;
         let Some(slot) = world.store.slot_of(object) else { return self };
-        assert_has_area(world, world.store.occupant(slot).class);
+        let class = world.store.occupant(slot).class;
+        assert_has_area(world, class);
+        let column = world.store.column(class);
+        assert!(
+            column.has_positions(),
+            "the position of a `{name}` is not in its fields: pass what you pass to `place` to `set_viewpoints`, too",
+            name = column.program().layout().name(),
+        );
         if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
             peer.connection.copies.followed = Some(object.erase());
             peer.connection.copies.update_followed(world);
