@@ -7,14 +7,23 @@ use std::ops::Range;
 
 /// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if this
 /// variable is set. Because of this, a failure can be repeated without changing the test, with the line that
-/// [`SeedReport`] prints.
+/// [`SeedReport`] prints. The environment variable `SIM_TIMES` makes the range so many times as long, for a
+/// night of tests.
 ///
 /// # Panics
-/// Panics if `SIM_SEED` is set but is not a number.
+/// Panics if `SIM_SEED` or `SIM_TIMES` is set but is not a number.
 pub fn seeds(range: Range<u64>) -> Range<u64> {
-    match std::env::var("SIM_SEED") {
-        Ok(seed) => only(&seed),
-        Err(_) => range,
+    match (std::env::var("SIM_SEED"), std::env::var("SIM_TIMES")) {
+        (Ok(seed), _) => only(&seed),
+        (Err(_), Ok(times)) => longer(range, &times),
+        (Err(_), Err(_)) => range,
+    }
+}
+
+fn longer(range: Range<u64>, times: &str) -> Range<u64> {
+    match times.trim().parse::<u64>() {
+        Ok(times) => range.start..range.start + (range.end - range.start) * times,
+        Err(_) => panic!("SIM_TIMES is not a number: {times}"),
     }
 }
 
@@ -98,5 +107,11 @@ mod tests {
     fn a_seed_of_the_environment_runs_alone() {
         assert_eq!(only(" 99\n"), 99..100);
         assert!(std::panic::catch_unwind(|| only("ninety")).is_err());
+    }
+
+    #[test]
+    fn a_range_is_so_many_times_as_long() {
+        assert_eq!(longer(100..130, "10"), 100..400);
+        assert!(std::panic::catch_unwind(|| longer(0..1, "ten")).is_err());
     }
 }
