@@ -41,8 +41,8 @@ pub(crate) fn note_jump(jump: Option<Duration>) {
         event!(
             WARN,
             ?jump,
-            "a timeout has passed between two ticks: if the program did not stand still, `now` is in another unit, for example \
-             milliseconds that were passed as seconds"
+            "`now` has jumped by more than the timeout between two ticks: either the program stood still, or `now` is in another unit, \
+             for example milliseconds that were passed to `Duration::from_secs`"
         );
     }
     #[cfg(not(feature = "tracing"))]

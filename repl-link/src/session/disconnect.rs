@@ -76,7 +76,9 @@ pub enum DisconnectReason {
     /// One side received nothing from the other for longer than its timeout
     /// (`ServerConfig::timeout`,
     /// `ClientConfig::timeout`): the other side has stopped, is not ticked,
-    /// or the link is down. Or a handshake was not finished in time. The client may connect again.
+    /// or the link is down. Or a handshake was not finished in time. The client may connect again. If it
+    /// happens to all connections, or soon after each begins, look at the unit of the time that is passed to
+    /// `tick`.
     #[error("timed out: nothing has arrived for too long")]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent

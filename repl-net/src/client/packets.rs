@@ -127,9 +127,10 @@ impl Client {
 
     /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
     /// The argument `now` is the time since a fixed start that you choose, and not the time since the last
-    /// tick. Pass the times of the same clock to [`receive`](Self::receive). `now` should never decrease: an
-    /// earlier time counts as the latest time so far. Call `tick` in every frame, because without it the
-    /// client neither connects nor stays connected.
+    /// tick: `start.elapsed()`, with one `start = Instant::now()` for the whole game. The server may have
+    /// another start. Pass the times of the same clock to [`receive`](Self::receive). `now` should never
+    /// decrease: an earlier time counts as the latest time so far. Call `tick` in every frame, because
+    /// without it the client neither connects nor stays connected.
     ///
     /// With the feature `tracing`, a warning says if more than [`timeout`](crate::ClientConfig::timeout) has
     /// passed since the last tick.

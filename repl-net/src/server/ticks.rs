@@ -18,8 +18,9 @@ use crate::telemetry;
 impl Server {
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
     /// packets of this tick. The argument `now` is the time since a fixed start that you choose, and not the
-    /// time since the last tick. Pass the times of the same clock to all functions of the server. `now` must
-    /// never decrease: if it does, the time stands still until it is reached again.
+    /// time since the last tick: `start.elapsed()`, with one `start = Instant::now()` for the whole game.
+    /// Pass the times of the same clock to all functions of the server. `now` must never decrease: if it
+    /// does, the time stands still until it is reached again.
     ///
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
     /// has changed.

@@ -295,7 +295,8 @@ impl World {
         let Some((area, positions)) = self.cells.positions_in(class).filter(|_| is_placed) else {
             let name = T::LAYOUT.name();
             panic!(
-                "no area for placed objects: call `class::<{name}>().set_placed_area(area)` before `spawn`"
+                "`{name}` has no area for placed objects: call `server.class::<{name}>().set_placed_area(area)` before `spawn`, where the \
+                 area says how far clients see it"
             );
         };
         if position.iter().all(|coordinate| coordinate.is_finite()) {

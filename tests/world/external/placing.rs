@@ -117,7 +117,7 @@ fn a_missing_object_and_one_of_another_class_are_not_placed() {
 }
 
 #[test]
-#[should_panic = "call `class::<Health>().set_placed_area(area)` before `spawn`"]
+#[should_panic = "call `server.class::<Health>().set_placed_area(area)` before `spawn`"]
 fn a_class_without_an_area_cannot_be_placed() {
     let (mut room, _) = room();
     let (_, health) = entity(&mut room.server, 7);
@@ -125,7 +125,7 @@ fn a_class_without_an_area_cannot_be_placed() {
 }
 
 #[test]
-#[should_panic = "call `class::<Flag>().set_placed_area(area)` before `spawn`"]
+#[should_panic = "call `server.class::<Flag>().set_placed_area(area)` before `spawn`"]
 fn a_class_whose_position_is_in_its_fields_cannot_be_placed() {
     let mut server = Server::new(ServerConfig::default());
     server.register_external::<Flag>().class::<Flag>().set_area(area());
@@ -141,7 +141,7 @@ fn objects_of_the_server_are_not_placed() {
 }
 
 #[test]
-#[should_panic = "pass what you pass to `place` to `set_viewpoints`, too"]
+#[should_panic = "instead of `follow`, call `set_viewpoints` of the connection with the same position whenever you call `place`"]
 fn a_connection_cannot_follow_what_is_placed() {
     let (mut room, [first, _]) = room();
     let (root, _) = entity(&mut room.server, 7);

@@ -61,7 +61,8 @@ impl ConnectionHandle<'_> {
         let column = world.store.column(class);
         assert!(
             column.has_positions(),
-            "the position of a `{name}` is not in its fields: pass what you pass to `place` to `set_viewpoints`, too",
+            "`follow` finds no position in a `{name}`, because `place` sets it: instead of `follow`, call `set_viewpoints` of the \
+             connection with the same position whenever you call `place`",
             name = column.program().layout().name(),
         );
         if let Some(peer) = open_peer(&mut self.server.sessions, self.connection) {
