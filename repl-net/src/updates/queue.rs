@@ -143,23 +143,25 @@ impl Updates {
         entries.extend(std::iter::from_fn(|| self.pop_entry()));
         let came = entries.iter().filter(|entry| entry.what.is_arrival()).map(|entry| entry.objects.0);
         let came: HashSet<ObjectRef<()>> = came.collect();
-        let (mut last, mut joined) = (HashMap::new(), Vec::<Entry>::with_capacity(entries.len()));
+        // For each object, how many entries come after its last change.
+        let mut last = HashMap::with_capacity(entries.len());
         for entry in entries.into_iter().rev() {
             let object = entry.objects.0;
             if entry.what == UpdateKind::Changed {
                 if came.contains(&object) {
                     continue;
                 }
-                let at = *last.entry(object).or_insert(joined.len());
-                if let Some(later) = joined.get_mut(at) {
+                let after = *last.entry(object).or_insert(self.queue.len());
+                let at = self.queue.len().checked_sub(after).and_then(|at| at.checked_sub(1));
+                if let Some(later) = at.and_then(|at| self.queue.get_mut(at)) {
                     later.properties.add(&entry.properties.to_set());
                     continue;
                 }
             }
-            joined.push(entry);
+            self.queue.push_front(entry);
         }
-        self.queue = before;
-        self.queue.extend(joined.into_iter().rev());
+        let mut joined = std::mem::replace(&mut self.queue, before);
+        self.queue.append(&mut joined);
     }
 
     /// Records what happened to one object, unless it was [spawned](Self::spawned) or
