@@ -418,7 +418,7 @@ fn circles_of_attached_objects_are_refused() {
 
 #[test]
 #[should_panic(
-    expected = "`Banner` has no positions: call `set_area` or `locate` of `class::<Banner>()` before `connect`"
+    expected = "`Banner` has no positions: call `set_area`, `locate` or `set_placed_area` of `class::<Banner>()` before `connect`"
 )]
 fn an_object_without_a_position_cannot_be_located() {
     let mut room = room(0);
