@@ -7,6 +7,7 @@ mod all_or_nothing;
 mod assets;
 mod client_view;
 mod direct;
+mod joining;
 mod local_changes;
 mod local_edits;
 mod long_lived;

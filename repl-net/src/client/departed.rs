@@ -24,8 +24,8 @@ struct DepartedObject {
 }
 
 impl Departed {
-    /// Adds an object that was removed on the client, and says whose subobject it was. If a former object with
-    /// the guid is in the list and was of another class, returns this class.
+    /// Adds an object that was removed on the client. `parent` is the object whose subobject it was. If the
+    /// list has an earlier object with this guid, and that one was of another class, returns its class.
     #[must_use]
     pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) -> Option<u16> {
         let object = self.objects.entry(guid).or_insert(DepartedObject { class, parent, ends: 0 });

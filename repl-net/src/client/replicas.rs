@@ -186,8 +186,8 @@ impl Replicas {
         Some(Guid::new(slot, generation))
     }
 
-    /// Keeps a removed object of a class for the user, and whose subobject it was. Of a former object with the
-    /// guid that was of another class, nothing can be read any more.
+    /// Keeps a removed object of a class, so that the user can still read it. `parent` is the object whose
+    /// subobject it was. An earlier object with this guid that was of another class can no longer be read.
     fn depart(&mut self, (guid, class): (Guid, u16), parent: Option<ObjectRef<()>>) {
         if let Some(former) = self.departed.insert(guid, class, parent)
             && let Some(column) = self.columns.get_mut(former as usize)

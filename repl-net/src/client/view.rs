@@ -13,13 +13,14 @@ impl Client {
     /// owner, or was despawned. The updates of all classes come in the order of the packets in which they
     /// arrived. Returns `None` if there are no more.
     ///
-    /// **Updates are recorded from the first call on.** It begins with the objects that exist, as if they had
-    /// just been [spawned](UpdateKind::Spawned), so at the start of a game or at any later time you miss
-    /// nothing. A client whose updates nobody polls spends nothing on them.
+    /// **Updates are recorded from the first call on.** The first updates are those of all objects that
+    /// exist, as if they had just been [spawned](UpdateKind::Spawned). So you miss nothing, whenever you
+    /// begin. A client whose updates nobody polls spends nothing on them.
     ///
-    /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, those of which you need not
-    /// know any more are left out: of an object that came and went nothing is told, and all changes of an
-    /// object become one. So memory is bounded by the number of objects, also if you stop to poll.
+    /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, those that are no longer
+    /// needed are dropped: all updates of an object that was spawned and despawned in the meantime, and of
+    /// the changes of an object all but one, which then has the properties of all. So the number of objects
+    /// limits the memory, even if you stop polling.
     ///
     /// ```
     /// # use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The queue of events that the user of a client, or of a host, has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. None is dropped but those about an
-//! asset that a later event tells again.
+//! *Invariant:* events are polled in the order in which they happened. An event about an asset may be dropped
+//! if a later event reports the same asset. No other event is dropped.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,6 +1,6 @@
 //! Updates: what a client, or a host, tells its user about objects, in the order of the packets.
 //!
-//! *Invariant:* whoever polls all updates knows which objects there are.
+//! *Invariant:* a user who polls all updates knows which objects exist.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod entry;

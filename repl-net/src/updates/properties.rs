@@ -1,8 +1,7 @@
 //! The properties of an update that waits, in little memory.
 //!
-//! *Invariant:* the memory grows with what a packet says of the properties, and not with the number of
-//! properties of the class: a peer names one property of a large class in few bits. It is never more than a bit
-//! for each property.
+//! *Invariant:* a peer names one property of a large class in few bits, and this takes few bytes here. No set
+//! takes more than one bit for each property of the class.
 
 use std::ops::RangeInclusive;
 

@@ -77,8 +77,9 @@ impl Updates {
         self.keep_short();
     }
 
-    /// Puts what is gone first, as it is: the leaves of a family are before the others already. Then comes what
-    /// has come, each object before its subobjects, and then what has changed, which may refer to what has come.
+    /// Sorts the updates of the packet. First come those of objects that are gone, in the order in which they
+    /// are. Then come new objects, each before its subobjects. Changes come last, because a changed object
+    /// may refer to a new one.
     fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
         let came = packet.iter().filter(|entry| entry.what.is_arrival()).flat_map(Entry::slots).collect();
@@ -134,8 +135,8 @@ impl Updates {
         self.has_reread = true;
     }
 
-    /// Joins the changes of each object in the packet: the last one gets the properties of all, so it comes
-    /// after the objects to which references of the object refer. What has come in the packet has no change.
+    /// Joins the changes of each object in the packet: the last one gets the properties of all. So a change
+    /// comes after the new objects to which the changed object refers. A new object has no change.
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
@@ -219,8 +220,8 @@ impl Updates {
         Some(Update::new((tick, object), what, (layout, properties.to_set())))
     }
 
-    /// Drops the updates of an object that the user has removed. What ended before the object came for the
-    /// last time is still told. Costs O(updates that wait), or less if none is of the object.
+    /// Drops the updates of an object that the user has removed. If the object was removed and created again
+    /// before, the earlier removal is still reported. Costs O(updates that wait).
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
         if !self.queue.iter().any(|entry| entry.has(removed)) {
             return;
@@ -239,7 +240,7 @@ impl Updates {
         std::mem::take(&mut self.unreported)
     }
 
-    /// Drops the updates that nobody needs to be told any more.
+    /// Drops the updates that are no longer needed.
     pub(super) fn thin_out(&mut self) {
         let entries = std::iter::from_fn(|| self.pop_entry()).collect();
         let (left, mut unreported) = thinned(entries);

@@ -46,8 +46,14 @@ impl Told {
         self.updates.end_packet(forest, |guid| guid.generation() == NonZeroU32::MIN);
     }
 
+    /// Polls all updates.
+    fn left(&mut self) -> Vec<Update> {
+        std::iter::from_fn(|| self.updates.pop()).collect()
+    }
+
+    /// Polls all updates. Returns the objects, and what happened to them.
     fn polled(&mut self) -> Vec<(ObjectRef<()>, UpdateKind)> {
-        std::iter::from_fn(|| self.updates.pop()).map(|update| (update.object, update.what)).collect()
+        self.left().into_iter().map(|update| (update.object, update.what)).collect()
     }
 }
 
@@ -88,7 +94,7 @@ fn objects_that_were_created_together_are_told_one_by_one() {
     assert_eq!(names(&first), ["angle", "is_open"]);
     told.updates.forget(ObjectRef::new(in_slot(4)));
     assert_eq!(told.updates.pop().map(|update| update.object), Some(ObjectRef::new(in_slot(5))));
-    let changed: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let changed = told.left();
     assert_eq!(changed.iter().map(names).collect::<Vec<_>>(), [["is_open"], ["is_open"]]);
     assert_eq!(changed[1].cast::<Door>(), Some(ObjectRef::new(in_slot(9))));
 }
@@ -114,7 +120,7 @@ fn what_arrives_of_an_object_in_one_packet_is_one_change() {
             updates.changed((in_slot(1), 1), class, &handles(&[2]));
         });
     }
-    let changes: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let changes = told.left();
     assert_eq!(changes.iter().map(|change| change.tick).collect::<Vec<_>>(), [1, 2]);
     assert!(changes.iter().all(|change| names(change) == ["angle", "is_open"]));
 }
@@ -129,7 +135,7 @@ fn references_that_were_read_again_belong_to_the_change_of_their_packet() {
             updates.reread(in_slot(1), class, &handles(&[2]));
         });
     }
-    let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let left = told.left();
     let shown: Vec<_> = left.iter().map(|update| (update.tick, update.object, names(update))).collect();
     let of_packet = |tick| {
         [
@@ -211,7 +217,7 @@ fn all_changes_of_an_object_become_one_and_none_if_it_is_new() {
         assert!(told.updates.len() <= LEAST + 2);
     }
     told.updates.thin_out();
-    let left: Vec<Update> = std::iter::from_fn(|| told.updates.pop()).collect();
+    let left = told.left();
     let objects: Vec<_> =
         left.iter().map(|update| (update.object, update.what.clone(), update.tick)).collect();
     let [five, eight] = [5, 8].map(|slot| ObjectRef::new(in_slot(slot)));

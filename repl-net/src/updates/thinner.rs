@@ -1,7 +1,7 @@
-//! Finds the waiting updates that nobody needs to be told any more.
+//! Finds the waiting updates that are no longer needed.
 //!
-//! *Invariant:* whoever is told what is left knows the same objects, with the same owners, as if it had been
-//! told everything.
+//! *Invariant:* a user who polls the remaining updates knows the same objects and owners as after all
+//! updates.
 
 use std::collections::HashMap;
 use std::sync::Arc;

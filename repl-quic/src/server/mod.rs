@@ -1,7 +1,7 @@
 //! A server's side: takes clients in, carries their packets, and lets them go.
 //!
-//! *Invariant:* the host knows each client as one connection, from the first packet of the client until one of
-//! them ends it.
+//! *Invariant:* the host knows each client as one connection, from the first packet of the client until one
+//! of them ends it.
 
 mod clients;
 pub(crate) mod config;

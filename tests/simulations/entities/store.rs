@@ -59,8 +59,8 @@ component!(Place, 0, place);
 component!(Life, 1, life);
 component!(Badge, 2, badge);
 
-/// What the updates have told of an object: whose part it is, whether it is the client's, and its values in the
-/// one of the components that it is.
+/// What the updates have told of an object: its root, whether the client owns it, and its values. The values
+/// are in the field for the class of the object.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) parent: Option<ObjectRef<()>>,

@@ -233,8 +233,9 @@ fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
 
 #[test]
 fn roles_that_no_server_sends_are_refused() {
-    // An autonomous proxy that the client does not own is sent as a simulated proxy, which has a short form of
-    // one bit. The long form of a simulated proxy says that the object has a parent, and may come only once.
+    // An autonomous proxy that the client does not own is sent as a simulated proxy, which has a short form
+    // of one bit. The long form of a simulated proxy says that the object has a parent. It may come only
+    // once.
     let autonomous = |writer: &mut BitWriter| writer.write_bits(0b01 | 2 << 2, 5);
     let twice_below = |writer: &mut BitWriter| {
         writer.write_bits(0b01 | 1 << 2, 5);

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use repl::sim::Rng;
 use repl::{AssetRef, Client, Guid, Server};
 
+use crate::kinds::SIGN;
 use crate::plan::Plan;
-use crate::world::SIGN;
 
 /// The first seed that draws assets.
 pub(crate) const FIRST_SEED: u64 = 70_000;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use repl::ConnectionId;
 use repl::sim::Rng;
 
+use crate::kinds::DOT;
 use crate::plan::Plan;
-use crate::world::{DOT, World};
+use crate::world::World;
 
 /// Many objects are spawned together only while the world has fewer objects than this.
 const MASSES: usize = 400;

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use repl::sim::Rng;
 use repl::{Client, CloseReason, Guid, ObjectRef, Role, Update, UpdateKind};
 
-use crate::world::{Kind, World};
+use crate::kinds::Kind;
+use crate::world::World;
 
 /// What the updates have told is compared each time when they told more than changes of properties, and
 /// otherwise in one of so many polls.

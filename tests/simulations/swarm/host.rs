@@ -11,10 +11,11 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{CallError, Guid};
 
+use crate::kinds::ACTOR;
 use crate::plan::Plan;
 use crate::talk::Talks;
 use crate::whispers::Heard;
-use crate::world::{ACTOR, World};
+use crate::world::World;
 
 /// The first seed that draws a host.
 pub(crate) const FIRST_SEED: u64 = 60_000;

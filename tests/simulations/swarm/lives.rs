@@ -9,9 +9,10 @@ use repl::sim::Rng;
 use repl::{ConnectionId, Dormancy, Group, ObjectRef, UpdateRate};
 
 use crate::classes::EXTENT;
+use crate::kinds::{BIRD, HOARD};
 use crate::plan::Plan;
 use crate::sight::Relevance;
-use crate::world::{BIRD, HOARD, World};
+use crate::world::World;
 
 /// At most this many torn-off objects exist at a time.
 const MOST_TORN_OFF: usize = 12;

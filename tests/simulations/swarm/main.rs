@@ -17,14 +17,17 @@ mod follower;
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
 mod host;
+mod kinds;
 mod ledger;
 mod lives;
 mod patience;
 mod plan;
 mod regular_losses;
 mod run;
+mod seat;
 mod short_lives;
 mod sight;
+mod silence;
 mod switches;
 mod talk;
 mod whispers;

@@ -10,12 +10,12 @@ use repl::{ClientConfig, CongestionControl, ServerConfig};
 use crate::assets;
 use crate::extremes::Extremes;
 use crate::host::{self, HostPlan};
+use crate::kinds::{BIRD, SIGN};
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
 use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
-use crate::world::{BIRD, SIGN};
 
 /// How often a silent link is probed at least (R9).
 const PROBE: Duration = Duration::from_millis(250);

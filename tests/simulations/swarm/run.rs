@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
+use repl::sim::{Clock, LinkId, Network, PeerId, Rng, SeedReport};
 use repl::{
     BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent, Session,
 };
@@ -17,21 +17,14 @@ use crate::host::{self, HostSeat};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::{Plan, SIZES};
+use crate::seat::Seat;
+use crate::silence::{SILENT_S, Silence};
 use crate::talk::{self, Talks};
 use crate::whispers::{Heard, Whisper, Whispers};
 use crate::witness::Witness;
 use crate::world::{View, World};
 
 const SERVER: PeerId = PeerId(0);
-/// How long the silence at the end of a run lasts, in seconds.
-const SILENT_S: u32 = 2;
-/// A client sends keep-alive packets as if its timeout were at most this long.
-const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a
-/// fortieth.
-const LEAST_SILENCE: u32 = 240;
-/// The shortest time between two hellos of a client that receives nothing. The mean time is 250 ms.
-const LEAST_SEARCH: Duration = Duration::from_millis(125);
 /// Every so many ticks, the test checks the objects that sleep.
 const SLEEP_CHECKS: u64 = 16;
 /// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
@@ -39,8 +32,6 @@ const ACKS_LAST_TICKS: u32 = 17;
 /// The first bits of a packet after its checksum: it is a control packet, and a hello.
 const HELLO: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
-/// Larger than any packet without state: its frame, and a few ranges of acks.
-const SIGNAL_BYTES: usize = 40;
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,46 +52,8 @@ pub(crate) struct Outcome {
     pub(crate) ticks: u64,
 }
 
-/// A client and its links.
-struct Seat {
-    client: Client,
-    witness: Witness,
-    follower: Follower,
-    /// The tick in which the client joined.
-    joined: u64,
-    connection: ConnectionId,
-    down: LinkId,
-    up: LinkId,
-    /// Whether the client receives nothing while the world changes.
-    is_deaf: bool,
-    talks: Talks,
-    heard_calls: Heard,
-    /// When the client made each of its packets.
-    made_at: HashMap<u64, u64>,
-    /// When the client made the newest packet that the server has received.
-    heard: u64,
-    /// Runs after the last change of the world.
-    watch: Watch,
-    /// The round trip that the server had measured when the watch began.
-    measured: Duration,
-    /// Whether an ack of the client has arrived.
-    has_acked: bool,
-    /// When the client last received a packet.
-    last_received: Duration,
-}
-
 /// For this long a side goes on with probes when nothing is in flight any more.
 const PROBES_LAST: Duration = Duration::from_millis(300);
-
-impl Seat {
-    /// Packets lost so far on the links of the client that lose packets in bursts.
-    fn taken_by_bursts(&self, network: &Network) -> u64 {
-        let links = [self.down, self.up].into_iter();
-        let bursty =
-            links.filter(|link| matches!(network.conditions(*link).loss, Loss::GilbertElliott { .. }));
-        bursty.map(|link| network.stats(link).lost).sum()
-    }
-}
 
 pub(crate) struct Run {
     plan: Plan,
@@ -128,10 +81,8 @@ pub(crate) struct Run {
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
     is_settling: bool,
-    /// Since the silence began: the packets larger than keep-alive packets, and all packets.
-    loud: Option<(u64, u64)>,
-    /// Hellos since the silence began.
-    hellos: u64,
+    /// What was sent since the silence began.
+    silence: Option<Silence>,
 }
 
 impl Run {
@@ -157,8 +108,7 @@ impl Run {
             kept: Vec::new(),
             packets: 0,
             is_settling: false,
-            loud: None,
-            hellos: 0,
+            silence: None,
             plan: plan.clone(),
         };
         for _ in 0..plan.clients {
@@ -258,19 +208,10 @@ impl Run {
         while self.clock.now() < arrival {
             self.tick();
         }
-        self.loud = Some((0, 0));
+        self.silence = Some(Silence::default());
         (0..SILENT_S * self.plan.hz).for_each(|_| self.tick());
-        let (loud, all) = self.loud.take().expect("counted since then");
-        assert_eq!(loud, 0, "packets with state in a world where nothing happens");
-        let silent_ms = u64::from(SILENT_S) * 1_000;
-        let signs = |interval: Duration| 1 + silent_ms / (interval.as_millis() as u64).max(1);
-        let of_server = signs(self.plan.timeout / LEAST_SILENCE);
-        // The client does not know the timeout of the server.
-        let of_client = signs(self.plan.timeout.min(CLIENT_TIMEOUT) / LEAST_SILENCE);
-        let most = self.seats.len() as u64 * (of_server + of_client);
-        assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
-        let most = self.seats.len() as u64 * signs(LEAST_SEARCH);
-        assert!(self.hellos <= most, "{} hellos of {} clients", self.hellos, self.seats.len());
+        let silence = self.silence.take().expect("it has begun");
+        silence.assert_silent(&self.plan, self.seats.len());
     }
 
     fn start_watches(&mut self) {
@@ -495,14 +436,14 @@ impl Run {
                 // A client that has received nothing for long repeats its hello (R25). It may do so in addition
                 // to its keep-alive packets.
                 let is_hello = packet.get(CHECKSUM_BYTES).is_some_and(|first| first & 0xf == HELLO);
-                if let (true, Some(_)) = (is_hello, self.loud) {
-                    let silence = now - seat.last_received;
-                    assert!(silence >= self.plan.timeout / 10, "a hello after only {silence:?}");
-                    self.hellos += 1;
-                } else {
-                    // A client sends no state. At high losses its keep-alive packets have many ranges of
-                    // acks.
-                    count(&mut self.loud, &[]);
+                match &mut self.silence {
+                    Some(silence) if is_hello => {
+                        let waited = now - seat.last_received;
+                        assert!(waited >= self.plan.timeout / 10, "a hello after only {waited:?}");
+                        silence.hello();
+                    }
+                    Some(silence) => silence.of_client(),
+                    None => {}
                 }
                 self.network.send(now, peer, SERVER, packet);
                 sent.push((peer, SERVER, packet.to_vec()));
@@ -666,7 +607,7 @@ impl Run {
             while let Some(packet) = self.world.server.poll_transmit(connection) {
                 let packet = packet.to_vec();
                 assert!(packet.len() <= most, "a packet of {} bytes", packet.len());
-                count(&mut self.loud, &packet);
+                self.silence.iter_mut().for_each(|silence| silence.of_server(&packet));
                 scan(&packet, |canary| {
                     self.secrets += 1;
                     self.secrets_of_calls += u64::from(Whisper::of(canary).is_some());
@@ -724,11 +665,4 @@ fn tells_acks(packet: &[u8]) -> bool {
         bits.read_flag()
     };
     read().unwrap_or(false)
-}
-
-fn count(loud: &mut Option<(u64, u64)>, packet: &[u8]) {
-    if let Some((loud, all)) = loud {
-        *loud += u64::from(packet.len() > SIGNAL_BYTES);
-        *all += 1;
-    }
 }

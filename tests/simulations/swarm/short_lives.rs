@@ -6,8 +6,9 @@
 
 use repl::sim::Rng;
 
+use crate::kinds::DOT;
 use crate::plan::Plan;
-use crate::world::{DOT, World};
+use crate::world::World;
 
 /// The first seed that draws short lives.
 pub(crate) const FIRST_SEED: u64 = 50_000;

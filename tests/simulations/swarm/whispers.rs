@@ -11,7 +11,8 @@ use repl::{CallError, Guid, ReceivedCall};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Bird, Dot};
-use crate::world::{ACTOR, BIRD, DOT, View, World};
+use crate::kinds::{ACTOR, BIRD, DOT};
+use crate::world::{View, World};
 
 /// A call, and for whom it is. Its number is the property of its canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use repl::{Client, ClientEvent, CloseReason, Guid, ObjectRef};
 
 use crate::assets::Shelf;
 use crate::follower::News;
+use crate::kinds::Notified;
 use crate::ledger::{Leaf, property_of};
-use crate::world::{Notified, World};
+use crate::world::World;
 use repl::{Condition, ConnectionId, Role};
 
 /// An object that a client has.

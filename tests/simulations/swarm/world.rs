@@ -2,159 +2,26 @@
 //!
 //! *Invariant:* the model reads only values from the server, and never the server's state of connections.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
 use repl::tools::ViewFlags;
-use repl::{
-    ArchetypeId, Area, Client, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server, Update,
-};
+use repl::{ArchetypeId, Area, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
 
 use crate::assets;
 use crate::canary::Canary;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Sign, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Sign, Vault};
 use crate::host;
-use crate::ledger::{Leaf, Leaves, Ledger, property_of};
+use crate::kinds::{ACTOR, BIRD, Kind, Notified, Origin, VAULT, kinds};
+use crate::ledger::{Leaf, Ledger, property_of};
 use crate::plan::Plan;
 use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
-use crate::switches::{Calls, Flipped, Switches, flip_for_one};
+use crate::switches::{Flipped, Switches, flip_for_one};
 use crate::talk;
 use crate::whispers::{Calls as WhisperedCalls, Rights, Whisper, Whispers};
 
-/// The values of the properties with notifies.
-pub(crate) type Notified = Vec<(usize, u64)>;
-
-/// The functions of an object of any class that a run needs.
-#[derive(Clone, Copy)]
-pub(crate) struct Kind {
-    pub(crate) conditions: &'static [Condition],
-    pub(crate) calls: Calls,
-    /// Properties whose items are sent in parts if there are many.
-    pub(crate) collections: &'static [usize],
-    leaves: fn(&Server, Guid) -> Vec<Leaf>,
-    pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
-    /// Returns the calls that the replica received since the last time.
-    pub(crate) told: fn(&mut Client, Guid) -> Option<Shown>,
-    /// Returns the values of the replica's properties with notifies.
-    pub(crate) notified: fn(&Client, Guid) -> Option<Notified>,
-    /// Returns the calls that the server's object received, and the values of its properties with notifies.
-    told_on_server: fn(&Server, Guid) -> (Shown, Notified),
-    /// Returns the position of an object, if its class has positions.
-    pub(crate) place: fn(&Server, Guid) -> Option<[f32; 2]>,
-    /// Returns an object with the values of its archetype.
-    pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
-    /// Returns the objects of a client, also those that were torn off.
-    pub(crate) present: fn(&Client) -> Vec<Guid>,
-    /// Returns whether the last state of a removed object can be read.
-    pub(crate) departed: fn(&Client, Guid) -> bool,
-    /// Copies the properties of an update to a component, which is made if there is none. Returns whether the
-    /// object is there.
-    pub(crate) copy: fn(&Update, &Client, &mut Option<Box<dyn Any>>) -> bool,
-    /// Returns the leaves of a component.
-    pub(crate) component: fn(&dyn Any) -> Vec<Leaf>,
-    change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
-    grow: fn(&mut Server, Guid, &mut Ink<'_>),
-    spawn: fn(&mut Server, Origin, u32, &mut Ink<'_>) -> ObjectRef<()>,
-}
-
-/// What an object is made from.
-#[derive(Clone, Copy)]
-struct Origin {
-    archetype: ArchetypeId<Actor>,
-    is_veteran: bool,
-    /// The object whose subobject it is.
-    parent: Option<ObjectRef<()>>,
-}
-
-fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
-    let mut leaves = Leaves::default();
-    object.leaves(&mut leaves);
-    leaves.list
-}
-
-fn kind<T: Creature>() -> Kind {
-    Kind {
-        conditions: T::CONDITIONS,
-        calls: Calls::of::<T>(),
-        collections: T::COLLECTIONS,
-        leaves: |server, guid| leaves_of(&server[ObjectRef::<T>::new(guid)]),
-        replica: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(leaves_of),
-        told: |client, guid| {
-            client.get_mut(ObjectRef::<T>::new(guid)).map(|replica| std::mem::take(replica.shown()))
-        },
-        notified: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(Creature::notified),
-        told_on_server: |server, guid| {
-            let mut object = server[ObjectRef::<T>::new(guid)].clone();
-            (object.shown().clone(), object.notified())
-        },
-        place: |server, guid| server[ObjectRef::<T>::new(guid)].place(),
-        fresh: |veteran| {
-            let object = T::archetype(veteran);
-            (leaves_of(&object), object.notified())
-        },
-        present: |client| client.objects::<T>().filter_map(|(object, _)| object.guid()).collect(),
-        departed: |client, guid| client.object_info(ObjectRef::<T>::new(guid)).departed().is_some(),
-        copy: |update, client, component| {
-            assert_eq!(update.cast::<T>().map(ObjectRef::erase), Some(update.object));
-            let component = component.get_or_insert_with(|| Box::new(T::default()));
-            update.copy_to(client, component.downcast_mut::<T>().expect("made by this function"))
-        },
-        component: |component| leaves_of(component.downcast_ref::<T>().expect("made by `copy`")),
-        change: |server, guid, uid, property, ink| {
-            if ink.rng.chance(0.2) {
-                // The scan over all objects of the class finds this change.
-                for (_, object) in server.objects_mut::<T>() {
-                    if *object.uid() == uid {
-                        object.change(property, ink);
-                    }
-                }
-            } else {
-                server[ObjectRef::<T>::new(guid)].change(property, ink);
-            }
-        },
-        grow: |server, guid, ink| server[ObjectRef::<T>::new(guid)].grow(ink),
-        spawn: |server, Origin { archetype, is_veteran, parent }, uid, ink| {
-            let mut object = T::archetype(is_veteran);
-            *object.uid() = uid;
-            for property in 0..T::CONDITIONS.len() {
-                if ink.rng.chance(0.5) {
-                    object.change(property, ink);
-                }
-            }
-            if let Some(parent) = parent {
-                return server.object(parent).spawn_subobject(object).expect("the parent exists").erase();
-            }
-            // Other classes than actors have only the default archetype.
-            let archetype = (&archetype as &dyn Any).downcast_ref().copied().unwrap_or_default();
-            server.spawn_from(archetype, object).erase()
-        },
-    }
-}
-
-pub(crate) const ACTOR: usize = 0;
-const VAULT: usize = 5;
-pub(crate) const DOT: usize = 3;
-pub(crate) const HOARD: usize = 4;
-pub(crate) const BIRD: usize = 6;
-pub(crate) const SIGN: usize = 7;
-
 /// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
-
-/// Returns the classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 8] {
-    [
-        kind::<Actor>(),
-        kind::<Pack>(),
-        kind::<Chest>(),
-        kind::<Dot>(),
-        kind::<Hoard>(),
-        kind::<Vault>(),
-        kind::<Bird>(),
-        kind::<Sign>(),
-    ]
-}
 
 /// An object that exists or existed.
 pub(crate) struct Thing {

@@ -32,8 +32,7 @@ impl Replicas {
         while self.slots.torn_off.len() > most
             && let Some(guid) = self.slots.torn_off.oldest()
         {
-            let class = self.slots.torn_off.class(guid);
-            self.depart_torn_off(guid);
+            let class = self.depart_torn_off(guid);
             if let Some(column) = class.and_then(|class| self.columns.get(class as usize)) {
                 let what = UpdateKind::Despawned(CloseReason::Destroyed);
                 self.updates.push(ObjectRef::new(guid), what, column.program());
@@ -41,21 +40,22 @@ impl Replicas {
         }
     }
 
-    /// Removes an object that was torn off. The user can read it until an event has reported its removal.
-    fn depart_torn_off(&mut self, guid: Guid) -> bool {
-        let Some(class) = self.slots.torn_off.remove(guid) else { return false };
+    /// Removes an object that was torn off, and returns its class. The user can read it until an update has
+    /// reported its removal. Returns `None` if the object was not torn off.
+    fn depart_torn_off(&mut self, guid: Guid) -> Option<u16> {
+        let class = self.slots.torn_off.remove(guid)?;
         if let Some(column) = self.columns.get_mut(class as usize) {
             column.remove_torn_off(guid);
         }
         self.depart((guid, class), None);
         self.created_or_removed.extend(self.slots.epoch.to_wire(guid));
-        true
+        Some(class)
     }
 
     /// Removes an object that was torn off, because the user no longer needs it. References to it become
     /// null, and notifies for this run. Returns `false` if the object was not torn off.
     pub(crate) fn release_torn_off(&mut self, object: ObjectRef<()>) -> bool {
-        let is_removed = object.guid().is_some_and(|guid| self.depart_torn_off(guid));
+        let is_removed = object.guid().and_then(|guid| self.depart_torn_off(guid)).is_some();
         if is_removed {
             self.release(object);
             self.begin_updates(None);

@@ -1,6 +1,6 @@
-//! What the user of a client is told about its objects.
+//! Records the updates of a client's objects, and returns them to the user.
 //!
-//! *Invariant:* the updates since the first poll say which objects the client has.
+//! *Invariant:* a user who polls all updates knows which objects the client has.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl Replicas {
         self.updates.pop()
     }
 
-    /// Records what there is to tell of the objects that exist.
+    /// Records updates for all objects that exist, as if they had just arrived.
     #[cold]
     fn note_all(&mut self) {
         self.begin_updates(None);
@@ -39,7 +39,7 @@ impl Replicas {
         self.updates.begin_packet(tick);
     }
 
-    /// Ends a packet. Drops removed objects of whose removal no update will tell.
+    /// Ends a packet. Drops the removed objects whose removal no update will report.
     pub(crate) fn end_updates(&mut self) {
         let Self { updates, slots, .. } = self;
         updates.end_packet(&slots.families, |guid| slots.known_in(guid.slot()) == Some(guid));
