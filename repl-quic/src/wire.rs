@@ -19,7 +19,7 @@ pub(crate) struct Received<'a> {
 }
 
 /// What carries the datagrams of QUIC.
-pub(crate) trait Wire: Send {
+pub(crate) trait Wire: Send + Sync {
     /// Calls `take` with datagrams that have arrived. Returns whether there may be more.
     fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool>;
 

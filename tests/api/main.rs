@@ -233,6 +233,11 @@ fn the_public_names_of_the_simulated_network_are_the_reviewed_ones() {
 }
 
 #[test]
+fn the_public_names_of_the_plug_in_for_bevy_are_the_reviewed_ones() {
+    insta::assert_snapshot!("repl_bevy", api("repl-bevy"));
+}
+
+#[test]
 fn the_public_names_of_encrypted_connections_are_the_reviewed_ones() {
     insta::assert_snapshot!("repl_quic", api("repl-quic"));
 }

@@ -237,10 +237,13 @@ fn an_update_of_another_class_is_not_copied() {
     let update = updates(&mut room.guests[0].client).swap_remove(0);
     assert_eq!((update.cast::<Knight>(), update.cast::<Gate>()), (Some(bors), None));
     let mut gate = Gate { is_open: true, marks: vec![1] };
+    assert!(!update.differs_from(room.client(), &gate));
     assert!(!update.copy_to(room.client(), &mut gate));
     assert_eq!(gate, Gate { is_open: true, marks: vec![1] });
     let mut copy = Knight { mesh: 4, ..Knight::default() };
+    assert!(update.differs_from(room.client(), &copy));
     assert!(update.copy_to(room.client(), &mut copy));
+    assert!(!update.differs_from(room.client(), &copy), "the mesh is the client's own");
     assert_eq!(copy, Knight { mesh: 4, ..knight(1) });
 }
 

@@ -9,8 +9,8 @@ use crate::graph::{Call, Edge, Graph};
 use crate::sources::{root, sources};
 
 /// The crates whose tables in ARCHITECTURE.md list folders, top down.
-const CRATES: [&str; 6] =
-    ["repl-core", "repl-derive", "repl-fastarray", "repl-link", "repl-net", "repl-quic"];
+const CRATES: [&str; 7] =
+    ["repl-bevy", "repl-core", "repl-derive", "repl-fastarray", "repl-link", "repl-net", "repl-quic"];
 
 #[test]
 fn folders_import_downward_and_no_files_in_a_circle() {

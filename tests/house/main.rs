@@ -39,6 +39,7 @@ fn dependencies_point_down() {
     assert_eq!(ours("repl-sim"), ["repl-link"]);
     assert_eq!(ours("repl-net"), ["repl-core", "repl-fastarray", "repl-link"]);
     assert_eq!(ours("repl-quic"), ["repl-link"]);
+    assert_eq!(ours("repl-bevy"), ["repl"]);
 }
 
 #[test]

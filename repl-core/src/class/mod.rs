@@ -24,6 +24,7 @@ use std::marker::PhantomData;
 use crate::diff::places::Places;
 use crate::ids::handles::HandleSet;
 use crate::object::copy::copy_slots;
+use crate::object::equality::{Answer, differs};
 use crate::object::heap::element_bytes;
 use crate::object::level::{Level, LevelMut};
 use crate::object::rows::Rows;
@@ -99,6 +100,13 @@ impl<T: Replicated> Class<T> {
     #[must_use]
     pub fn element_bytes(&self, object: &T) -> usize {
         element_bytes(self.level(object))
+    }
+
+    /// Returns whether a property of `handles` has different values in two objects. Costs O(values compared).
+    #[must_use]
+    pub fn differs_in(&self, one: &T, other: &T, handles: &HandleSet) -> bool {
+        let (one, other) = (self.level(one), self.level(other));
+        handles.iter().any(|handle| differs(one, other, handle, Answer::Base))
     }
 
     /// Copies the properties of `handles` from `from` to `to`.

@@ -121,4 +121,11 @@ impl Update {
     pub fn copy_to<T: Replicated>(&self, client: &Client, to: &mut T) -> bool {
         client.replicas.copy_updated(self, to)
     }
+
+    /// Returns whether [`copy_to`](Self::copy_to) would change `to`: after a loss, values can arrive twice.
+    /// Costs O(values compared).
+    #[must_use]
+    pub fn differs_from<T: Replicated>(&self, client: &Client, to: &T) -> bool {
+        client.replicas.differs_from(self, to)
+    }
 }

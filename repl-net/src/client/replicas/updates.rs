@@ -102,6 +102,15 @@ impl Replicas {
         self.updates.forget(object);
     }
 
+    /// Returns whether a property to which an update gave a value has another one in `other`. Returns `false`
+    /// if the object is not a `T` that exists.
+    pub(crate) fn differs_from<T: Replicated>(&self, update: &Update, other: &T) -> bool {
+        let object = update.cast::<T>().and_then(|object| self.get(object));
+        object
+            .zip(self.typed::<T>())
+            .is_some_and(|(object, column)| column.class.differs_in(object, other, update.handles()))
+    }
+
     /// Copies the properties to which an update gave values from the client's object to `to`. Returns `false`
     /// if the object is not a `T` that exists.
     pub(crate) fn copy_updated<T: Replicated>(&self, update: &Update, to: &mut T) -> bool {

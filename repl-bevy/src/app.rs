@@ -1,0 +1,126 @@
+//! What an app tells the plug-in, the same on both sides.
+
+use bevy_app::App;
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use repl::{Coordinates, MessageOptions, Rpcs};
+
+use crate::calls::add_calls;
+use crate::client::state::ReplClient;
+use crate::form::{Converted, Form, Itself, WireForm};
+use crate::server::state::ReplServer;
+use crate::{client, server};
+
+/// Says what is replicated. Call its methods after a
+/// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin) was added. The server
+/// and the clients must be told the same types.
+pub trait ReplAppExt {
+    /// Replicates the components of a type, as their attributes say.
+    ///
+    /// # Panics
+    /// Panics if a component of this type was spawned before, or if the app is no
+    /// server and no client yet.
+    fn replicate<T: Component<Mutability = Mutable> + Replicated>(&mut self) -> &mut Self;
+
+    /// Replicates the components of a type in another form.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`replicate`](Self::replicate).
+    fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self;
+
+    /// Lets each client see only the entities within an area around its viewpoints. `position` says where an
+    /// entity is. Entities without this component are seen by all.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`replicate`](Self::replicate).
+    fn relevancy<T: Component, C: Coordinates>(
+        &mut self,
+        area: Area,
+        position: impl Fn(&T) -> C + Send + Sync + 'static,
+    ) -> &mut Self;
+
+    /// Registers a type of messages, with the limits that all have.
+    ///
+    /// # Panics
+    /// Panics if the app is no server and no client yet.
+    fn message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        self.message_with::<M>(channel, MessageOptions::DEFAULT)
+    }
+
+    /// Registers a type of messages with its limits.
+    ///
+    /// # Panics
+    /// Panics if the app is no server and no client yet.
+    fn message_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self;
+
+    /// Registers the calls of a component that is [replicated](Self::replicate).
+    /// [`Calls`](crate::Calls) makes them, and [`Called`](crate::Called) tells of them.
+    ///
+    /// # Panics
+    /// Panics if a call has a validator: an observer of the call validates it. Panics if the app is no server
+    /// and no client yet.
+    fn calls<T: Component<Mutability = Mutable> + Rpcs>(&mut self) -> &mut Self;
+}
+
+impl ReplAppExt for App {
+    fn replicate<T: Component<Mutability = Mutable> + Replicated>(&mut self) -> &mut Self {
+        replicate::<T, Itself>(self)
+    }
+
+    fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self {
+        replicate::<T, Converted<W>>(self)
+    }
+
+    fn relevancy<T: Component, C: Coordinates>(
+        &mut self,
+        area: Area,
+        position: impl Fn(&T) -> C + Send + Sync + 'static,
+    ) -> &mut Self {
+        if is_server(self) {
+            server::locate(self, area, position);
+        }
+        self
+    }
+
+    fn message_with<M: NetSerialize + Send + Sync>(
+        &mut self,
+        channel: Channel,
+        options: MessageOptions,
+    ) -> &mut Self {
+        if is_server(self) {
+            server::messages::add_message::<M>(self, channel, options);
+        } else {
+            client::messages::add_message::<M>(self, channel, options);
+        }
+        self
+    }
+
+    fn calls<T: Component<Mutability = Mutable> + Rpcs>(&mut self) -> &mut Self {
+        add_calls::<T>(self);
+        self
+    }
+}
+
+fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>>(app: &mut App) -> &mut App {
+    if is_server(app) {
+        server::replicate::<T, F>(app);
+    } else {
+        client::replicate::<T, F>(app);
+    }
+    app
+}
+
+/// Returns whether the app is a server, and not a client.
+fn is_server(app: &App) -> bool {
+    let is_server = app.world().contains_resource::<ReplServer>();
+    assert!(
+        is_server || app.world().contains_resource::<ReplClient>(),
+        "add a `ServerPlugin` or a `ClientPlugin` to the app first"
+    );
+    is_server
+}

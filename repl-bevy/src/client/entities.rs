@@ -1,0 +1,143 @@
+//! Which entity of this client is which of the server, and how updates change them.
+
+use bevy_ecs::bundle::BundleScratch;
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use std::collections::HashMap;
+
+use super::arrival;
+use super::column::Column;
+use super::remote::{Owned, Remote};
+use crate::net_entity::{NetEntity, Root};
+
+/// The columns, by the names of their classes.
+type Columns = HashMap<&'static str, Box<dyn Column>>;
+
+/// The entities of the server on this client.
+#[derive(Resource, Default)]
+pub(crate) struct Entities {
+    by_root: HashMap<ObjectRef<()>, Entity>,
+    columns: Columns,
+    arriving: Arriving,
+}
+
+/// The entities that arrive in one tick of the server. Their components come between those of others.
+#[derive(Default)]
+struct Arriving {
+    /// The number of each root.
+    roots: HashMap<ObjectRef<()>, usize>,
+    /// The updates of roots and components, each with the number of its root.
+    updates: Vec<(usize, Update)>,
+    tick: u64,
+}
+
+impl Entities {
+    pub(super) fn add_column(&mut self, class: &'static str, column: Box<dyn Column>) {
+        self.columns.insert(class, column);
+    }
+
+    /// Returns the entity of a root.
+    pub(crate) fn entity_of(&self, root: ObjectRef<()>) -> Option<Entity> {
+        self.by_root.get(&root).copied()
+    }
+
+    /// Brings all updates of the client into the world.
+    pub(super) fn follow(&mut self, client: &mut Client, world: &mut World) {
+        let mut scratch = BundleScratch::default();
+        while let Some(update) = client.poll_update() {
+            let root = client.object_info(update.object).parent().unwrap_or(update.object);
+            if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
+                self.arrive(client, world, &mut scratch);
+            }
+            self.arriving.tick = update.tick;
+            if let Some(update) = self.arriving.add(root, update) {
+                self.apply(client, world, root, &update);
+            }
+        }
+        self.arrive(client, world, &mut scratch);
+    }
+
+    /// Spawns the entities that arrive, each with all that it has.
+    fn arrive(&mut self, client: &Client, world: &mut World, scratch: &mut BundleScratch) {
+        let Self { by_root, columns, arriving } = self;
+        arriving.updates.sort_by_key(|(number, _)| *number);
+        for family in arriving.updates.chunk_by(|(one, _), (next, _)| one == next) {
+            let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
+            let entity = world.spawn_empty().id();
+            by_root.insert(root.erase(), entity);
+            arrival::insert(world, scratch, entity, |arrival| {
+                arrival.add(Remote);
+                arrival.add(NetEntity::new(root));
+                if client.object_info(root).is_owner() {
+                    arrival.add(Owned);
+                }
+                for (_, update) in family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned) {
+                    if let Some(column) = column_of(columns, client, update) {
+                        column.arrive(client, update, arrival);
+                    }
+                }
+            });
+        }
+        arriving.roots.clear();
+        arriving.updates.clear();
+    }
+
+    fn apply(&mut self, client: &Client, world: &mut World, root: ObjectRef<()>, update: &Update) {
+        let Some(&entity) = self.by_root.get(&root) else { return };
+        if update.object == root {
+            self.apply_to_root(client, world, entity, update);
+        } else if let Some(column) = column_of(&self.columns, client, update)
+            && let Ok(mut entity) = world.get_entity_mut(entity)
+        {
+            column.follow(client, update, &mut entity);
+        }
+    }
+
+    fn apply_to_root(&mut self, client: &Client, world: &mut World, entity: Entity, update: &Update) {
+        match update.what {
+            UpdateKind::Owner => {
+                let Ok(mut entity) = world.get_entity_mut(entity) else { return };
+                if client.object_info(update.object).is_owner() {
+                    entity.insert(Owned);
+                } else {
+                    entity.remove::<Owned>();
+                }
+            }
+            UpdateKind::Despawned(_) => {
+                self.by_root.remove(&update.object);
+                world.try_despawn(entity).ok();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Arriving {
+    /// Returns whether an update is of an entity that arrives, and no longer part of its arrival.
+    fn has_told_all_of(&self, root: ObjectRef<()>, update: &Update) -> bool {
+        !is_arrival(update) && self.roots.contains_key(&root)
+    }
+
+    /// Adds an update, if it is part of an arrival. Returns it otherwise.
+    fn add(&mut self, root: ObjectRef<()>, update: Update) -> Option<Update> {
+        let numbers = self.roots.len();
+        let number = if update.object == root && update.what == UpdateKind::Spawned {
+            *self.roots.entry(root).or_insert(numbers)
+        } else if let Some(&number) = self.roots.get(&root).filter(|_| is_arrival(&update)) {
+            number
+        } else {
+            return Some(update);
+        };
+        self.updates.push((number, update));
+        None
+    }
+}
+
+fn is_arrival(update: &Update) -> bool {
+    matches!(update.what, UpdateKind::Spawned | UpdateKind::Owner)
+}
+
+/// Returns the column for an update.
+fn column_of<'a>(columns: &'a Columns, client: &Client, update: &Update) -> Option<&'a dyn Column> {
+    columns.get(client.object_info(update.object).class_name()?).map(Box::as_ref)
+}

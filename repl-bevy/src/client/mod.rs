@@ -1,0 +1,70 @@
+//! The client's side: objects of the server become entities with [`Remote`](remote::Remote).
+
+mod arrival;
+mod column;
+pub(crate) mod entities;
+pub(crate) mod messages;
+pub(crate) mod remote;
+pub(crate) mod state;
+
+use bevy_app::{App, PostUpdate, PreUpdate};
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use repl::prelude::*;
+
+use crate::form::Form;
+use crate::net_entity::Root;
+use crate::sets::{self, ReplSystems};
+use column::TypedColumn;
+use entities::Entities;
+use state::ReplClient;
+
+/// The session of this client has begun: the server has taken it in.
+#[derive(Event, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinedServer;
+
+/// The session of this client has ended. Unless it was told not to, it connects again, and then all entities
+/// of the server come anew.
+#[derive(Event, Clone, Debug, PartialEq, Eq)]
+pub struct LeftServer {
+    /// Why.
+    pub reason: DisconnectReason,
+}
+
+/// Makes an app a client.
+pub(crate) fn build(app: &mut App, client: ReplClient) {
+    app.insert_resource(client).init_resource::<Entities>();
+    app.world_mut().resource_mut::<ReplClient>().register::<Root>();
+    sets::order(app, PostUpdate);
+    app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
+        .add_systems(PostUpdate, tick.in_set(ReplSystems::Send));
+}
+
+/// Takes the components of a type over from the server.
+pub(crate) fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>>(app: &mut App) {
+    let world = app.world_mut();
+    world.resource_mut::<ReplClient>().register::<F::Wire>();
+    let column = Box::new(TypedColumn::<T, F>::default());
+    world.resource_mut::<Entities>().add_column(F::Wire::LAYOUT.name(), column);
+}
+
+fn receive(world: &mut World) -> Result {
+    let now = world.resource::<Time<Real>>().elapsed();
+    world.resource_scope(|world, mut client: Mut<'_, ReplClient>| {
+        client.receive(now)?;
+        while let Some(event) = client.poll_event() {
+            match event {
+                ClientEvent::Connected => world.trigger(JoinedServer),
+                ClientEvent::Disconnected(reason) => world.trigger(LeftServer { reason }),
+                _ => {}
+            }
+        }
+        world.resource_scope(|world, mut entities: Mut<'_, Entities>| entities.follow(&mut client, world));
+        Ok(())
+    })
+}
+
+fn tick(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
+    Ok(client.tick(time.elapsed())?)
+}

@@ -1,0 +1,56 @@
+//! The client of an app.
+
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use crate::transport::ClientTransport;
+
+/// The client of this app. It dereferences to the [`Client`] of the library, for everything that has no
+/// component, message or event: statistics, the clock of the server, and calls.
+///
+/// The plug-in polls the updates and events of the client.
+#[derive(Resource)]
+pub struct ReplClient {
+    client: Client,
+    transport: Box<dyn ClientTransport>,
+    /// How long it is from one tick of the client to the next one.
+    interval: Duration,
+    next_tick: Duration,
+}
+
+impl ReplClient {
+    pub(crate) fn new(client: Client, transport: Box<dyn ClientTransport>, interval: Duration) -> Self {
+        Self { client, transport, interval, next_tick: Duration::ZERO }
+    }
+
+    pub(super) fn receive(&mut self, now: Duration) -> io::Result<()> {
+        self.transport.receive(&mut self.client, now)
+    }
+
+    /// Ticks and sends, if it is time to.
+    pub(super) fn tick(&mut self, now: Duration) -> io::Result<()> {
+        if now < self.next_tick {
+            return Ok(());
+        }
+        self.next_tick = (self.next_tick + self.interval).max(now);
+        self.client.tick(now);
+        self.transport.transmit(&mut self.client, now)
+    }
+}
+
+impl Deref for ReplClient {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl DerefMut for ReplClient {
+    fn deref_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+}

@@ -1,0 +1,20 @@
+//! What could not be sent.
+
+use bevy_ecs::prelude::*;
+use repl::SendError;
+
+/// A message could not be sent: observe it by `On<MessageNotSent>`. For most causes, send the message again
+/// in a later tick.
+#[derive(Event, Clone, Debug, PartialEq)]
+pub struct MessageNotSent {
+    /// The type of the message.
+    pub message: &'static str,
+    /// Why.
+    pub error: SendError,
+}
+
+impl MessageNotSent {
+    pub(crate) fn new<M>(error: SendError) -> Self {
+        Self { message: std::any::type_name::<M>(), error }
+    }
+}

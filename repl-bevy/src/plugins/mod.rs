@@ -1,0 +1,49 @@
+//! The plug-ins: an app is a server or a client.
+
+pub(crate) mod client_plugin;
+pub(crate) mod server_plugin;
+
+use bevy_app::App;
+use bevy_time::TimePlugin;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long it is from tick to tick if nothing is set.
+const INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 30);
+
+/// What a plug-in gives to the app that it is added to.
+struct Once<T>(Mutex<Option<T>>);
+
+impl<T> Once<T> {
+    const fn new(value: T) -> Self {
+        Self(Mutex::new(Some(value)))
+    }
+
+    fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
+    }
+
+    fn take(&self) -> T {
+        let value = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        value.expect("a plug-in is added to one app")
+    }
+}
+
+fn add_time(app: &mut App) {
+    if !app.is_plugin_added::<TimePlugin>() {
+        app.add_plugins(TimePlugin);
+    }
+}
+
+/// Returns the first address that a name stands for.
+#[cfg(feature = "quic")]
+fn first_address(address: impl std::net::ToSocketAddrs) -> std::io::Result<std::net::SocketAddr> {
+    let first = address.to_socket_addrs()?.next();
+    first.ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "the name stands for no address"))
+}
+
+#[track_caller]
+fn interval(hz: f64) -> Duration {
+    assert!(hz.is_finite() && hz > 0.0, "a rate of {hz} ticks in a second");
+    Duration::from_secs_f64(1.0 / hz)
+}

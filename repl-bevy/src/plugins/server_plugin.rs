@@ -1,0 +1,87 @@
+//! Makes an app a server.
+
+use bevy_app::{App, Plugin};
+use bevy_time::{Fixed, Time};
+use repl::prelude::*;
+#[cfg(feature = "quic")]
+use repl::quic::{Identity, QuicConfig, QuicServer};
+#[cfg(feature = "quic")]
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use super::{INTERVAL, Once, add_time, interval};
+use crate::server;
+use crate::server::state::ReplServer;
+use crate::transport::ServerTransport;
+
+/// Makes an app a server.
+///
+/// ```no_run
+/// use bevy_app::App;
+/// use repl::quic::Identity;
+/// use repl_bevy::ServerPlugin;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // While you develop; `Identity::from_pem` for players that are elsewhere.
+/// let identity = Identity::development("target/certificate")?;
+/// App::new().add_plugins(ServerPlugin::bind("0.0.0.0:7000", &identity)?.hz(60.0));
+/// # Ok(())
+/// # }
+/// ```
+pub struct ServerPlugin {
+    parts: Once<(ServerConfig, Box<dyn ServerTransport>)>,
+    interval: Duration,
+}
+
+impl ServerPlugin {
+    /// Makes an app a server on a UDP port. What it sends and receives is encrypted. `identity` is its
+    /// certificate.
+    ///
+    /// # Errors
+    /// Returns an error if the address is none of this machine, or the port cannot be opened.
+    #[cfg(feature = "quic")]
+    pub fn bind(address: impl ToSocketAddrs, identity: &Identity) -> std::io::Result<Self> {
+        let address: SocketAddr = super::first_address(address)?;
+        Ok(Self::over(QuicServer::bind(address, identity, QuicConfig::default())?))
+    }
+
+    /// Makes an app a server over a network of your own, or a [simulated](crate::SimulatedNetwork) one.
+    #[must_use]
+    pub fn over(transport: impl ServerTransport) -> Self {
+        let config = ServerConfig::default();
+        Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL }
+    }
+
+    /// Sets how often the server ticks and sends: 30 times a second if nothing is set. This is also the rate of
+    /// `FixedUpdate`.
+    ///
+    /// # Panics
+    /// Panics if `hz` is not positive.
+    #[must_use]
+    pub fn hz(self, hz: f64) -> Self {
+        self.every(interval(hz))
+    }
+
+    /// Sets limits of the server, and how it lets clients in.
+    #[must_use]
+    pub fn config(mut self, config: ServerConfig) -> Self {
+        if let Some(parts) = self.parts.get_mut() {
+            parts.0 = config;
+        }
+        self
+    }
+
+    pub(crate) const fn every(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
+    }
+}
+
+impl Plugin for ServerPlugin {
+    fn build(&self, app: &mut App) {
+        add_time(app);
+        let (config, transport) = self.parts.take();
+        app.insert_resource(Time::<Fixed>::from_duration(self.interval));
+        server::build(app, ReplServer::new(Server::new(config), transport));
+    }
+}

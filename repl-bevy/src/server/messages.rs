@@ -1,0 +1,82 @@
+//! Messages that a server receives from its clients and sends to them.
+
+use bevy_app::{App, FixedPostUpdate, PreUpdate};
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use repl::{MessageOptions, SendError};
+
+use super::state::ReplServer;
+use crate::not_sent::MessageNotSent;
+use crate::sets::ReplSystems;
+
+/// A message that has arrived from a client: read it by `MessageReader<FromClient<M>>`.
+#[derive(Message, Clone, Debug)]
+pub struct FromClient<M: Send + Sync + 'static> {
+    /// The entity of the client.
+    pub client: Entity,
+    /// The message.
+    pub message: M,
+}
+
+/// A message for clients: write it by `MessageWriter<ToClients<M>>`. The next tick sends it.
+#[derive(Message, Clone, Debug)]
+pub struct ToClients<M: Send + Sync + 'static> {
+    /// Who gets it.
+    pub to: Recipients,
+    /// The message.
+    pub message: M,
+}
+
+/// Who gets a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipients {
+    /// All clients that are connected.
+    All,
+    /// The client that is this entity.
+    Client(Entity),
+    /// The clients in this group.
+    Group(Group),
+}
+
+pub(crate) fn add_message<M: NetSerialize + Send + Sync>(
+    app: &mut App,
+    channel: Channel,
+    options: MessageOptions,
+) {
+    app.world_mut().resource_mut::<ReplServer>().register_message_with::<M>(channel, options);
+    app.add_message::<FromClient<M>>()
+        .add_message::<ToClients<M>>()
+        .add_systems(PreUpdate, receive::<M>.in_set(ReplSystems::Read))
+        .add_systems(FixedPostUpdate, send::<M>.in_set(ReplSystems::Write));
+}
+
+fn receive<M: NetSerialize + Send + Sync>(
+    mut server: ResMut<'_, ReplServer>,
+    mut messages: MessageWriter<'_, FromClient<M>>,
+) {
+    while let Some((connection, message)) = server.poll_message::<M>() {
+        if let Some(client) = server.client_of(connection) {
+            messages.write(FromClient { client, message });
+        }
+    }
+}
+
+fn send<M: NetSerialize + Send + Sync>(
+    mut server: ResMut<'_, ReplServer>,
+    mut messages: MessageReader<'_, '_, ToClients<M>>,
+    mut commands: Commands<'_, '_>,
+) {
+    for ToClients { to, message } in messages.read() {
+        let sent = match *to {
+            Recipients::All => server.send_to_all(message).map(|_| ()),
+            Recipients::Group(group) => server.send_to_group(group, message).map(|_| ()),
+            Recipients::Client(client) => server
+                .connection_of(client)
+                .ok_or(SendError::NotConnected)
+                .and_then(|connection| server.connection(connection).send(message)),
+        };
+        if let Err(error) = sent {
+            commands.trigger(MessageNotSent::new::<M>(error));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The server's side: entities with [`Replicate`](replicate::Replicate) become objects.
+//!
+//! *Invariant:* the world is only read, except for the components and entities of this crate.
+
+pub(crate) mod clients;
+mod column;
+pub(crate) mod messages;
+mod position;
+pub(crate) mod replicate;
+mod roots;
+mod setting_kinds;
+pub(crate) mod settings;
+pub(crate) mod state;
+mod systems;
+
+use bevy_app::{App, FixedPostUpdate};
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use repl::Coordinates;
+use repl::prelude::*;
+
+use crate::form::Form;
+use crate::net_entity::Root;
+use crate::part::Part;
+use crate::sets;
+use column::TypedColumn;
+use position::TypedPositions;
+use state::ReplServer;
+use systems::Columns;
+
+/// Makes an app a server.
+pub(crate) fn build(app: &mut App, server: ReplServer) {
+    app.insert_resource(server).init_resource::<Columns>();
+    server_of(app).register_external::<Root>();
+    settings::add_settings(app);
+    sets::order(app, FixedPostUpdate);
+    systems::add_systems(app);
+}
+
+/// Replicates the components of a type.
+pub(crate) fn replicate<T: Component<Mutability = Mutable>, F: Form<T>>(app: &mut App) {
+    server_of(app).register_external::<F::Wire>();
+    if let Err(error) = app.try_register_required_components::<T, Part<T>>() {
+        panic!("call `replicate` once for each type, and before a component of it is spawned: {error}");
+    }
+    let column = TypedColumn::<T, F>::new(app.world_mut());
+    app.world_mut().resource_mut::<Columns>().columns.push(Box::new(column));
+}
+
+/// Lets clients see only entities in an area around them.
+pub(crate) fn locate<T: Component, C: Coordinates>(
+    app: &mut App,
+    area: Area,
+    position: impl Fn(&T) -> C + Send + Sync + 'static,
+) {
+    server_of(app).class::<Root>().set_placed_area(area);
+    settings::set_position::<T>(app);
+    let positions = TypedPositions::new(app.world_mut(), position);
+    app.world_mut().resource_mut::<Columns>().positions = Some(Box::new(positions));
+}
+
+fn server_of(app: &mut App) -> &mut Server {
+    app.world_mut().resource_mut::<ReplServer>().into_inner()
+}

@@ -1,0 +1,43 @@
+//! Where the entities of a server are.
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::query::QueryState;
+use repl::Coordinates;
+use repl::prelude::*;
+
+use crate::net_entity::{NetEntity, Root};
+
+/// Tells the server where entities are.
+pub(super) trait Positions: Send + Sync {
+    fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]);
+}
+
+type Row<T> = (&'static T, &'static NetEntity);
+
+pub(super) struct TypedPositions<T: Component, P> {
+    changed: QueryState<Row<T>, Changed<T>>,
+    all: QueryState<Row<T>>,
+    position: P,
+}
+
+impl<T: Component, C: Coordinates, P: Fn(&T) -> C> TypedPositions<T, P> {
+    pub(super) fn new(world: &mut World, position: P) -> Self {
+        Self { changed: QueryState::new(world), all: QueryState::new(world), position }
+    }
+}
+
+impl<T: Component, C: Coordinates, P: Fn(&T) -> C + Send + Sync> Positions for TypedPositions<T, P> {
+    fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]) {
+        let Self { changed, all, position } = self;
+        let mut place = |component: &T, name: &NetEntity| {
+            // Nothing happens if the entity is not replicated any more.
+            server.external::<Root>().place(name.root(), position(component)).ok();
+        };
+        changed.iter(world).for_each(|(component, name)| place(component, name));
+        for &entity in new {
+            if let Ok((component, name)) = all.get(world, entity) {
+                place(component, name);
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The marker of entities that clients get.
+
+use bevy_ecs::lifecycle::HookContext;
+use bevy_ecs::prelude::*;
+use bevy_ecs::world::DeferredWorld;
+
+use super::setting_kinds::SettingKinds;
+use super::state::ReplServer;
+use crate::net_entity::NetEntity;
+
+/// Replicates an entity of the server: clients that may see it have it, with those of its components whose
+/// types were registered by [`replicate`](crate::ReplAppExt::replicate). It ends on clients when it is
+/// despawned, or when this component is removed.
+///
+/// In an app without a server it does nothing.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[component(on_add = on_add, on_remove = on_remove)]
+#[require(NetEntity)]
+pub struct Replicate;
+
+fn on_add(mut world: DeferredWorld<'_>, context: HookContext) {
+    let entity = context.entity;
+    let Some(mut server) = world.get_resource_mut::<ReplServer>() else { return };
+    let root = server.add_root(entity);
+    if let Some(mut name) = world.get_mut::<NetEntity>(entity) {
+        *name = root;
+    }
+    let has_settings =
+        world.get_resource::<SettingKinds>().is_some_and(|kinds| kinds.are_set(world.entity(entity)));
+    if has_settings && let Some(mut server) = world.get_resource_mut::<ReplServer>() {
+        server.unsettle(entity);
+    }
+}
+
+fn on_remove(mut world: DeferredWorld<'_>, context: HookContext) {
+    let Some(mut name) = world.get_mut::<NetEntity>(context.entity) else { return };
+    let root = std::mem::take(&mut *name);
+    if let Some(mut server) = world.get_resource_mut::<ReplServer>() {
+        server.remove_root(root);
+    }
+}

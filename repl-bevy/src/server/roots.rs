@@ -1,0 +1,63 @@
+//! Which object stands for which entity, on a server.
+
+use bevy_ecs::entity::EntityHashMap;
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use std::collections::HashMap;
+
+use crate::net_entity::{NetEntity, Root};
+
+/// The roots of all entities that are replicated, and of those that are going to be.
+#[derive(Default)]
+pub(super) struct Roots {
+    entities: HashMap<ObjectRef<()>, Entity>,
+    /// The roots of entities to which something refers, and which are not replicated yet.
+    promised: EntityHashMap<NetEntity>,
+    /// The entities that are replicated since the last tick.
+    new: Vec<Entity>,
+}
+
+impl Roots {
+    /// Returns the root of an entity that something refers to before it is replicated.
+    pub(super) fn promise(&mut self, server: &mut Server, entity: Entity) -> NetEntity {
+        let Self { promised, entities, .. } = self;
+        *promised.entry(entity).or_insert_with(|| spawn(server, entities, entity))
+    }
+
+    /// Returns the root of an entity that is replicated from now on.
+    pub(super) fn add(&mut self, server: &mut Server, entity: Entity) -> NetEntity {
+        self.new.push(entity);
+        self.promised
+            .remove(&entity)
+            .filter(|promised| server.contains(promised.root()))
+            .unwrap_or_else(|| spawn(server, &mut self.entities, entity))
+    }
+
+    /// Ends the replication of an entity.
+    pub(super) fn remove(&mut self, server: &mut Server, root: NetEntity) {
+        self.entities.remove(&root.root().erase());
+        server.despawn(root.root());
+    }
+
+    pub(super) fn entity_of(&self, root: ObjectRef<()>) -> Option<Entity> {
+        self.entities.get(&root).copied()
+    }
+
+    /// Ends what was promised and did not come: an entity that was never replicated is none on clients.
+    pub(super) fn break_promises(&mut self, server: &mut Server) {
+        for (_, root) in self.promised.drain() {
+            self.entities.remove(&root.root().erase());
+            server.despawn(root.root());
+        }
+    }
+
+    pub(super) fn take_new(&mut self) -> Vec<Entity> {
+        std::mem::take(&mut self.new)
+    }
+}
+
+fn spawn(server: &mut Server, entities: &mut HashMap<ObjectRef<()>, Entity>, entity: Entity) -> NetEntity {
+    let root = server.external().spawn(&Root);
+    entities.insert(root.erase(), entity);
+    NetEntity::new(root)
+}

@@ -1,0 +1,79 @@
+//! Components by which the game says how an entity is replicated: who owns it, and who may see it.
+
+use bevy_app::App;
+use bevy_ecs::component::ComponentId;
+use bevy_ecs::prelude::*;
+use bevy_ecs::world::EntityRef;
+use repl::Relevancy;
+use repl::prelude::*;
+
+use super::replicate::Replicate;
+use super::setting_kinds::SettingKinds;
+use super::state::ReplServer;
+use crate::net_entity::NetEntity;
+
+/// The client that owns an entity, which is the entity with its
+/// [`ConnectedClient`](crate::ConnectedClient). The owner gets components and fields that are for the owner
+/// only, and has [`Owned`](crate::Owned) on its entity.
+///
+/// When the client leaves, nobody owns the entity any more: despawn it, or keep it.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[relationship(relationship_target = Owns)]
+#[require(Replicate)]
+pub struct OwnedBy(pub Entity);
+
+/// What a client owns, on the entity of the client. It follows from [`OwnedBy`].
+#[derive(Component, Debug, Default)]
+#[relationship_target(relationship = OwnedBy)]
+pub struct Owns(Vec<Entity>);
+
+/// Only the clients in a group see the entity: see
+/// [`join_group`](repl::ConnectionHandle::join_group). Without it, all clients may see the entity.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[require(Replicate)]
+pub struct InGroup(pub Group);
+
+/// How important the entity is if not everything fits into the packets of a tick. The priority of others is
+/// 1; an entity of priority 2 is sent twice as often.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[require(Replicate)]
+pub struct NetPriority(pub f32);
+
+/// Applies all settings of an entity to its object.
+pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: EntityRef<'_>) {
+    let Some(root) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) else { return };
+    let owner = entity.get::<OwnedBy>().and_then(|owner| server.connection_of(owner.0));
+    let relevancy = match entity.get::<InGroup>() {
+        Some(group) => Relevancy::Group(group.0),
+        None if kinds.has_position(entity) => Relevancy::Located,
+        None => Relevancy::Always,
+    };
+    let priority = entity.get::<NetPriority>().map(|priority| priority.0);
+    server.object(root.root()).set_owner(owner).set_priority(priority).set_relevancy(relevancy);
+}
+
+/// Makes the settings known to an app.
+pub(super) fn add_settings(app: &mut App) {
+    watch::<OwnedBy>(app);
+    watch::<InGroup>(app);
+    watch::<NetPriority>(app);
+}
+
+/// Says which component is the position of entities.
+pub(super) fn set_position<T: Component>(app: &mut App) {
+    let id = watch::<T>(app);
+    app.world_mut().get_resource_or_init::<SettingKinds>().set_position(id);
+}
+
+/// Lets the settings of an entity be applied when it gets or loses a component.
+fn watch<C: Component>(app: &mut App) -> ComponentId {
+    let id = app.world_mut().register_component::<C>();
+    app.world_mut().get_resource_or_init::<SettingKinds>().add(id);
+    app.add_observer(|inserted: On<'_, '_, Insert<C>>, mut server: ResMut<'_, ReplServer>| {
+        server.unsettle(inserted.entity);
+    });
+    app.add_observer(|removed: On<'_, '_, Remove<C>>, mut server: ResMut<'_, ReplServer>| {
+        server.unsettle(removed.entity);
+    });
+    id
+}

@@ -1,0 +1,106 @@
+//! The server of an app.
+
+use bevy_ecs::entity::EntityHashSet;
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use super::clients::Clients;
+use super::roots::Roots;
+use crate::net_entity::NetEntity;
+use crate::transport::ServerTransport;
+
+/// The server of this app. It dereferences to the [`Server`] of the library, for everything that has no
+/// component, message or event: statistics, budgets, groups and calls.
+///
+/// The entities, their owners and their components belong to the plug-in: change these in the world.
+#[derive(Resource)]
+pub struct ReplServer {
+    server: Server,
+    transport: Box<dyn ServerTransport>,
+    roots: Roots,
+    pub(super) clients: Clients,
+    /// The entities of which a setting has changed since the last tick.
+    unsettled: EntityHashSet,
+    pub(super) last_tick: Option<Duration>,
+}
+
+impl ReplServer {
+    pub(crate) fn new(server: Server, transport: Box<dyn ServerTransport>) -> Self {
+        Self {
+            server,
+            transport,
+            roots: Roots::default(),
+            clients: Clients::default(),
+            unsettled: EntityHashSet::default(),
+            last_tick: None,
+        }
+    }
+
+    /// Returns the connection of a client's entity.
+    #[must_use]
+    pub fn connection_of(&self, client: Entity) -> Option<ConnectionId> {
+        self.clients.connection(client)
+    }
+
+    /// Returns the entity of a connection.
+    #[must_use]
+    pub fn client_of(&self, connection: ConnectionId) -> Option<Entity> {
+        self.clients.entity(connection)
+    }
+
+    /// Returns the entity of a root.
+    pub(crate) fn entity_of(&self, root: ObjectRef<()>) -> Option<Entity> {
+        self.roots.entity_of(root)
+    }
+
+    pub(crate) fn promise(&mut self, entity: Entity) -> NetEntity {
+        self.roots.promise(&mut self.server, entity)
+    }
+
+    pub(super) fn add_root(&mut self, entity: Entity) -> NetEntity {
+        self.roots.add(&mut self.server, entity)
+    }
+
+    pub(super) fn remove_root(&mut self, root: NetEntity) {
+        self.roots.remove(&mut self.server, root);
+    }
+
+    pub(super) fn take_new(&mut self) -> Vec<Entity> {
+        self.roots.break_promises(&mut self.server);
+        self.roots.take_new()
+    }
+
+    pub(super) fn unsettle(&mut self, entity: Entity) {
+        self.unsettled.insert(entity);
+    }
+
+    pub(super) fn take_unsettled(&mut self) -> EntityHashSet {
+        std::mem::take(&mut self.unsettled)
+    }
+
+    pub(super) fn receive(&mut self, now: Duration) -> std::io::Result<()> {
+        self.transport.receive(&mut self.server, now)
+    }
+
+    pub(super) fn tick(&mut self, now: Duration) -> std::io::Result<()> {
+        self.last_tick = Some(now);
+        self.server.tick(now);
+        self.transport.transmit(&mut self.server, now)
+    }
+}
+
+impl Deref for ReplServer {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+impl DerefMut for ReplServer {
+    fn deref_mut(&mut self) -> &mut Server {
+        &mut self.server
+    }
+}

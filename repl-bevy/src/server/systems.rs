@@ -1,0 +1,72 @@
+//! What happens in a frame and in a tick of a server.
+
+use bevy_app::{App, FixedPostUpdate, PreUpdate};
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use repl::prelude::*;
+
+use super::clients::{ClientLeft, ConnectedClient};
+use super::column::Column;
+use super::position::Positions;
+use super::setting_kinds::SettingKinds;
+use super::settings::settle;
+use super::state::ReplServer;
+use crate::sets::ReplSystems;
+
+/// What is handed over before a tick.
+#[derive(Resource, Default)]
+pub(super) struct Columns {
+    pub(super) columns: Vec<Box<dyn Column>>,
+    pub(super) positions: Option<Box<dyn Positions>>,
+}
+
+pub(super) fn add_systems(app: &mut App) {
+    app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
+        .add_systems(FixedPostUpdate, (hand_over, tick).chain().in_set(ReplSystems::Send));
+}
+
+fn receive(world: &mut World) -> Result {
+    let now = world.resource::<Time<Real>>().elapsed();
+    world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
+        server.receive(now)?;
+        while let Some(event) = server.poll_event() {
+            match event {
+                ServerEvent::Connected(connection) => {
+                    let client = world.spawn(ConnectedClient { connection }).id();
+                    server.clients.add(connection, client);
+                }
+                ServerEvent::Disconnected(connection, reason) => {
+                    if let Some(entity) = server.clients.remove(connection) {
+                        world.trigger(ClientLeft { entity, reason });
+                        world.despawn(entity);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+fn hand_over(world: &mut World) {
+    world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
+        world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
+            let new = server.take_new();
+            columns.columns.iter_mut().for_each(|column| column.remove(&mut server, world));
+            if let Some(positions) = &mut columns.positions {
+                positions.hand_over(&mut server, world, &new);
+            }
+            columns.columns.iter_mut().for_each(|column| column.hand_over(&mut server, world, &new));
+            let kinds = world.resource::<SettingKinds>();
+            for entity in server.take_unsettled() {
+                if let Ok(entity) = world.get_entity(entity) {
+                    settle(kinds, &mut server, entity);
+                }
+            }
+        });
+    });
+}
+
+fn tick(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {
+    Ok(server.tick(time.elapsed())?)
+}

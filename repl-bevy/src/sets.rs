@@ -1,0 +1,25 @@
+//! When the plug-in runs.
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::ScheduleLabel;
+
+/// When the plug-in runs: systems can run before or after these sets. On a server what leaves the world does
+/// so in `FixedPostUpdate`, once in each tick, and on a client in `PostUpdate`.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReplSystems {
+    /// In `PreUpdate`: entities that have arrived come into the world.
+    Receive,
+    /// In `PreUpdate`, after [`Receive`](Self::Receive): messages and calls that have arrived can be read.
+    Read,
+    /// Messages that were written are taken.
+    Write,
+    /// After [`Write`](Self::Write): what has changed is sent.
+    Send,
+}
+
+/// Orders the sets. `sends` is the schedule at whose end the app sends.
+pub(crate) fn order(app: &mut App, sends: impl ScheduleLabel) {
+    app.configure_sets(bevy_app::PreUpdate, (ReplSystems::Receive, ReplSystems::Read).chain())
+        .configure_sets(sends, (ReplSystems::Write, ReplSystems::Send).chain());
+}

@@ -1,0 +1,102 @@
+//! A server and clients in one process, for tests of games.
+
+use bevy_app::{App, Plugin};
+use bevy_ecs::prelude::*;
+use bevy_time::TimeUpdateStrategy;
+use repl::Session;
+use repl::sim::LinkConditions;
+use std::time::Duration;
+
+use crate::plugins::client_plugin::ClientPlugin;
+use crate::plugins::server_plugin::ServerPlugin;
+use crate::server::state::ReplServer;
+use crate::transport::simulated::SimulatedNetwork;
+
+/// A server and its clients in one process, each with a world of its own, over a simulated network. Nothing
+/// in it waits: time passes by [`run`](Self::run), and a seed decides which packets are lost, so each run is
+/// the same.
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_ecs::prelude::*;
+/// use repl::sim::LinkConditions;
+/// use repl_bevy::{Replicate, ReplAppExt, Simulation};
+///
+/// #[derive(Component, Replicated, Default)]
+/// struct Player {
+///     #[replicated]
+///     health: u16,
+/// }
+///
+/// // What both sides share.
+/// let mut simulation = Simulation::new(7, LinkConditions::mobile(), 2, |app| {
+///     app.replicate::<Player>();
+/// });
+/// simulation.server.world_mut().spawn((Replicate, Player { health: 90 }));
+/// simulation.run(60);
+/// for client in &mut simulation.clients {
+///     let world = client.world_mut();
+///     assert_eq!(world.query::<&Player>().single(world).unwrap().health, 90);
+/// }
+/// ```
+pub struct Simulation {
+    /// The app of the server.
+    pub server: App,
+    /// The apps of the clients.
+    pub clients: Vec<App>,
+    network: SimulatedNetwork,
+    setup: Box<dyn Fn(&mut App)>,
+}
+
+impl Simulation {
+    /// The length of a tick of the server, and of a frame of all apps.
+    pub const TICK: Duration = Duration::from_micros(33_333);
+
+    /// Returns a server and so many clients over links of these conditions. `setup` gets each app with its
+    /// [`ServerPlugin`] or [`ClientPlugin`].
+    pub fn new(
+        seed: u64,
+        conditions: LinkConditions,
+        clients: usize,
+        setup: impl Fn(&mut App) + 'static,
+    ) -> Self {
+        let network = SimulatedNetwork::new(seed, conditions);
+        let server = app(ServerPlugin::over(network.server()).every(Self::TICK), &setup);
+        let mut simulation = Self { server, clients: Vec::new(), network, setup: Box::new(setup) };
+        (0..clients).for_each(|_| simulation.join());
+        simulation
+    }
+
+    /// Adds a client.
+    pub fn join(&mut self) {
+        let session = Session::for_tests(self.clients.len() as u64 + 1);
+        let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK);
+        self.clients.push(app(client, &self.setup));
+    }
+
+    /// Returns the entity on the server of the client with this number. `None` if it is not connected.
+    #[must_use]
+    pub fn client_entity(&self, client: usize) -> Option<Entity> {
+        let connection = self.network.connection(client)?;
+        self.server.world().resource::<ReplServer>().client_of(connection)
+    }
+
+    /// Lets so many ticks pass.
+    pub fn run(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            self.server.update();
+            self.clients.iter_mut().for_each(App::update);
+        }
+    }
+}
+
+/// Returns an app whose clock goes on by a tick in each frame.
+fn app(plugin: impl Plugin, setup: &dyn Fn(&mut App)) -> App {
+    let mut app = App::new();
+    app.add_plugins(plugin);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Simulation::TICK));
+    setup(&mut app);
+    app.finish();
+    app.cleanup();
+    app
+}

@@ -1,0 +1,39 @@
+//! What carries the packets between a server and its clients.
+
+#[cfg(feature = "quic")]
+mod quic;
+pub(crate) mod simulated;
+
+use repl::prelude::*;
+use std::io;
+use std::time::Duration;
+
+/// Carries the packets of a server. Implement it for a network of your own.
+pub trait ServerTransport: Send + Sync + 'static {
+    /// Gives the server all packets that have arrived.
+    ///
+    /// # Errors
+    /// Returns an error if the network cannot receive.
+    fn receive(&mut self, server: &mut Server, now: Duration) -> io::Result<()>;
+
+    /// Sends all packets that the server has after a tick.
+    ///
+    /// # Errors
+    /// Returns an error if the network cannot send.
+    fn transmit(&mut self, server: &mut Server, now: Duration) -> io::Result<()>;
+}
+
+/// Carries the packets of a client. Implement it for a network of your own.
+pub trait ClientTransport: Send + Sync + 'static {
+    /// Gives the client all packets that have arrived.
+    ///
+    /// # Errors
+    /// Returns an error if the network cannot receive.
+    fn receive(&mut self, client: &mut Client, now: Duration) -> io::Result<()>;
+
+    /// Sends all packets that the client has after a tick.
+    ///
+    /// # Errors
+    /// Returns an error if the network cannot send.
+    fn transmit(&mut self, client: &mut Client, now: Duration) -> io::Result<()>;
+}

@@ -1,0 +1,167 @@
+//! Entities and their components come, change and go.
+
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use repl::sim::LinkConditions;
+use repl_bevy::{NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation};
+
+use crate::support::{all, clients};
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct Player {
+    #[replicated]
+    health: u16,
+    #[replicated(condition = OwnerOnly)]
+    ammo: u16,
+}
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct Burning {
+    #[replicated]
+    ticks: u8,
+}
+
+#[derive(Component, Replicated, Default)]
+struct Weapon {
+    #[replicated]
+    holder: NetEntity,
+}
+
+fn simulation(clients: usize) -> Simulation {
+    Simulation::new(1, LinkConditions::perfect(), clients, |app| {
+        app.replicate::<Player>().replicate::<Burning>().replicate::<Weapon>();
+    })
+}
+
+#[test]
+fn an_entity_comes_changes_and_goes() {
+    let mut simulation = simulation(2);
+    let player = simulation.server.world_mut().spawn((Replicate, Player { health: 90, ammo: 3 })).id();
+    simulation.run(10);
+    for client in &mut simulation.clients {
+        assert_eq!(all::<Player>(client), [Player { health: 90, ammo: 0 }]);
+    }
+    simulation.server.world_mut().get_mut::<Player>(player).unwrap().health = 80;
+    simulation.run(3);
+    assert_eq!(all::<Player>(&mut simulation.clients[0])[0].health, 80);
+    simulation.server.world_mut().despawn(player);
+    simulation.run(3);
+    for client in &mut simulation.clients {
+        assert_eq!(client.world_mut().query::<&Remote>().iter(client.world()).count(), 0);
+    }
+}
+
+#[test]
+fn components_come_and_go() {
+    let mut simulation = simulation(1);
+    let player = simulation.server.world_mut().spawn((Replicate, Player::default())).id();
+    simulation.run(10);
+    for ticks in [5, 9] {
+        simulation.server.world_mut().entity_mut(player).insert(Burning { ticks });
+        simulation.run(3);
+        assert_eq!(all::<Burning>(&mut simulation.clients[0]), [Burning { ticks }]);
+        simulation.server.world_mut().entity_mut(player).insert(Burning { ticks: ticks + 1 });
+        simulation.run(3);
+        assert_eq!(all::<Burning>(&mut simulation.clients[0]), [Burning { ticks: ticks + 1 }]);
+        simulation.server.world_mut().entity_mut(player).remove::<Burning>();
+        simulation.run(3);
+        assert_eq!(all::<Burning>(&mut simulation.clients[0]), []);
+    }
+    assert_eq!(all::<Player>(&mut simulation.clients[0]).len(), 1);
+}
+
+#[test]
+fn an_entity_that_is_not_replicated_any_more_ends_on_clients_and_can_come_again() {
+    let mut simulation = simulation(1);
+    let player = simulation.server.world_mut().spawn((Replicate, Player { health: 7, ammo: 0 })).id();
+    simulation.run(10);
+    simulation.server.world_mut().entity_mut(player).remove::<Replicate>();
+    simulation.run(3);
+    assert_eq!(all::<Player>(&mut simulation.clients[0]), []);
+    simulation.server.world_mut().entity_mut(player).insert(Replicate);
+    simulation.run(3);
+    assert_eq!(all::<Player>(&mut simulation.clients[0]), [Player { health: 7, ammo: 0 }]);
+}
+
+#[test]
+fn the_owner_has_what_is_for_the_owner_and_knows_that_it_is() {
+    let mut simulation = simulation(2);
+    simulation.run(10);
+    let clients = clients(&simulation);
+    let player =
+        simulation.server.world_mut().spawn((OwnedBy(clients[0]), Player { health: 90, ammo: 3 })).id();
+    simulation.run(5);
+    let ammo = |simulation: &mut Simulation| -> Vec<(u16, bool)> {
+        let clients = simulation.clients.iter_mut();
+        clients
+            .map(|client| {
+                let world = client.world_mut();
+                let (player, is_owned) = world.query::<(&Player, Has<Owned>)>().single(world).unwrap();
+                (player.ammo, is_owned)
+            })
+            .collect()
+    };
+    assert_eq!(ammo(&mut simulation), [(3, true), (0, false)]);
+    simulation.server.world_mut().entity_mut(player).insert(OwnedBy(clients[1]));
+    simulation.run(5);
+    assert_eq!(ammo(&mut simulation)[1], (3, true));
+    assert!(!ammo(&mut simulation)[0].1);
+}
+
+#[test]
+fn a_reference_names_the_same_entity_on_both_sides_although_it_was_made_before_the_spawn() {
+    let mut simulation = simulation(1);
+    simulation
+        .server
+        .world_mut()
+        .run_system_cached(|mut commands: Commands, mut names: NetEntities| {
+            let player = commands.spawn((Replicate, Player { health: 5, ammo: 0 })).id();
+            commands.spawn((Replicate, Weapon { holder: names.of(player) }));
+        })
+        .unwrap();
+    simulation.run(10);
+    simulation.clients[0]
+        .world_mut()
+        .run_system_cached(|weapon: Single<&Weapon>, names: NetEntities, players: Query<&Player>| {
+            let holder = names.entity(weapon.holder).expect("the player is here");
+            assert_eq!(players.get(holder).unwrap().health, 5);
+        })
+        .unwrap();
+}
+
+#[test]
+fn an_observer_of_one_component_sees_the_others_of_a_new_entity() {
+    #[derive(Resource, Default)]
+    struct Seen(usize);
+    let mut simulation = Simulation::new(3, LinkConditions::mobile(), 1, |app| {
+        app.replicate::<Player>().replicate::<Burning>().init_resource::<Seen>();
+        app.add_observer(|added: On<Add<Burning>>, players: Query<&Player>, mut seen: ResMut<Seen>| {
+            assert!(players.contains(added.entity));
+            seen.0 += 1;
+        });
+    });
+    for _ in 0..20 {
+        simulation.server.world_mut().spawn((Replicate, Burning::default(), Player::default()));
+    }
+    simulation.run(60);
+    assert_eq!(simulation.clients[0].world().resource::<Seen>().0, 20);
+}
+
+#[test]
+fn values_that_arrive_twice_are_no_change() {
+    #[derive(Resource, Default)]
+    struct Changes(u32);
+    let mut simulation = Simulation::new(9, LinkConditions::lan().with_loss(0.5), 1, |app| {
+        app.replicate::<Player>().init_resource::<Changes>();
+        let count = |players: Query<&Player, Changed<Player>>, mut changes: ResMut<Changes>| {
+            changes.0 += players.iter().count() as u32;
+        };
+        app.add_systems(bevy_app::Update, count);
+    });
+    let player = simulation.server.world_mut().spawn((Replicate, Player::default())).id();
+    simulation.run(100);
+    let before = simulation.clients[0].world().resource::<Changes>().0;
+    simulation.server.world_mut().get_mut::<Player>(player).unwrap().health = 1;
+    simulation.run(100);
+    assert_eq!(simulation.clients[0].world().resource::<Changes>().0, before + 1);
+}

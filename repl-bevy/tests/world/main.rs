@@ -1,0 +1,10 @@
+//! What the worlds of a server and its clients have, over a simulated network.
+#![allow(elided_lifetimes_in_paths, reason = "systems are written without them")]
+
+mod calls;
+mod entities;
+mod messages;
+mod random;
+mod relevancy;
+mod sockets;
+mod support;

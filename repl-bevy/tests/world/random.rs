@@ -1,0 +1,229 @@
+//! Random worlds: what clients have at the end is what the server has, as far as they may see it.
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::RunSystemOnce;
+use repl::prelude::*;
+use repl::sim::{LinkConditions, Rng, SeedReport, seeds};
+use repl_bevy::{
+    InGroup, NetEntities, NetEntity, NetPriority, Owned, OwnedBy, Remote, ReplAppExt, ReplServer, Replicate,
+    Simulation,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::clients;
+
+/// Every entity has one of its own.
+#[derive(Component, Replicated, Default, Clone, Copy)]
+struct Tag(#[replicated] u32);
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct Player {
+    #[replicated]
+    health: u16,
+    #[replicated(condition = OwnerOnly)]
+    ammo: u16,
+}
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct Place(#[replicated] [i32; 2]);
+
+#[derive(Component, Replicated, Default, Clone)]
+struct Bag {
+    #[replicated]
+    items: FastArray<Item>,
+}
+
+#[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
+struct Item(#[replicated] u8);
+
+#[derive(Component, Replicated, Default, Clone)]
+struct Target(#[replicated] NetEntity);
+
+const CLIENTS: usize = 2;
+
+fn simulation(seed: u64, loss: f64) -> Simulation {
+    let mut simulation =
+        Simulation::new(seed, LinkConditions::lan().with_loss(loss), CLIENTS, |app: &mut App| {
+            app.replicate::<Tag>()
+                .replicate::<Player>()
+                .replicate::<Place>()
+                .replicate::<Bag>()
+                .replicate::<Target>();
+            app.relevancy(Area::within(20.0).flat(), |place: &Place| place.0.map(|metre| metre as f32));
+            app.add_observer(|added: On<Add<Remote>>, tags: Query<&Tag>| {
+                assert!(tags.contains(added.entity), "an entity comes with its components");
+            });
+        });
+    let mut ticks = 0;
+    while (0..CLIENTS).any(|client| simulation.client_entity(client).is_none()) {
+        simulation.run(1);
+        ticks += 1;
+        assert!(ticks < 3_000, "the clients connect");
+    }
+    let connections = clients(&simulation);
+    let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
+    for (number, client) in (0_u32..).zip(connections) {
+        let connection = server.connection_of(client).unwrap();
+        let mut connection = server.connection(connection);
+        connection.set_viewpoints(&[viewpoint(number).map(|metre| metre as f32)]).join_group(Group(number));
+    }
+    simulation
+}
+
+/// The clients stand so far apart that no entity is near two of them.
+fn viewpoint(client: u32) -> [i32; 3] {
+    [client as i32 * 1_000, 0, 0]
+}
+
+/// Does something with a random entity, or spawns one.
+fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]) {
+    let entities: Vec<Entity> = world.query_filtered::<Entity, With<Tag>>().iter(world).collect();
+    let Some(&entity) = rng.pick(&entities).filter(|_| !rng.chance(0.15)) else {
+        *next_tag += 1;
+        let mut spawned = world.spawn((Replicate, Tag(*next_tag)));
+        if rng.chance(0.7) {
+            spawned.insert(Player { health: 1, ammo: 1 });
+        }
+        if rng.chance(0.5) {
+            spawned.insert(Place(viewpoint(rng.below(3) as u32)[..2].try_into().unwrap()));
+        }
+        return;
+    };
+    let small = rng.below(200) as u16;
+    let place = Place([viewpoint(rng.below(3) as u32)[0] + i32::from(small % 5), 0]);
+    let other = *rng.pick(&entities).unwrap();
+    let mut entity = world.entity_mut(entity);
+    match rng.below(18) {
+        0 => entity.despawn(),
+        1 => drop(entity.remove::<Player>()),
+        2..=4 => drop(entity.insert(Player { health: small, ammo: small })),
+        // In one tick.
+        5 => drop(entity.remove::<Player>().insert(Player { health: small, ammo: 0 })),
+        6 => drop(entity.insert(place)),
+        7 => drop(entity.remove::<Place>()),
+        8 => drop(entity.insert(OwnedBy(*rng.pick(clients).unwrap()))),
+        9 => drop(entity.remove::<OwnedBy>()),
+        10 => drop(entity.insert(InGroup(Group(rng.below(2) as u32)))),
+        11 => drop(entity.remove::<InGroup>()),
+        12 => drop(entity.remove::<Replicate>()),
+        13 => drop(entity.insert((Replicate, NetPriority(2.0)))),
+        14 => drop(entity.insert(Bag::default())),
+        15 | 16 => {
+            if let Some(mut bag) = entity.get_mut::<Bag>() {
+                bag.items.push(Item(small as u8));
+                if bag.items.len() > 3 {
+                    bag.items.clear();
+                }
+            }
+        }
+        _ => {
+            let entity = entity.id();
+            let aim = move |mut names: NetEntities, mut commands: Commands| {
+                commands.entity(entity).insert(Target(names.of(other)));
+            };
+            world.run_system_once(aim).unwrap();
+        }
+    }
+}
+
+/// What a client has, or should have, of an entity.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    is_owned: bool,
+    player: Option<Player>,
+    place: Option<Place>,
+    /// Without the order, which clients do not keep.
+    items: Option<BTreeSet<u8>>,
+    target: Option<Option<u32>>,
+}
+
+type View = BTreeMap<u32, Seen>;
+
+/// Returns the view of a world, of entities and with players as `see` says.
+fn view<F: bevy_ecs::query::QueryFilter>(
+    world: &mut World,
+    see: impl Fn(EntityRef) -> Option<(bool, Option<Player>)>,
+) -> View {
+    let entities: Vec<Entity> = world.query_filtered::<Entity, (With<Tag>, F)>().iter(world).collect();
+    let targets: BTreeMap<Entity, Option<u32>> = entities
+        .iter()
+        .filter_map(|&entity| Some((entity, world.get::<Target>(entity)?.0)))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|(entity, name)| {
+            let tag = move |names: NetEntities, seen: Query<&Tag>| {
+                names.entity(name).and_then(|entity| seen.get(entity).ok()).map(|tag| tag.0)
+            };
+            (entity, world.run_system_once(tag).unwrap())
+        })
+        .collect();
+    let entity_views = entities.iter().filter_map(|&entity| {
+        let entity = world.entity(entity);
+        let (is_owned, player) = see(entity)?;
+        let seen = Seen {
+            is_owned,
+            player,
+            place: entity.get::<Place>().cloned(),
+            items: entity.get::<Bag>().map(|bag| bag.items.iter().map(|item| item.0).collect()),
+            target: targets.get(&entity.id()).copied(),
+        };
+        Some((entity.get::<Tag>()?.0, seen))
+    });
+    entity_views.collect()
+}
+
+/// Returns what a client should have.
+fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
+    let mut view = view::<With<Replicate>>(world, |entity| {
+        let is_owned = entity.get::<OwnedBy>().is_some_and(|owner| owner.0 == client_entity);
+        let is_seen = match (entity.get::<InGroup>(), entity.get::<Place>()) {
+            (Some(group), _) => is_owned || group.0 == Group(client),
+            (None, Some(place)) => is_owned || place.0[0] / 500 == client as i32 * 2,
+            (None, None) => true,
+        };
+        let mut player = entity.get::<Player>().cloned();
+        if let Some(player) = player.as_mut().filter(|_| !is_owned) {
+            player.ammo = 0;
+        }
+        is_seen.then_some((is_owned, player))
+    });
+    // A reference to what the client does not see is empty.
+    let tags: Vec<u32> = view.keys().copied().collect();
+    for target in view.values_mut().filter_map(|seen| seen.target.as_mut()) {
+        *target = target.filter(|tag| tags.contains(tag));
+    }
+    view
+}
+
+#[test]
+fn random_worlds_converge() {
+    for seed in seeds(0..40) {
+        let mut report = SeedReport::new(seed);
+        let mut rng = Rng::new(seed);
+        let mut simulation = simulation(seed, [0.0, 0.1, 0.5][seed as usize % 3]);
+        let connected = clients(&simulation);
+        let mut next_tag = 0;
+        for tick in 0..60 {
+            for _ in 0..rng.below(4) {
+                play(simulation.server.world_mut(), &mut rng, &mut next_tag, &connected);
+            }
+            simulation.run(1);
+            report.reached(tick);
+        }
+        simulation.run(240);
+        for (number, &entity) in connected.iter().enumerate() {
+            let expected = expected(simulation.server.world_mut(), number as u32, entity);
+            let seen = view::<With<Remote>>(simulation.clients[number].world_mut(), |entity| {
+                let is_owned = entity.contains::<Owned>();
+                let mut player = entity.get::<Player>().cloned();
+                // A client keeps the ammo of what it owned before.
+                if let Some(player) = player.as_mut().filter(|_| !is_owned) {
+                    player.ammo = 0;
+                }
+                Some((is_owned, player))
+            });
+            assert_eq!(seen, expected, "client {number}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Who sees which entity.
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+use repl::sim::LinkConditions;
+use repl_bevy::{InGroup, ReplAppExt, ReplServer, Replicate, Simulation, WireForm};
+
+use crate::support::{all, clients};
+
+/// A component of a library that knows nothing of replication.
+#[derive(Component, Default, Clone, Copy, Debug, PartialEq)]
+struct Place {
+    at: [f32; 2],
+    scale: f32,
+}
+
+#[derive(Replicated, Default)]
+struct WirePlace {
+    #[replicated(quantize(step = 0.25, range = -500.0..=500.0))]
+    at: [f32; 2],
+}
+
+impl WireForm<Place> for WirePlace {
+    fn of(place: &Place) -> Self {
+        Self { at: place.at }
+    }
+
+    fn apply_to(&self, place: &mut Place) {
+        place.at = self.at;
+    }
+}
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct Score(#[replicated] u16);
+
+fn simulation(clients: usize) -> Simulation {
+    let mut simulation = Simulation::new(2, LinkConditions::lan(), clients, |app: &mut App| {
+        app.replicate_as::<Place, WirePlace>()
+            .replicate::<Score>()
+            .relevancy(Area::within(20.0).flat(), |place: &Place| place.at);
+    });
+    simulation.run(10);
+    for (client, at) in clients_at(&mut simulation) {
+        let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
+        let connection = server.connection_of(client).unwrap();
+        server.connection(connection).set_viewpoints(&[at]);
+    }
+    simulation
+}
+
+/// The clients stand 100 apart.
+fn clients_at(simulation: &mut Simulation) -> Vec<(Entity, [f32; 3])> {
+    clients(simulation)
+        .into_iter()
+        .zip((0_u8..).map(|number| [f32::from(number) * 100.0, 0.0, 0.0]))
+        .collect()
+}
+
+fn places(simulation: &mut Simulation) -> Vec<Vec<Place>> {
+    simulation.clients.iter_mut().map(all::<Place>).collect()
+}
+
+#[test]
+fn a_client_sees_what_is_near_and_in_the_form_in_which_it_is_sent() {
+    let mut simulation = simulation(2);
+    let walker = simulation.server.world_mut().spawn((Replicate, Place { at: [3.1, 0.0], scale: 2.0 })).id();
+    simulation.run(5);
+    assert_eq!(places(&mut simulation), [vec![Place { at: [3.0, 0.0], scale: 0.0 }], vec![]]);
+    simulation.server.world_mut().get_mut::<Place>(walker).unwrap().at = [101.0, 0.0];
+    simulation.run(5);
+    assert_eq!(places(&mut simulation), [vec![], vec![Place { at: [101.0, 0.0], scale: 0.0 }]]);
+}
+
+#[test]
+fn what_has_no_place_is_seen_by_all_until_it_gets_one() {
+    let mut simulation = simulation(2);
+    let score = simulation.server.world_mut().spawn((Replicate, Score(3))).id();
+    simulation.run(5);
+    let scores = |simulation: &mut Simulation| -> Vec<usize> {
+        simulation.clients.iter_mut().map(|client| all::<Score>(client).len()).collect()
+    };
+    assert_eq!(scores(&mut simulation), [1, 1]);
+    simulation.server.world_mut().entity_mut(score).insert(Place { at: [100.0, 1.0], scale: 1.0 });
+    simulation.run(5);
+    assert_eq!(scores(&mut simulation), [0, 1]);
+    simulation.server.world_mut().entity_mut(score).remove::<Place>();
+    simulation.run(5);
+    assert_eq!(scores(&mut simulation), [1, 1]);
+}
+
+#[test]
+fn a_group_sees_what_is_in_it() {
+    let mut simulation = simulation(2);
+    let clients = clients(&simulation);
+    simulation.server.world_mut().spawn((InGroup(Group(7)), Score(1)));
+    let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
+    let connection = server.connection_of(clients[1]).unwrap();
+    server.connection(connection).join_group(Group(7));
+    simulation.run(5);
+    assert_eq!(all::<Score>(&mut simulation.clients[0]), []);
+    assert_eq!(all::<Score>(&mut simulation.clients[1]), [Score(1)]);
+}
