@@ -185,6 +185,22 @@ fn an_object_comes_before_its_subobjects_and_what_ends_before_both() {
 }
 
 #[test]
+fn a_packet_is_told_after_the_one_before_it_also_if_both_have_families() {
+    let mut forest = Forest::default();
+    forest.set(4, Some(9));
+    forest.set(5, Some(8));
+    let mut told = Told::new();
+    for (root, part) in [(9, 4), (8, 5)] {
+        told.packet_in(&forest, |updates, class| {
+            updates.spawned_below(in_slot(part), 1, class);
+            updates.spawned(in_slot(root), 1, class);
+        });
+    }
+    let slots: Vec<_> = told.left().iter().filter_map(|update| Some(update.object.guid()?.slot())).collect();
+    assert_eq!(slots, [9, 4, 8, 5]);
+}
+
+#[test]
 fn objects_that_come_and_go_unseen_do_not_pile_up_and_nothing_else_is_left_out() {
     let mut told = Told::new();
     let known = object(1_000_000);
@@ -363,6 +379,19 @@ fn s199_the_end_of_what_was_spawned_and_then_placed_is_not_lost() {
         told.polled().iter().all(|(_, what)| *what != UpdateKind::Spawned),
         "nothing comes and never ends"
     );
+}
+
+#[test]
+fn s199_the_ends_of_what_was_never_told_to_be_bound_do_not_pile_up() {
+    let (mut told, path): (_, Arc<str>) = (Told::new(), Arc::from("door"));
+    told.packet(|updates, class| {
+        for number in 1..4 {
+            updates.spawned(guid(number), 1, class);
+            updates.push(object(number), UpdateKind::Unbound(path.clone()), class);
+        }
+    });
+    told.updates.thin_out();
+    assert_eq!(told.polled(), [(object(3), UpdateKind::Unbound(path))]);
 }
 
 #[test]
