@@ -10,6 +10,7 @@ mod client;
 mod form;
 mod net_entities;
 mod net_entity;
+mod net_parent;
 mod not_sent;
 mod part;
 mod plugins;

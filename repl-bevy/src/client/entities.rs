@@ -105,6 +105,15 @@ impl Entities {
             }
             UpdateKind::Despawned(_) => {
                 self.by_root.remove(&update.object);
+                // Children that this client has made end with their parent. Those of the server end when it
+                // says so.
+                let children = world.get::<Children>(entity).map(|children| children.to_vec());
+                for child in children.unwrap_or_default() {
+                    let Ok(mut child) = world.get_entity_mut(child) else { continue };
+                    if child.contains::<Remote>() {
+                        child.remove::<ChildOf>();
+                    }
+                }
                 world.try_despawn(entity).ok();
             }
             _ => {}

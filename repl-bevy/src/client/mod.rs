@@ -4,6 +4,7 @@ mod arrival;
 mod column;
 pub(crate) mod entities;
 pub(crate) mod messages;
+mod parents;
 pub(crate) mod remote;
 pub(crate) mod state;
 
@@ -13,8 +14,9 @@ use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
 
-use crate::form::Form;
+use crate::form::{Form, Itself};
 use crate::net_entity::Root;
+use crate::net_parent::NetParent;
 use crate::sets::{self, ReplSystems};
 use column::TypedColumn;
 use entities::Entities;
@@ -36,6 +38,8 @@ pub struct LeftServer {
 pub(crate) fn build(app: &mut App, client: ReplClient) {
     app.insert_resource(client).init_resource::<Entities>();
     app.world_mut().resource_mut::<ReplClient>().register::<Root>();
+    replicate::<NetParent, Itself>(app);
+    parents::follow(app);
     sets::order(app, PostUpdate);
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
         .add_systems(PostUpdate, tick.in_set(ReplSystems::Send));

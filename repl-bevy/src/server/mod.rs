@@ -5,6 +5,7 @@
 pub(crate) mod clients;
 mod column;
 pub(crate) mod messages;
+mod parents;
 mod position;
 pub(crate) mod replicate;
 mod roots;
@@ -19,8 +20,9 @@ use bevy_ecs::prelude::*;
 use repl::Coordinates;
 use repl::prelude::*;
 
-use crate::form::Form;
+use crate::form::{Form, Itself};
 use crate::net_entity::Root;
+use crate::net_parent::NetParent;
 use crate::part::Part;
 use crate::sets;
 use column::TypedColumn;
@@ -33,6 +35,7 @@ pub(crate) fn build(app: &mut App, server: ReplServer) {
     app.insert_resource(server).init_resource::<Columns>();
     server_of(app).register_external::<Root>();
     settings::add_settings(app);
+    replicate::<NetParent, Itself>(app);
     sets::order(app, FixedPostUpdate);
     systems::add_systems(app);
 }

@@ -27,15 +27,20 @@ fn on_add(mut world: DeferredWorld<'_>, context: HookContext) {
     }
     let has_settings =
         world.get_resource::<SettingKinds>().is_some_and(|kinds| kinds.are_set(world.entity(entity)));
-    if has_settings && let Some(mut server) = world.get_resource_mut::<ReplServer>() {
-        server.unsettle(entity);
+    let children = world.get::<Children>(entity).map(|children| children.to_vec()).unwrap_or_default();
+    if let Some(mut server) = world.get_resource_mut::<ReplServer>() {
+        // The children have a parent that is replicated now.
+        children.into_iter().chain(has_settings.then_some(entity)).for_each(|entity| server.unsettle(entity));
     }
 }
 
 fn on_remove(mut world: DeferredWorld<'_>, context: HookContext) {
     let Some(mut name) = world.get_mut::<NetEntity>(context.entity) else { return };
     let root = std::mem::take(&mut *name);
+    let children =
+        world.get::<Children>(context.entity).map(|children| children.to_vec()).unwrap_or_default();
     if let Some(mut server) = world.get_resource_mut::<ReplServer>() {
         server.remove_root(root);
+        children.into_iter().for_each(|child| server.unsettle(child));
     }
 }

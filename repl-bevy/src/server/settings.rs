@@ -11,6 +11,7 @@ use super::replicate::Replicate;
 use super::setting_kinds::SettingKinds;
 use super::state::ReplServer;
 use crate::net_entity::NetEntity;
+use crate::net_parent::NetParent;
 
 /// The client that owns an entity, which is the entity with its
 /// [`ConnectedClient`](crate::ConnectedClient). The owner gets components and fields that are for the owner
@@ -43,10 +44,11 @@ pub struct NetPriority(pub f32);
 pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: EntityRef<'_>) {
     let Some(root) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) else { return };
     let owner = entity.get::<OwnedBy>().and_then(|owner| server.connection_of(owner.0));
+    let parent = entity.get::<NetParent>();
     let relevancy = match entity.get::<InGroup>() {
         Some(group) => Relevancy::Group(group.0),
         None if kinds.has_position(entity) => Relevancy::Located,
-        None => Relevancy::Always,
+        None => parent.map_or(Relevancy::Always, |parent| Relevancy::attached_to(parent.parent.root())),
     };
     let priority = entity.get::<NetPriority>().map(|priority| priority.0);
     server.object(root.root()).set_owner(owner).set_priority(priority).set_relevancy(relevancy);
@@ -54,6 +56,7 @@ pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: Enti
 
 /// Makes the settings known to an app.
 pub(super) fn add_settings(app: &mut App) {
+    watch::<ChildOf>(app);
     watch::<OwnedBy>(app);
     watch::<InGroup>(app);
     watch::<NetPriority>(app);

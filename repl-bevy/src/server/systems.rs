@@ -7,6 +7,7 @@ use repl::prelude::*;
 
 use super::clients::{ClientLeft, ConnectedClient};
 use super::column::Column;
+use super::parents;
 use super::position::Positions;
 use super::setting_kinds::SettingKinds;
 use super::settings::settle;
@@ -52,13 +53,15 @@ fn hand_over(world: &mut World) {
     world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
         world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
             let new = server.take_new();
+            let unsettled = server.take_unsettled();
+            unsettled.iter().for_each(|&entity| parents::note(world, entity));
             columns.columns.iter_mut().for_each(|column| column.remove(&mut server, world));
             if let Some(positions) = &mut columns.positions {
                 positions.hand_over(&mut server, world, &new);
             }
             columns.columns.iter_mut().for_each(|column| column.hand_over(&mut server, world, &new));
             let kinds = world.resource::<SettingKinds>();
-            for entity in server.take_unsettled() {
+            for entity in unsettled {
                 if let Ok(entity) = world.get_entity(entity) {
                     settle(kinds, &mut server, entity);
                 }

@@ -4,6 +4,7 @@
 mod calls;
 mod entities;
 mod messages;
+mod parents;
 mod random;
 mod relevancy;
 mod sockets;

@@ -1,0 +1,14 @@
+//! The parent of an entity, as it is sent.
+
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+
+use crate::net_entity::NetEntity;
+
+/// The parent of an entity, as [`ChildOf`] says. The server adds it to children that are replicated.
+#[derive(Component, Replicated, Default, Clone, Copy, PartialEq)]
+#[replicated(name = "bevy::ChildOf")]
+pub(crate) struct NetParent {
+    #[replicated]
+    pub(crate) parent: NetEntity,
+}
