@@ -4,7 +4,7 @@ use bevy_app::App;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use repl::{Coordinates, MessageOptions, Rpcs};
+use repl::{Audience, Coordinates, MessageOptions, Rpcs};
 
 use crate::calls::add_calls;
 use crate::client::state::ReplClient;
@@ -28,6 +28,28 @@ pub trait ReplAppExt {
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).
     fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self;
+
+    /// Replicates the components of a type to those who may have them among the clients that see the entity.
+    /// `audience` decides by another component of the entity, again whenever that changes. As long as the
+    /// entity does not have it, only the owner of the entity gets the component.
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl::prelude::*;
+    /// # use repl_bevy::ReplAppExt;
+    /// # #[derive(Component)] struct Team(u32);
+    /// # #[derive(Component, Replicated, Default)] struct TeamPlan { #[replicated] target: u16 }
+    /// # fn build(app: &mut bevy_app::App) {
+    /// app.replicate_to::<TeamPlan, Team>(|team| repl::Audience::Group(Group(team.0)));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`replicate`](Self::replicate).
+    fn replicate_to<T: Component<Mutability = Mutable> + Replicated, B: Component>(
+        &mut self,
+        audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+    ) -> &mut Self;
 
     /// Lets each client see only the entities within an area around its viewpoints. `position` says where an
     /// entity is. Entities without this component are seen by all.
@@ -74,6 +96,17 @@ impl ReplAppExt for App {
 
     fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self {
         replicate::<T, Converted<W>>(self)
+    }
+
+    fn replicate_to<T: Component<Mutability = Mutable> + Replicated, B: Component>(
+        &mut self,
+        audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+    ) -> &mut Self {
+        replicate::<T, Itself>(self);
+        if is_server(self) {
+            server::limit::<T, B>(self, audience);
+        }
+        self
     }
 
     fn relevancy<T: Component, C: Coordinates>(

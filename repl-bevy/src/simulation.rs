@@ -18,7 +18,7 @@ use crate::transport::simulated::SimulatedNetwork;
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
-/// use bevy_ecs::prelude::*;
+/// use repl::prelude::*;
 /// use repl::sim::LinkConditions;
 /// use repl_bevy::{Replicate, ReplAppExt, Simulation};
 ///

@@ -49,7 +49,7 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
         // again.
         if F::compare(server, part.object_of(), component).is_err() {
             let object = F::spawn(server, root.root().erase(), component);
-            part.bypass_change_detection().object = object.map_or(ObjectRef::NULL, ObjectRef::erase);
+            part.object = object.map_or(ObjectRef::NULL, ObjectRef::erase);
         }
     }
 }

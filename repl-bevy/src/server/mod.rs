@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* the world is only read, except for the components and entities of this crate.
 
+mod audience;
 pub(crate) mod clients;
 mod column;
 pub(crate) mod messages;
@@ -17,14 +18,15 @@ mod systems;
 use bevy_app::{App, FixedPostUpdate};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
-use repl::Coordinates;
 use repl::prelude::*;
+use repl::{Audience, Coordinates};
 
 use crate::form::{Form, Itself};
 use crate::net_entity::Root;
 use crate::net_parent::NetParent;
 use crate::part::Part;
 use crate::sets;
+use audience::TypedAudiences;
 use column::TypedColumn;
 use position::TypedPositions;
 use state::ReplServer;
@@ -48,6 +50,15 @@ pub(crate) fn replicate<T: Component<Mutability = Mutable>, F: Form<T>>(app: &mu
     }
     let column = TypedColumn::<T, F>::new(app.world_mut());
     app.world_mut().resource_mut::<Columns>().columns.push(Box::new(column));
+}
+
+/// Lets only some clients get the components of a type.
+pub(crate) fn limit<T: Component, B: Component>(
+    app: &mut App,
+    audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+) {
+    let audiences = TypedAudiences::<T, B, _>::new(app.world_mut(), audience);
+    app.world_mut().resource_mut::<Columns>().audiences.push(Box::new(audiences));
 }
 
 /// Lets clients see only entities in an area around them.

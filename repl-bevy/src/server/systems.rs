@@ -5,6 +5,7 @@ use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
 
+use super::audience::Audiences;
 use super::clients::{ClientLeft, ConnectedClient};
 use super::column::Column;
 use super::parents;
@@ -18,6 +19,7 @@ use crate::sets::ReplSystems;
 #[derive(Resource, Default)]
 pub(super) struct Columns {
     pub(super) columns: Vec<Box<dyn Column>>,
+    pub(super) audiences: Vec<Box<dyn Audiences>>,
     pub(super) positions: Option<Box<dyn Positions>>,
 }
 
@@ -60,6 +62,7 @@ fn hand_over(world: &mut World) {
                 positions.hand_over(&mut server, world, &new);
             }
             columns.columns.iter_mut().for_each(|column| column.hand_over(&mut server, world, &new));
+            columns.audiences.iter_mut().for_each(|audiences| audiences.hand_over(&mut server, world));
             let kinds = world.resource::<SettingKinds>();
             for entity in unsettled {
                 if let Ok(entity) = world.get_entity(entity) {

@@ -89,6 +89,40 @@ fn what_has_no_place_is_seen_by_all_until_it_gets_one() {
     assert_eq!(scores(&mut simulation), [1, 1]);
 }
 
+#[derive(Component)]
+struct Team(u32);
+
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+struct TeamPlan(#[replicated] u16);
+
+#[test]
+fn a_team_gets_its_plan_again_when_the_team_changes_and_nobody_when_there_is_none() {
+    let mut simulation = Simulation::new(2, LinkConditions::lan(), 2, |app: &mut App| {
+        app.replicate::<Score>().replicate_to::<TeamPlan, Team>(|team| Audience::Group(Group(team.0)));
+    });
+    simulation.run(10);
+    for (number, client) in (0..).zip(clients(&simulation)) {
+        let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
+        let connection = server.connection_of(client).unwrap();
+        server.connection(connection).join_group(Group(number));
+    }
+    let plan = simulation.server.world_mut().spawn((Replicate, Score(1), TeamPlan(9))).id();
+    let plans = |simulation: &mut Simulation| -> Vec<usize> {
+        simulation.run(5);
+        assert!(simulation.clients.iter_mut().all(|client| all::<Score>(client).len() == 1));
+        simulation.clients.iter_mut().map(|client| all::<TeamPlan>(client).len()).collect()
+    };
+    assert_eq!(plans(&mut simulation), [0, 0]);
+    for (team, expected) in [(0, [1, 0]), (1, [0, 1]), (0, [1, 0])] {
+        simulation.server.world_mut().entity_mut(plan).insert(Team(team));
+        assert_eq!(plans(&mut simulation), expected);
+    }
+    simulation.server.world_mut().get_mut::<Team>(plan).unwrap().0 = 1;
+    assert_eq!(plans(&mut simulation), [0, 1]);
+    simulation.server.world_mut().entity_mut(plan).remove::<Team>();
+    assert_eq!(plans(&mut simulation), [0, 0]);
+}
+
 #[test]
 fn a_group_sees_what_is_in_it() {
     let mut simulation = simulation(2);

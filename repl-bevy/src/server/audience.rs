@@ -1,0 +1,42 @@
+//! Who gets the components of a type, if not everybody who sees the entity.
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::query::QueryState;
+use repl::Audience;
+use repl::prelude::*;
+
+use crate::part::Part;
+
+/// Tells the server who gets the components of a type.
+pub(super) trait Audiences: Send + Sync {
+    fn hand_over(&mut self, server: &mut Server, world: &mut World);
+}
+
+type Row<T, B> = (&'static Part<T>, Option<&'static B>);
+
+pub(super) struct TypedAudiences<T: 'static, B: Component, F> {
+    /// The object is new, or what decides about it has changed.
+    changed: QueryState<Row<T, B>, Or<(Changed<Part<T>>, Changed<B>)>>,
+    audience: F,
+}
+
+impl<T, B: Component, F: Fn(&B) -> Audience> TypedAudiences<T, B, F> {
+    pub(super) fn new(world: &mut World, audience: F) -> Self {
+        world.add_observer(|removed: On<Remove<B>>, mut parts: Query<&mut Part<T>>| {
+            if let Ok(mut part) = parts.get_mut(removed.entity) {
+                part.set_changed();
+            }
+        });
+        Self { changed: QueryState::new(world), audience }
+    }
+}
+
+impl<T, B: Component, F: Fn(&B) -> Audience + Send + Sync> Audiences for TypedAudiences<T, B, F> {
+    fn hand_over(&mut self, server: &mut Server, world: &mut World) {
+        for (part, by) in self.changed.iter(world) {
+            if server.contains(part.object) {
+                server.object(part.object).set_audience(by.map_or(Audience::Owner, &self.audience));
+            }
+        }
+    }
+}
