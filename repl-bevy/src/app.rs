@@ -10,7 +10,7 @@ use crate::calls::add_calls;
 use crate::client::state::ReplClient;
 use crate::form::{Converted, Form, Itself, WireForm};
 use crate::server::state::ReplServer;
-use crate::{client, server};
+use crate::{client, prediction, server};
 
 /// Says what is replicated. Call its methods after a
 /// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin) was added. The server
@@ -50,6 +50,32 @@ pub trait ReplAppExt {
         &mut self,
         audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
     ) -> &mut Self;
+
+    /// Registers a type of inputs: what a player does in a tick. [`NextInput`](crate::NextInput) is the input
+    /// of a client, and [`Input`](crate::Input) what the entities that it owns have in the
+    /// [simulation](crate::Simulate). The rate of the server and that of its clients must be the same.
+    ///
+    /// # Panics
+    /// Panics if the app is no server and no client yet.
+    fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self;
+
+    /// Lets clients predict the components of a type that is [replicated](Self::replicate), of the entities
+    /// that they own. The [simulation](crate::Simulate) moves them.
+    ///
+    /// # Panics
+    /// Panics if components of the type are not replicated as they are.
+    fn predict<T>(&mut self) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Replicated + Clone + PartialEq;
+
+    /// Does the same as [`predict`](Self::predict) for a type that is [replicated in another
+    /// form](Self::replicate_as).
+    ///
+    /// # Panics
+    /// Panics if components of the type are not replicated in this form.
+    fn predict_as<T, W: WireForm<T>>(&mut self) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
     /// Lets each client see only the entities within an area around its viewpoints. `position` says where an
     /// entity is. Entities without this component are seen by all.
@@ -117,6 +143,27 @@ impl ReplAppExt for App {
         if is_server(self) {
             server::locate(self, area, position);
         }
+        self
+    }
+
+    fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self {
+        prediction::add_input::<T>(self);
+        self
+    }
+
+    fn predict<T>(&mut self) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Replicated + Clone + PartialEq,
+    {
+        prediction::predict::<T, Itself>(self);
+        self
+    }
+
+    fn predict_as<T, W: WireForm<T>>(&mut self) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Clone + PartialEq + Default,
+    {
+        prediction::predict::<T, Converted<W>>(self);
         self
     }
 

@@ -1,7 +1,8 @@
 //! In which form a component is sent.
 
+use repl::CompareError;
 use repl::prelude::*;
-use repl::{CompareError, WithoutFastArrays};
+use repl::tools::{Class, HandleSet, Objects};
 use std::marker::PhantomData;
 
 /// A form in which components of the type `T` are sent, for components that are not yours:
@@ -53,6 +54,45 @@ pub(crate) trait Form<T>: Send + Sync + 'static {
 
     /// Gives a component what an update has brought.
     fn follow(client: &Client, update: &Update, component: &mut T);
+
+    /// What [`copy`](Self::copy) needs.
+    type Memory: Default + Send + Sync;
+
+    /// Gives a component all that is sent of another one.
+    fn copy(memory: &Self::Memory, from: &Self::Wire, component: &mut T);
+
+    /// Writes all that is sent of a component.
+    fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Gives a component what was written.
+    fn read(memory: &Self::Memory, reader: &mut BitReader<'_>, component: &mut T) -> Result<(), ReadError> {
+        let from = Self::Wire::read(reader, &mut ReferenceMap::new(&All))?;
+        Self::copy(memory, &from, component);
+        Ok(())
+    }
+}
+
+/// What was written names entities that the reader knows.
+struct All;
+
+impl Objects for All {
+    fn contains(&self, _: repl::Guid) -> bool {
+        true
+    }
+}
+
+/// Copies the properties of components.
+pub(crate) struct Copier<T> {
+    class: Class<T>,
+    all: HandleSet,
+}
+
+impl<T: Replicated> Default for Copier<T> {
+    fn default() -> Self {
+        let class = Class::<T>::new();
+        let all = HandleSet::up_to(class.program().handles());
+        Self { class, all }
+    }
 }
 
 /// The component itself is the object.
@@ -75,6 +115,16 @@ impl<T: Replicated> Form<T> for Itself {
 
     fn follow(client: &Client, update: &Update, component: &mut T) {
         update.copy_to(client, component);
+    }
+
+    type Memory = Copier<T>;
+
+    fn copy(memory: &Copier<T>, from: &T, component: &mut T) {
+        memory.class.copy(from, component, &memory.all);
+    }
+
+    fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        component.write(writer)
     }
 }
 
@@ -100,5 +150,15 @@ impl<T, W: WireForm<T>> Form<T> for Converted<W> {
         if let Some(wire) = update.cast::<W>().and_then(|object| client.get(object)) {
             wire.apply_to(component);
         }
+    }
+
+    type Memory = ();
+
+    fn copy((): &(), from: &W, component: &mut T) {
+        from.apply_to(component);
+    }
+
+    fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        W::of(component).write(writer)
     }
 }

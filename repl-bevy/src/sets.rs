@@ -12,6 +12,9 @@ pub enum ReplSystems {
     Receive,
     /// In `PreUpdate`, after [`Receive`](Self::Receive): messages and calls that have arrived can be read.
     Read,
+    /// The [simulation](crate::Simulate) runs: on a server in `FixedUpdate`, on a client in `PreUpdate`, after
+    /// [`Read`](Self::Read).
+    Simulate,
     /// Messages that were written are taken.
     Write,
     /// After [`Write`](Self::Write): what has changed is sent.
@@ -20,6 +23,9 @@ pub enum ReplSystems {
 
 /// Orders the sets. `sends` is the schedule at whose end the app sends.
 pub(crate) fn order(app: &mut App, sends: impl ScheduleLabel) {
-    app.configure_sets(bevy_app::PreUpdate, (ReplSystems::Receive, ReplSystems::Read).chain())
-        .configure_sets(sends, (ReplSystems::Write, ReplSystems::Send).chain());
+    app.configure_sets(
+        bevy_app::PreUpdate,
+        (ReplSystems::Receive, ReplSystems::Read, ReplSystems::Simulate).chain(),
+    )
+    .configure_sets(sends, (ReplSystems::Write, ReplSystems::Send).chain());
 }

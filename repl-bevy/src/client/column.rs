@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use super::arrival::Arrival;
 use crate::form::Form;
 use crate::part::Part;
+use crate::simulate::Simulated;
 
 /// What a client does with updates of the components of one type.
 pub(super) trait Column: Send + Sync {
@@ -16,13 +17,23 @@ pub(super) trait Column: Send + Sync {
 
     /// Changes, inserts or removes the component of an entity.
     fn follow(&self, client: &Client, update: &Update, entity: &mut EntityWorldMut<'_>);
+
+    /// From now on, this client predicts the components of entities that are simulated.
+    fn predict(&mut self);
+
+    /// Gives the component of an entity that is not predicted any more the values of the server.
+    fn restore(&self, client: &Client, entity: &mut EntityWorldMut<'_>);
 }
 
-pub(super) struct TypedColumn<T, F>(PhantomData<fn() -> (T, F)>);
+pub(super) struct TypedColumn<T, F: Form<T>> {
+    is_predicted: bool,
+    memory: F::Memory,
+    component: PhantomData<fn() -> T>,
+}
 
-impl<T, F> Default for TypedColumn<T, F> {
+impl<T, F: Form<T>> Default for TypedColumn<T, F> {
     fn default() -> Self {
-        Self(PhantomData)
+        Self { is_predicted: false, memory: F::Memory::default(), component: PhantomData }
     }
 }
 
@@ -50,10 +61,28 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
         }
         if let UpdateKind::Despawned(_) = update.what {
             entity.remove::<(Part<T>, T)>();
-        } else if let Some(mut component) = entity.get_mut::<T>()
+        } else if !(self.is_predicted && entity.contains::<Simulated>())
+            && let Some(mut component) = entity.get_mut::<T>()
             && F::differs(client, update, &component)
         {
             F::follow(client, update, &mut component);
+        }
+    }
+
+    fn predict(&mut self) {
+        self.is_predicted = true;
+    }
+
+    fn restore(&self, client: &Client, entity: &mut EntityWorldMut<'_>) {
+        let object = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>).filter(|_| self.is_predicted);
+        let Some(wire) = object.and_then(|object| client.get(object)) else { return };
+        match entity.get_mut::<T>() {
+            Some(mut component) => F::copy(&self.memory, wire, &mut component),
+            None => {
+                let mut component = T::default();
+                F::copy(&self.memory, wire, &mut component);
+                entity.insert(component);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::arrival;
 use super::column::Column;
 use super::remote::{Owned, Remote};
 use crate::net_entity::{NetEntity, Root};
+use crate::simulate::Simulated;
 
 /// The columns, by the names of their classes.
 type Columns = HashMap<&'static str, Box<dyn Column>>;
@@ -34,6 +35,12 @@ struct Arriving {
 impl Entities {
     pub(super) fn add_column(&mut self, class: &'static str, column: Box<dyn Column>) {
         self.columns.insert(class, column);
+    }
+
+    /// From now on, this client predicts the components of a class.
+    pub(crate) fn predict(&mut self, class: &str) {
+        let column = self.columns.get_mut(class);
+        column.expect("a component is replicated before it is predicted").predict();
     }
 
     /// Returns the entity of a root.
@@ -100,7 +107,8 @@ impl Entities {
                 if client.object_info(update.object).is_owner() {
                     entity.insert(Owned);
                 } else {
-                    entity.remove::<Owned>();
+                    entity.remove::<(Owned, Simulated)>();
+                    self.columns.values().for_each(|column| column.restore(client, &mut entity));
                 }
             }
             UpdateKind::Despawned(_) => {

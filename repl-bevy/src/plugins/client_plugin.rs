@@ -11,6 +11,7 @@ use std::{io, net::ToSocketAddrs};
 use super::{INTERVAL, Once, add_time, interval};
 use crate::client;
 use crate::client::state::ReplClient;
+use crate::prediction;
 use crate::transport::ClientTransport;
 
 /// Makes an app a client.
@@ -98,5 +99,6 @@ impl Plugin for ClientPlugin {
         add_time(app);
         let Parts { config, session, transport } = self.parts.take();
         client::build(app, ReplClient::new(Client::new(config, session), transport, self.interval));
+        prediction::build(app);
     }
 }

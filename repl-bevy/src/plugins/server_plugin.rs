@@ -10,6 +10,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use super::{INTERVAL, Once, add_time, interval};
+use crate::prediction;
 use crate::server;
 use crate::server::state::ReplServer;
 use crate::transport::ServerTransport;
@@ -83,5 +84,6 @@ impl Plugin for ServerPlugin {
         let (config, transport) = self.parts.take();
         app.insert_resource(Time::<Fixed>::from_duration(self.interval));
         server::build(app, ReplServer::new(Server::new(config), transport));
+        prediction::build(app);
     }
 }

@@ -13,10 +13,11 @@ pub(super) trait Audiences: Send + Sync {
 }
 
 type Row<T, B> = (&'static Part<T>, Option<&'static B>);
+/// The object is new, or what decides about it has changed.
+type IsChanged<T, B> = Or<(Changed<Part<T>>, Changed<B>)>;
 
 pub(super) struct TypedAudiences<T: 'static, B: Component, F> {
-    /// The object is new, or what decides about it has changed.
-    changed: QueryState<Row<T, B>, Or<(Changed<Part<T>>, Changed<B>)>>,
+    changed: QueryState<Row<T, B>, IsChanged<T, B>>,
     audience: F,
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod entities;
 mod messages;
 mod parents;
+mod prediction;
 mod random;
 mod relevancy;
 mod sockets;

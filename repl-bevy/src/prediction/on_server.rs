@@ -1,0 +1,106 @@
+//! A server gives entities the inputs of their owners, simulates, and confirms the result to the owners.
+
+use bevy_app::{App, FixedPostUpdate, FixedUpdate};
+use bevy_ecs::prelude::*;
+use bevy_time::{Fixed, Time};
+use repl::Relevancy;
+use repl::prelude::*;
+use std::sync::Arc;
+
+use super::kind::Kind;
+use super::states::{EntityState, Prediction, States};
+use crate::net_entity::NetEntity;
+use crate::server::clients::ConnectedClient;
+use crate::server::replicate::Replicate;
+use crate::server::settings::{OwnedBy, Owns};
+use crate::server::state::ReplServer;
+use crate::sets::ReplSystems;
+use crate::simulate::{Input, Simulate, Simulated, SimulationStep, simulate};
+
+/// How many ticks the last input counts if no other arrives.
+const PATIENCE: u64 = 30;
+
+/// The kinds of components that clients predict.
+#[derive(Resource, Default)]
+pub(super) struct Kinds(pub(super) Vec<Arc<dyn Kind>>);
+
+/// The object by which a client hears of what it predicts.
+#[derive(Component)]
+struct Confirmations(ObjectRef<Prediction>);
+
+pub(super) fn build(app: &mut App) {
+    app.world_mut().resource_mut::<ReplServer>().register_external::<Prediction>();
+    app.world_mut().register_required_components::<Replicate, Simulated>();
+    app.init_schedule(Simulate)
+        .init_resource::<Kinds>()
+        .init_resource::<SimulationStep>()
+        .add_systems(FixedUpdate, step.in_set(ReplSystems::Simulate))
+        .add_systems(FixedPostUpdate, confirm.in_set(ReplSystems::Write));
+    app.add_observer(
+        |removed: On<Remove<Confirmations>>,
+         objects: Query<&Confirmations>,
+         mut server: ResMut<ReplServer>| {
+            if let Ok(object) = objects.get(removed.entity) {
+                server.despawn(object.0);
+            }
+        },
+    );
+}
+
+pub(super) fn add_input<T: NetSerialize + Clone + Send + Sync>(app: &mut App) {
+    app.world_mut().resource_mut::<ReplServer>().register_inputs::<T>();
+    app.world_mut().register_required_components::<OwnedBy, Input<T>>();
+    app.add_systems(FixedUpdate, give_inputs::<T>.before(ReplSystems::Simulate));
+}
+
+fn give_inputs<T: NetSerialize + Clone + Send + Sync>(
+    mut server: ResMut<'_, ReplServer>,
+    mut owned: Query<'_, '_, (Option<&OwnedBy>, &mut Input<T>)>,
+) {
+    let tick = server.next_tick();
+    for (owner, mut input) in &mut owned {
+        // Without an owner, nobody does anything.
+        let connection = owner.and_then(|owner| server.connection_of(owner.0));
+        input.0 = connection
+            .and_then(|connection| server.connection(connection).input::<T>(tick).or_last_within(PATIENCE));
+    }
+}
+
+fn step(world: &mut World) {
+    let tick = world.resource::<ReplServer>().next_tick();
+    let interval = world.resource::<Time<Fixed>>().timestep();
+    simulate(world, SimulationStep { tick, is_replay: false }, interval);
+}
+
+fn confirm(world: &mut World) {
+    let mut clients = world.query::<(Entity, &ConnectedClient, Option<&Owns>, Option<&Confirmations>)>();
+    let kinds = &world.resource::<Kinds>().0;
+    let states = clients.iter(world).map(|(client, connected, owns, object)| {
+        let owned = owns.into_iter().flat_map(Owns::iter);
+        let states = States { entities: owned.filter_map(|entity| state(world, kinds, entity)).collect() };
+        (client, connected.connection, object.map(|object| object.0), states)
+    });
+    let states: Vec<_> = states.collect();
+    world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
+        let tick = server.next_tick();
+        for (client, connection, object, states) in states {
+            let live = Prediction { confirmed: Confirmed::new(tick, states) };
+            if let Some(object) = object {
+                server.external().compare(object, &live).ok();
+            } else {
+                let object = server.external().spawn(&live);
+                server.object(object).set_owner(Some(connection)).set_relevancy(Relevancy::OwnerOnly);
+                world.entity_mut(client).insert(Confirmations(object));
+            }
+        }
+    });
+}
+
+/// Returns the predicted components of an entity. What has no wire form is not confirmed in this tick.
+fn state(world: &World, kinds: &[Arc<dyn Kind>], entity: Entity) -> Option<EntityState> {
+    let entity = world.get_entity(entity).ok()?;
+    let name = *entity.get::<NetEntity>()?;
+    let mut writer = BitWriter::default();
+    kinds.iter().try_for_each(|kind| kind.write(entity, &mut writer)).ok()?;
+    Some(EntityState { name, components: writer.into_bytes() })
+}

@@ -1,0 +1,182 @@
+//! A client does not wait for the server to see its own moves.
+
+use bevy_app::{App, Update};
+use bevy_ecs::prelude::*;
+use bevy_time::Time;
+use repl::prelude::*;
+use repl::sim::LinkConditions;
+use repl_bevy::{
+    Input, MakeInput, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt, Simulate, Simulated,
+    Simulation, SimulationStep, is_first_run,
+};
+use std::time::Duration;
+
+use crate::support::{all, clients};
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Steer(#[replicated(range = -1..=1)] i8);
+
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+struct Position(#[replicated] f32);
+
+/// How long a dash lasts still.
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+struct Dash(#[replicated] u8);
+
+/// What must happen only once in each tick.
+#[derive(Resource, Default)]
+struct Steps {
+    first: Vec<u64>,
+    replays: usize,
+}
+
+fn walk(mut walkers: Query<(&Input<Steer>, &mut Position, Has<Dash>), With<Simulated>>, time: Res<Time>) {
+    for (input, mut position, is_dashing) in &mut walkers {
+        let way = input.get().map_or(0.0, |steer| f32::from(steer.0));
+        let speed = if is_dashing { 30.0 } else { 10.0 };
+        position.0 += way * speed * time.delta_secs();
+    }
+}
+
+/// A dash begins where the sign says so, and ends by itself.
+fn dash(mut dashing: Query<(Entity, &Position, Option<&mut Dash>), With<Simulated>>, mut commands: Commands) {
+    for (entity, position, dash) in &mut dashing {
+        match dash {
+            Some(dash) if dash.0 == 0 => drop(commands.entity(entity).remove::<Dash>()),
+            Some(mut dash) => dash.0 -= 1,
+            None if position.0 > 20.0 && position.0 < 21.0 => drop(commands.entity(entity).insert(Dash(9))),
+            None => {}
+        }
+    }
+}
+
+fn simulation(conditions: LinkConditions) -> Simulation {
+    let mut simulation = Simulation::new(8, conditions, 2, |app: &mut App| {
+        app.replicate::<Position>().replicate::<Dash>().input::<Steer>();
+        app.predict::<Position>().predict::<Dash>().init_resource::<Steps>();
+        app.add_systems(Simulate, (walk, dash).chain());
+        app.add_systems(Simulate, |step: Res<SimulationStep>, mut steps: ResMut<Steps>| {
+            steps.replays += usize::from(step.is_replay);
+        });
+        let first = |step: Res<SimulationStep>, mut steps: ResMut<Steps>| steps.first.push(step.tick);
+        app.add_systems(Simulate, first.run_if(is_first_run));
+    });
+    simulation.run(60);
+    simulation
+}
+
+fn lossy() -> LinkConditions {
+    LinkConditions { latency: Duration::from_millis(60), ..LinkConditions::lan().with_loss(0.05) }
+}
+
+/// Spawns an entity of the first client, which its input clock knows by then.
+fn spawn(simulation: &mut Simulation) -> Entity {
+    let owner = clients(simulation)[0];
+    let walker = simulation.server.world_mut().spawn((OwnedBy(owner), Position(0.0))).id();
+    simulation.run(60);
+    walker
+}
+
+fn steer(simulation: &mut Simulation, way: i8) {
+    simulation.clients[0].world_mut().resource_mut::<NextInput<Steer>>().0 = Steer(way);
+}
+
+fn position(app: &mut App) -> f32 {
+    all::<Position>(app)[0].0
+}
+
+fn rollbacks(simulation: &Simulation) -> u64 {
+    simulation.clients[0].world().resource::<PredictionCounts>().0.rollbacks
+}
+
+#[test]
+fn the_own_entity_moves_at_once_and_ends_where_the_server_says() {
+    let mut simulation = simulation(lossy());
+    spawn(&mut simulation);
+    let before = rollbacks(&simulation);
+    steer(&mut simulation, 1);
+    simulation.run(2);
+    let own = position(&mut simulation.clients[0]);
+    assert!(own > 0.0, "the round trip takes four ticks");
+    assert_eq!(position(&mut simulation.server), 0.0);
+    assert_eq!(position(&mut simulation.clients[1]), 0.0);
+    simulation.run(120);
+    steer(&mut simulation, 0);
+    simulation.run(60);
+    let end = position(&mut simulation.server);
+    assert!(end > 40.0, "{end}: a dash is part of the way");
+    for client in &mut simulation.clients {
+        assert_eq!(position(client), end);
+        assert_eq!(all::<Dash>(client), []);
+    }
+    assert_eq!(rollbacks(&simulation), before, "both sides step alike, and no input was missing");
+}
+
+#[test]
+fn what_the_server_decides_otherwise_is_corrected() {
+    let mut simulation = simulation(lossy());
+    let walker = spawn(&mut simulation);
+    steer(&mut simulation, 1);
+    simulation.run(30);
+    let before = rollbacks(&simulation);
+    simulation.server.world_mut().get_mut::<Position>(walker).unwrap().0 = -50.0;
+    simulation.run(30);
+    assert_eq!(rollbacks(&simulation), before + 1);
+    let (own, server) = (position(&mut simulation.clients[0]), position(&mut simulation.server));
+    assert!(own < 0.0 && own > server, "{own}: ahead of the server's {server}");
+    steer(&mut simulation, 0);
+    simulation.run(60);
+    assert_eq!(position(&mut simulation.clients[0]), position(&mut simulation.server));
+    // A component that only one side had.
+    simulation.server.world_mut().entity_mut(walker).insert(Dash(40));
+    simulation.run(20);
+    assert_eq!(all::<Dash>(&mut simulation.clients[0]).len(), 1);
+    simulation.run(80);
+    assert_eq!(all::<Dash>(&mut simulation.clients[0]), []);
+    assert_eq!(rollbacks(&simulation), before + 2, "it ends by itself on both sides");
+}
+
+#[test]
+fn a_tick_is_simulated_for_the_first_time_only_once() {
+    let mut simulation = simulation(lossy());
+    let walker = spawn(&mut simulation);
+    steer(&mut simulation, 1);
+    for _ in 0..20 {
+        simulation.server.world_mut().get_mut::<Position>(walker).unwrap().0 -= 3.0;
+        simulation.run(7);
+    }
+    let steps = simulation.clients[0].world().resource::<Steps>();
+    assert!(steps.replays > 50, "{}", steps.replays);
+    assert!(steps.first.is_sorted_by(|one, next| one < next), "{:?}", steps.first);
+    let steps = simulation.server.world().resource::<Steps>();
+    assert_eq!(steps.replays, 0);
+    assert!(steps.first.is_sorted_by(|one, next| one + 1 == *next));
+}
+
+#[test]
+fn who_is_no_longer_the_owner_follows_the_server() {
+    let mut simulation = simulation(lossy());
+    let walker = spawn(&mut simulation);
+    steer(&mut simulation, 1);
+    simulation.run(30);
+    simulation.server.world_mut().entity_mut(walker).remove::<OwnedBy>();
+    simulation.run(30);
+    let world = simulation.clients[0].world_mut();
+    let marks = world.query_filtered::<(Has<Owned>, Has<Simulated>), With<Remote>>().single(world).unwrap();
+    assert_eq!(marks, (false, false));
+    assert_eq!(position(&mut simulation.clients[0]), position(&mut simulation.server));
+    simulation.server.world_mut().get_mut::<Position>(walker).unwrap().0 = 7.0;
+    simulation.run(30);
+    assert_eq!(position(&mut simulation.clients[0]), position(&mut simulation.server));
+}
+
+#[test]
+fn systems_of_the_frame_make_the_input() {
+    let mut simulation = simulation(LinkConditions::lan());
+    spawn(&mut simulation);
+    let client = &mut simulation.clients[0];
+    client.add_systems(MakeInput, |mut next: ResMut<NextInput<Steer>>| next.0 = Steer(-1));
+    client.add_systems(Update, |own: Single<&Position, With<Owned>>| assert!(own.0 <= 0.0));
+    simulation.run(30);
+    assert!(position(&mut simulation.server) < 0.0);
+}
