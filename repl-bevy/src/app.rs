@@ -10,7 +10,7 @@ use crate::calls::add_calls;
 use crate::client::state::ReplClient;
 use crate::form::{Converted, Form, Itself, WireForm};
 use crate::server::state::ReplServer;
-use crate::{client, prediction, server};
+use crate::{client, interpolation, prediction, server};
 
 /// Says what is replicated. Call its methods after a
 /// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin) was added. The server
@@ -50,6 +50,30 @@ pub trait ReplAppExt {
         &mut self,
         audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
     ) -> &mut Self;
+
+    /// Lets clients show the components of a type that is [replicated](Self::replicate) on the way from one
+    /// value to the next one, of the entities that they do not [simulate](crate::Simulated). `most_ticks` is
+    /// the longest time between two values of an entity that moves, in ticks of the server, with two or three
+    /// for lost packets: the entities are shown so much later.
+    ///
+    /// # Panics
+    /// Panics if components of the type are not replicated as they are.
+    fn interpolate<T>(&mut self, most_ticks: u64) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Replicated + Interpolate + Clone + PartialEq;
+
+    /// Does the same as [`interpolate`](Self::interpolate) for a type that is [replicated in another
+    /// form](Self::replicate_as). `mix` returns a value between two, by a fraction from 0 to 1.
+    ///
+    /// # Panics
+    /// Panics if components of the type are not replicated in this form.
+    fn interpolate_as<T, W: WireForm<T>>(
+        &mut self,
+        most_ticks: u64,
+        mix: impl Fn(&T, &T, f64) -> T + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
     /// Registers a type of inputs: what a player does in a tick. [`NextInput`](crate::NextInput) is the input
     /// of a client, and [`Input`](crate::Input) what the entities that it owns have in the
@@ -142,6 +166,30 @@ impl ReplAppExt for App {
     ) -> &mut Self {
         if is_server(self) {
             server::locate(self, area, position);
+        }
+        self
+    }
+
+    fn interpolate<T>(&mut self, most_ticks: u64) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Replicated + Interpolate + Clone + PartialEq,
+    {
+        if !is_server(self) {
+            interpolation::add::<T, Itself>(self, most_ticks, T::interpolate);
+        }
+        self
+    }
+
+    fn interpolate_as<T, W: WireForm<T>>(
+        &mut self,
+        most_ticks: u64,
+        mix: impl Fn(&T, &T, f64) -> T + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        T: Component<Mutability = Mutable> + Clone + PartialEq + Default,
+    {
+        if !is_server(self) {
+            interpolation::add::<T, Converted<W>>(self, most_ticks, mix);
         }
         self
     }

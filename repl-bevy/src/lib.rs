@@ -5,9 +5,11 @@
 #![allow(elided_lifetimes_in_paths, reason = "systems are written without them")]
 
 mod app;
+mod arrived;
 mod calls;
 mod client;
 mod form;
+mod interpolation;
 mod net_entities;
 mod net_entity;
 mod net_parent;

@@ -15,6 +15,9 @@ pub enum ReplSystems {
     /// The [simulation](crate::Simulate) runs: on a server in `FixedUpdate`, on a client in `PreUpdate`, after
     /// [`Read`](Self::Read).
     Simulate,
+    /// On a client in `PreUpdate`, after [`Simulate`](Self::Simulate): components that are
+    /// [interpolated](crate::ReplAppExt::interpolate) get the values to show.
+    Show,
     /// Messages that were written are taken.
     Write,
     /// After [`Write`](Self::Write): what has changed is sent.
@@ -25,7 +28,7 @@ pub enum ReplSystems {
 pub(crate) fn order(app: &mut App, sends: impl ScheduleLabel) {
     app.configure_sets(
         bevy_app::PreUpdate,
-        (ReplSystems::Receive, ReplSystems::Read, ReplSystems::Simulate).chain(),
+        (ReplSystems::Receive, ReplSystems::Read, ReplSystems::Simulate, ReplSystems::Show).chain(),
     )
     .configure_sets(sends, (ReplSystems::Write, ReplSystems::Send).chain());
 }

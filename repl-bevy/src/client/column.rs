@@ -6,6 +6,7 @@ use repl::prelude::*;
 use std::marker::PhantomData;
 
 use super::arrival::Arrival;
+use crate::arrived::Arrived;
 use crate::form::Form;
 use crate::part::Part;
 use crate::simulate::Simulated;
@@ -18,6 +19,9 @@ pub(super) trait Column: Send + Sync {
     /// Changes, inserts or removes the component of an entity.
     fn follow(&self, client: &Client, update: &Update, entity: &mut EntityWorldMut<'_>);
 
+    /// From now on, this client shows the components between the values of the server.
+    fn interpolate(&mut self);
+
     /// From now on, this client predicts the components of entities that are simulated.
     fn predict(&mut self);
 
@@ -26,6 +30,7 @@ pub(super) trait Column: Send + Sync {
 }
 
 pub(super) struct TypedColumn<T, F: Form<T>> {
+    is_interpolated: bool,
     is_predicted: bool,
     memory: F::Memory,
     component: PhantomData<fn() -> T>,
@@ -33,7 +38,12 @@ pub(super) struct TypedColumn<T, F: Form<T>> {
 
 impl<T, F: Form<T>> Default for TypedColumn<T, F> {
     fn default() -> Self {
-        Self { is_predicted: false, memory: F::Memory::default(), component: PhantomData }
+        Self {
+            is_interpolated: false,
+            is_predicted: false,
+            memory: F::Memory::default(),
+            component: PhantomData,
+        }
     }
 }
 
@@ -48,11 +58,17 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     fn arrive(&self, client: &Client, update: &Update, arrival: &mut Arrival<'_, '_>) {
         arrival.add(Part::<T>::new(update.object));
         arrival.add(new_component::<T, F>(client, update));
+        if self.is_interpolated {
+            arrival.add(Arrived::<T>::at(update.tick));
+        }
     }
 
     fn follow(&self, client: &Client, update: &Update, entity: &mut EntityWorldMut<'_>) {
         if update.what == UpdateKind::Spawned {
             entity.insert((Part::<T>::new(update.object), new_component::<T, F>(client, update)));
+            if self.is_interpolated {
+                entity.insert(Arrived::<T>::at(update.tick));
+            }
             return;
         }
         // If the component was removed and inserted again, its object is another one.
@@ -60,13 +76,20 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             return;
         }
         if let UpdateKind::Despawned(_) = update.what {
-            entity.remove::<(Part<T>, T)>();
-        } else if !(self.is_predicted && entity.contains::<Simulated>())
-            && let Some(mut component) = entity.get_mut::<T>()
+            entity.remove::<(Part<T>, Arrived<T>, T)>();
+        } else if self.is_predicted && entity.contains::<Simulated>() {
+            // The prediction compares it with what it has predicted.
+        } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>() {
+            *arrived = Arrived::at(update.tick);
+        } else if let Some(mut component) = entity.get_mut::<T>()
             && F::differs(client, update, &component)
         {
             F::follow(client, update, &mut component);
         }
+    }
+
+    fn interpolate(&mut self) {
+        self.is_interpolated = true;
     }
 
     fn predict(&mut self) {

@@ -39,8 +39,17 @@ impl Entities {
 
     /// From now on, this client predicts the components of a class.
     pub(crate) fn predict(&mut self, class: &str) {
+        self.column(class).predict();
+    }
+
+    /// From now on, this client shows the components of a class between the values of the server.
+    pub(crate) fn interpolate(&mut self, class: &str) {
+        self.column(class).interpolate();
+    }
+
+    fn column(&mut self, class: &str) -> &mut dyn Column {
         let column = self.columns.get_mut(class);
-        column.expect("a component is replicated before it is predicted").predict();
+        column.unwrap_or_else(|| panic!("call `replicate` for `{class}` first")).as_mut()
     }
 
     /// Returns the entity of a root.

@@ -53,8 +53,8 @@ impl ServerPlugin {
         Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL }
     }
 
-    /// Sets how often the server ticks and sends: 30 times a second if nothing is set. This is also the rate of
-    /// `FixedUpdate`.
+    /// Sets how often the server ticks and sends: 30 times a second if nothing is set. This is also the rate
+    /// of `FixedUpdate`.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.

@@ -1,5 +1,5 @@
 //! What the worlds of a server and its clients have, over a simulated network.
-#![allow(elided_lifetimes_in_paths, reason = "systems are written without them")]
+#![allow(elided_lifetimes_in_paths, clippy::type_complexity, reason = "systems are written so in Bevy")]
 
 mod calls;
 mod entities;

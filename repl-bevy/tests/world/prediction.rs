@@ -13,6 +13,12 @@ use std::time::Duration;
 
 use crate::support::{all, clients};
 
+impl Interpolate for Position {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        Self(self.0.interpolate(&next.0, fraction))
+    }
+}
+
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Steer(#[replicated(range = -1..=1)] i8);
 
@@ -53,7 +59,7 @@ fn dash(mut dashing: Query<(Entity, &Position, Option<&mut Dash>), With<Simulate
 fn simulation(conditions: LinkConditions) -> Simulation {
     let mut simulation = Simulation::new(8, conditions, 2, |app: &mut App| {
         app.replicate::<Position>().replicate::<Dash>().input::<Steer>();
-        app.predict::<Position>().predict::<Dash>().init_resource::<Steps>();
+        app.predict::<Position>().predict::<Dash>().interpolate::<Position>(4).init_resource::<Steps>();
         app.add_systems(Simulate, (walk, dash).chain());
         app.add_systems(Simulate, |step: Res<SimulationStep>, mut steps: ResMut<Steps>| {
             steps.replays += usize::from(step.is_replay);
@@ -179,4 +185,24 @@ fn systems_of_the_frame_make_the_input() {
     client.add_systems(Update, |own: Single<&Position, With<Owned>>| assert!(own.0 <= 0.0));
     simulation.run(30);
     assert!(position(&mut simulation.server) < 0.0);
+}
+
+#[test]
+fn others_move_smoothly_in_every_frame_and_behind_the_server() {
+    let mut simulation = simulation(lossy());
+    let walker = spawn(&mut simulation);
+    let mut shown = Vec::new();
+    for tick in 0..120_u16 {
+        // The server moves it in every third tick.
+        simulation.server.world_mut().get_mut::<Position>(walker).unwrap().0 = f32::from(tick / 3 * 3) * 0.1;
+        simulation.run(1);
+        shown.push(position(&mut simulation.clients[1]));
+    }
+    let moving = &shown[30..];
+    let steps: Vec<f32> = moving.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(steps.iter().all(|step| (0.0..0.25).contains(step)), "{steps:?}");
+    let standing = steps.iter().filter(|&&step| step == 0.0).count();
+    assert!(standing < steps.len() / 10, "{standing} of {}", steps.len());
+    simulation.run(30);
+    assert_eq!(position(&mut simulation.clients[1]), position(&mut simulation.server));
 }

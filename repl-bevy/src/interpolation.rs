@@ -1,0 +1,69 @@
+//! A client shows the entities of others between the values that arrive.
+
+use bevy_app::{App, PreUpdate};
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
+use bevy_ecs::query::QueryData;
+use repl::prelude::*;
+
+use crate::arrived::Arrived;
+use crate::client::entities::Entities;
+use crate::client::state::ReplClient;
+use crate::form::Form;
+use crate::part::Part;
+use crate::sets::ReplSystems;
+use crate::simulate::Simulated;
+
+/// The last values of a component.
+#[derive(Component)]
+struct Way<T: Send + Sync + 'static>(Interpolated<T>);
+
+/// How two values are mixed.
+#[derive(Resource)]
+struct Mix<T>(Box<dyn Fn(&T, &T, f64) -> T + Send + Sync>);
+
+#[derive(QueryData)]
+#[query_data(mutable)]
+struct Row<T: Component<Mutability = Mutable>> {
+    shown: &'static mut T,
+    arrived: &'static mut Arrived<T>,
+    way: &'static mut Way<T>,
+    part: &'static Part<T>,
+}
+
+/// Shows the components of a type that is replicated in a form, of entities that are not simulated.
+pub(crate) fn add<T, F>(
+    app: &mut App,
+    most_ticks: u64,
+    mix: impl Fn(&T, &T, f64) -> T + Send + Sync + 'static,
+) where
+    T: Component<Mutability = Mutable> + Clone + PartialEq,
+    F: Form<T>,
+{
+    let world = app.world_mut();
+    world.resource_mut::<Entities>().interpolate(F::Wire::LAYOUT.name());
+    world.insert_resource(Mix(Box::new(mix)));
+    world.register_required_components_with::<Arrived<T>, Way<T>>(move || Way(Interpolated::new(most_ticks)));
+    app.add_systems(PreUpdate, show::<T, F>.in_set(ReplSystems::Show));
+}
+
+fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
+    client: Res<'_, ReplClient>,
+    mix: Res<'_, Mix<T>>,
+    memory: Local<'_, F::Memory>,
+    mut rows: Query<'_, '_, Row<T>, Without<Simulated>>,
+) {
+    let Some(shown_tick) = client.clock().shown_tick() else { return };
+    for RowItem { mut shown, mut arrived, mut way, part } in &mut rows {
+        if let Some(tick) = arrived.bypass_change_detection().tick.take()
+            && let Some(wire) = client.get(part.object_of::<F::Wire>())
+        {
+            let mut value = shown.clone();
+            F::copy(&memory, wire, &mut value);
+            way.0.push(tick, value);
+        }
+        if let Some(value) = way.0.at_with(shown_tick - way.0.delay(), &mix.0) {
+            shown.set_if_neq(value);
+        }
+    }
+}
