@@ -20,7 +20,17 @@ struct Way<T: Send + Sync + 'static>(Interpolated<T>);
 
 /// How two values are mixed.
 #[derive(Resource)]
-struct Mix<T>(Box<dyn Fn(&T, &T, f64) -> T + Send + Sync>);
+struct Mix<T>(Box<dyn MixValues<T>>);
+
+trait MixValues<T>: Send + Sync {
+    fn mix(&self, before: &T, after: &T, fraction: f64) -> T;
+}
+
+impl<T, M: Fn(&T, &T, f64) -> T + Send + Sync> MixValues<T> for M {
+    fn mix(&self, before: &T, after: &T, fraction: f64) -> T {
+        self(before, after, fraction)
+    }
+}
 
 #[derive(QueryData)]
 #[query_data(mutable)]
@@ -62,7 +72,10 @@ fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
             F::copy(&memory, wire, &mut value);
             way.0.push(tick, value);
         }
-        if let Some(value) = way.0.at_with(shown_tick - way.0.delay(), &mix.0) {
+        if let Some(value) = way
+            .0
+            .at_with(shown_tick - way.0.delay(), |before, after, fraction| mix.0.mix(before, after, fraction))
+        {
             shown.set_if_neq(value);
         }
     }

@@ -1,5 +1,72 @@
 //! Replication for [Bevy](https://bevy.org) with [`repl`](https://docs.rs/repl): spawn an entity on the
 //! server, and clients have it.
+//!
+//! ```
+//! use bevy_app::App;
+//! use bevy_ecs::prelude::*;
+//! use bevy_time::Time;
+//! use repl::prelude::*;
+//! use repl::sim::LinkConditions;
+//! use repl_bevy::{Input, NextInput, OwnedBy, ReplAppExt, Simulate, Simulated, Simulation};
+//!
+//! #[derive(Component, Replicated, Clone, Default, Debug, PartialEq)]
+//! struct Position(#[replicated] [f32; 2]);
+//!
+//! #[derive(NetSerialize, Clone, Default)]
+//! struct Steer(#[replicated(range = -1..=1)] [i8; 2]);
+//!
+//! /// What both sides share.
+//! fn game(app: &mut App) {
+//!     app.replicate::<Position>().predict::<Position>().input::<Steer>();
+//!     app.add_systems(Simulate, walk);
+//! }
+//!
+//! fn walk(mut walkers: Query<(&Input<Steer>, &mut Position), With<Simulated>>, time: Res<Time>) {
+//!     for (input, mut position) in &mut walkers {
+//!         let way = input.get().map_or([0, 0], |steer| steer.0);
+//!         (0..2).for_each(|axis| position.0[axis] += f32::from(way[axis]) * time.delta_secs());
+//!     }
+//! }
+//!
+//! // A server with two clients over a bad link, in one process.
+//! let mut simulation = Simulation::new(1, LinkConditions::mobile(), 2, game);
+//! simulation.run(60);
+//! let owner = simulation.client_entity(0).unwrap();
+//! simulation.server.world_mut().spawn((OwnedBy(owner), Position::default())); // that is all
+//! simulation.run(60);
+//! simulation.clients[0].world_mut().resource_mut::<NextInput<Steer>>().0 = Steer([1, 0]);
+//! simulation.run(2);
+//! let mut at = |side: &mut App| {
+//!     let world = side.world_mut();
+//!     world.query::<&Position>().single(world).unwrap().0[0]
+//! };
+//! assert!(at(&mut simulation.clients[0]) > 0.0, "the player does not wait for the server");
+//! assert_eq!(at(&mut simulation.server), 0.0);
+//! ```
+//!
+//! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, and say with the methods of [`ReplAppExt`] what is
+//! replicated, in one function for both.
+//!
+//! | to do | by |
+//! |---|---|
+//! | replicate an entity | [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the server; clients have [`Remote`], and the owner [`Owned`] |
+//! | replicate components | [`replicate`](ReplAppExt::replicate), in another form [`replicate_as`](ReplAppExt::replicate_as), for some clients [`replicate_to`](ReplAppExt::replicate_to) |
+//! | refer to an entity | [`NetEntity`] in a component, message or input, and [`NetEntities`] |
+//! | say who sees what | [`relevancy`](ReplAppExt::relevancy) by distance, [`InGroup`]; children follow their parents, as `ChildOf` says |
+//! | move without waiting | [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict), [`Simulate`] |
+//! | show others smoothly | [`interpolate`](ReplAppExt::interpolate) |
+//! | tell something | [`message`](ReplAppExt::message) with [`ToServer`], [`FromClient`], [`ToClients`], [`FromServer`]; [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`] |
+//! | know who is there | [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and [`LeftServer`] on clients |
+//! | anything else | [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the library |
+//!
+//! # Guarantees
+//!
+//! - An entity arrives with all its components at once, if they fit into a packet. No component is there
+//!   without its entity.
+//! - A component changes on a client only if its values differ, so `Changed` tells of no repeated packet.
+//! - When a client loses its server, its entities stay; they are replaced when it has joined again.
+//! - What a client has made itself is its own, and ends with its parent.
+//! - [`FixedUpdate`](bevy_app::FixedUpdate) is never repeated: only [`Simulate`] is.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 #![allow(elided_lifetimes_in_paths, reason = "systems are written without them")]

@@ -5,6 +5,10 @@
 use bevy_ecs::bundle::{BundleScratch, BundleWriter};
 use bevy_ecs::component::ComponentsRegistrator;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::CommandQueue;
+
+/// A component that comes with its entity.
+pub(super) type NewComponent = Box<dyn FnOnce(&mut Arrival<'_, '_>) + Send>;
 
 /// The components of an entity that arrives.
 pub(super) struct Arrival<'s, 'w> {
@@ -20,15 +24,15 @@ impl Arrival<'_, '_> {
     }
 }
 
-/// Inserts the components that `gather` adds into an entity, all at once.
-pub(super) fn insert(
-    world: &mut World,
-    scratch: &mut BundleScratch,
-    entity: Entity,
-    gather: impl FnOnce(&mut Arrival<'_, '_>),
-) {
+/// Inserts components into an entity when the queue is applied, all at once.
+pub(super) fn insert_later(queue: &mut CommandQueue, entity: Entity, components: Vec<NewComponent>) {
+    queue.push(move |world: &mut World| insert(world, entity, components));
+}
+
+fn insert(world: &mut World, entity: Entity, components: Vec<NewComponent>) {
+    let mut scratch = BundleScratch::default();
     let mut arrival = Arrival { writer: scratch.writer(), components: world.components_registrator() };
-    gather(&mut arrival);
+    components.into_iter().for_each(|add| add(&mut arrival));
     let writer = arrival.writer;
     if let Ok(mut entity) = world.get_entity_mut(entity) {
         // SAFETY: the components were registered in the world of the entity, which was borrowed meanwhile.

@@ -2,22 +2,24 @@
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::{CommandQueue, EntityMut};
 use repl::prelude::*;
 use std::marker::PhantomData;
 
-use super::arrival::Arrival;
+use super::arrival::{self, NewComponent};
 use crate::arrived::Arrived;
 use crate::form::Form;
 use crate::part::Part;
 use crate::simulate::Simulated;
 
-/// What a client does with updates of the components of one type.
+/// What a client does with updates of the components of one type. What is inserted or removed waits in a
+/// queue, because observers may use the client.
 pub(super) trait Column: Send + Sync {
-    /// Adds the component of an entity that arrives.
-    fn arrive(&self, client: &Client, update: &Update, arrival: &mut Arrival<'_, '_>);
+    /// Returns the component of an entity that arrives.
+    fn arrive(&self, client: &Client, update: &Update) -> NewComponent;
 
     /// Changes, inserts or removes the component of an entity.
-    fn follow(&self, client: &Client, update: &Update, entity: &mut EntityWorldMut<'_>);
+    fn follow(&self, client: &Client, update: &Update, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
     /// From now on, this client shows the components between the values of the server.
     fn interpolate(&mut self);
@@ -26,7 +28,7 @@ pub(super) trait Column: Send + Sync {
     fn predict(&mut self);
 
     /// Gives the component of an entity that is not predicted any more the values of the server.
-    fn restore(&self, client: &Client, entity: &mut EntityWorldMut<'_>);
+    fn restore(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 }
 
 pub(super) struct TypedColumn<T, F: Form<T>> {
@@ -55,29 +57,33 @@ fn new_component<T: Default, F: Form<T>>(client: &Client, update: &Update) -> T 
 }
 
 impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedColumn<T, F> {
-    fn arrive(&self, client: &Client, update: &Update, arrival: &mut Arrival<'_, '_>) {
-        arrival.add(Part::<T>::new(update.object));
-        arrival.add(new_component::<T, F>(client, update));
-        if self.is_interpolated {
-            arrival.add(Arrived::<T>::at(update.tick));
-        }
+    fn arrive(&self, client: &Client, update: &Update) -> NewComponent {
+        let (part, component) = (Part::<T>::new(update.object), new_component::<T, F>(client, update));
+        let arrived = self.is_interpolated.then(|| Arrived::<T>::at(update.tick));
+        Box::new(|arrival| {
+            arrival.add(part);
+            arrival.add(component);
+            arrived.into_iter().for_each(|arrived| arrival.add(arrived));
+        })
     }
 
-    fn follow(&self, client: &Client, update: &Update, entity: &mut EntityWorldMut<'_>) {
+    fn follow(&self, client: &Client, update: &Update, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {
         if update.what == UpdateKind::Spawned {
-            entity.insert((Part::<T>::new(update.object), new_component::<T, F>(client, update)));
-            if self.is_interpolated {
-                entity.insert(Arrived::<T>::at(update.tick));
-            }
-            return;
-        }
-        // If the component was removed and inserted again, its object is another one.
-        if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
+            let component = self.arrive(client, update);
+            arrival::insert_later(queue, entity.id(), vec![component]);
             return;
         }
         if let UpdateKind::Despawned(_) = update.what {
-            entity.remove::<(Part<T>, Arrived<T>, T)>();
-        } else if self.is_predicted && entity.contains::<Simulated>() {
+            let (entity, object) = (entity.id(), update.object);
+            queue.push(move |world: &mut World| remove::<T>(world, entity, object));
+            return;
+        }
+        // If the component was removed and inserted again, its object is another one. If it has not been inserted
+        // yet, it has the newest values.
+        if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
+            return;
+        }
+        if self.is_predicted && entity.contains::<Simulated>() {
             // The prediction compares it with what it has predicted.
         } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>() {
             *arrived = Arrived::at(update.tick);
@@ -96,16 +102,28 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
         self.is_predicted = true;
     }
 
-    fn restore(&self, client: &Client, entity: &mut EntityWorldMut<'_>) {
+    fn restore(&self, client: &Client, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {
         let object = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>).filter(|_| self.is_predicted);
         let Some(wire) = object.and_then(|object| client.get(object)) else { return };
-        match entity.get_mut::<T>() {
-            Some(mut component) => F::copy(&self.memory, wire, &mut component),
-            None => {
-                let mut component = T::default();
-                F::copy(&self.memory, wire, &mut component);
+        if let Some(mut component) = entity.get_mut::<T>() {
+            F::copy(&self.memory, wire, &mut component);
+            return;
+        }
+        let (mut component, entity) = (T::default(), entity.id());
+        F::copy(&self.memory, wire, &mut component);
+        queue.push(move |world: &mut World| {
+            if let Ok(mut entity) = world.get_entity_mut(entity) {
                 entity.insert(component);
             }
-        }
+        });
+    }
+}
+
+/// Removes a component, if it is still the one of this object.
+fn remove<T: Component>(world: &mut World, entity: Entity, object: ObjectRef<()>) {
+    if let Ok(mut entity) = world.get_entity_mut(entity)
+        && entity.get::<Part<T>>().is_some_and(|part| part.object == object)
+    {
+        entity.remove::<(Part<T>, Arrived<T>, T)>();
     }
 }

@@ -1,11 +1,11 @@
 //! Which entity of this client is which of the server, and how updates change them.
 
-use bevy_ecs::bundle::BundleScratch;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::CommandQueue;
 use repl::prelude::*;
 use std::collections::HashMap;
 
-use super::arrival;
+use super::arrival::{self, NewComponent};
 use super::column::Column;
 use super::remote::{Owned, Remote};
 use crate::net_entity::{NetEntity, Root};
@@ -57,85 +57,111 @@ impl Entities {
         self.by_root.get(&root).copied()
     }
 
-    /// Brings all updates of the client into the world.
-    pub(super) fn follow(&mut self, client: &mut Client, world: &mut World) {
-        let mut scratch = BundleScratch::default();
+    /// Brings all updates of the client into the world. What is spawned, inserted or removed is so when the
+    /// queue is applied.
+    pub(super) fn follow(&mut self, client: &mut Client, world: &mut World, queue: &mut CommandQueue) {
         while let Some(update) = client.poll_update() {
             let root = client.object_info(update.object).parent().unwrap_or(update.object);
             if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
-                self.arrive(client, world, &mut scratch);
+                self.arrive(client, world, queue);
             }
             self.arriving.tick = update.tick;
             if let Some(update) = self.arriving.add(root, update) {
-                self.apply(client, world, root, &update);
+                self.apply(client, world, queue, root, &update);
             }
         }
-        self.arrive(client, world, &mut scratch);
+        self.arrive(client, world, queue);
     }
 
     /// Spawns the entities that arrive, each with all that it has.
-    fn arrive(&mut self, client: &Client, world: &mut World, scratch: &mut BundleScratch) {
+    fn arrive(&mut self, client: &Client, world: &mut World, queue: &mut CommandQueue) {
         let Self { by_root, columns, arriving } = self;
         arriving.updates.sort_by_key(|(number, _)| *number);
         for family in arriving.updates.chunk_by(|(one, _), (next, _)| one == next) {
             let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
             let entity = world.spawn_empty().id();
             by_root.insert(root.erase(), entity);
-            arrival::insert(world, scratch, entity, |arrival| {
+            let is_owner = client.object_info(root).is_owner();
+            let mut components: Vec<NewComponent> = vec![Box::new(move |arrival| {
                 arrival.add(Remote);
                 arrival.add(NetEntity::new(root));
-                if client.object_info(root).is_owner() {
-                    arrival.add(Owned);
-                }
-                for (_, update) in family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned) {
-                    if let Some(column) = column_of(columns, client, update) {
-                        column.arrive(client, update, arrival);
-                    }
-                }
-            });
+                is_owner.then_some(Owned).into_iter().for_each(|owned| arrival.add(owned));
+            })];
+            let parts = family.iter().map(|(_, update)| update);
+            components.extend(
+                parts
+                    .filter(|update| update.what == UpdateKind::Spawned)
+                    .filter_map(|update| Some(column_of(columns, client, update)?.arrive(client, update))),
+            );
+            arrival::insert_later(queue, entity, components);
         }
         arriving.roots.clear();
         arriving.updates.clear();
     }
 
-    fn apply(&mut self, client: &Client, world: &mut World, root: ObjectRef<()>, update: &Update) {
+    fn apply(
+        &mut self,
+        client: &Client,
+        world: &mut World,
+        queue: &mut CommandQueue,
+        root: ObjectRef<()>,
+        update: &Update,
+    ) {
         let Some(&entity) = self.by_root.get(&root) else { return };
         if update.object == root {
-            self.apply_to_root(client, world, entity, update);
+            self.apply_to_root(client, world, queue, entity, update);
         } else if let Some(column) = column_of(&self.columns, client, update)
             && let Ok(mut entity) = world.get_entity_mut(entity)
         {
-            column.follow(client, update, &mut entity);
+            column.follow(client, update, entity.as_mutable(), queue);
         }
     }
 
-    fn apply_to_root(&mut self, client: &Client, world: &mut World, entity: Entity, update: &Update) {
+    fn apply_to_root(
+        &mut self,
+        client: &Client,
+        world: &mut World,
+        queue: &mut CommandQueue,
+        entity: Entity,
+        update: &Update,
+    ) {
         match update.what {
+            UpdateKind::Owner if client.object_info(update.object).is_owner() => {
+                queue.push(move |world: &mut World| {
+                    if let Ok(mut entity) = world.get_entity_mut(entity) {
+                        entity.insert(Owned);
+                    }
+                });
+            }
             UpdateKind::Owner => {
-                let Ok(mut entity) = world.get_entity_mut(entity) else { return };
-                if client.object_info(update.object).is_owner() {
-                    entity.insert(Owned);
-                } else {
-                    entity.remove::<(Owned, Simulated)>();
-                    self.columns.values().for_each(|column| column.restore(client, &mut entity));
-                }
+                let Ok(mut here) = world.get_entity_mut(entity) else { return };
+                self.columns.values().for_each(|column| column.restore(client, here.as_mutable(), queue));
+                queue.push(move |world: &mut World| {
+                    if let Ok(mut entity) = world.get_entity_mut(entity) {
+                        entity.remove::<(Owned, Simulated)>();
+                    }
+                });
             }
             UpdateKind::Despawned(_) => {
                 self.by_root.remove(&update.object);
-                // Children that this client has made end with their parent. Those of the server end when it
-                // says so.
-                let children = world.get::<Children>(entity).map(|children| children.to_vec());
-                for child in children.unwrap_or_default() {
-                    let Ok(mut child) = world.get_entity_mut(child) else { continue };
-                    if child.contains::<Remote>() {
-                        child.remove::<ChildOf>();
-                    }
-                }
-                world.try_despawn(entity).ok();
+                queue.push(move |world: &mut World| despawn(world, entity));
             }
             _ => {}
         }
     }
+}
+
+/// Despawns an entity. Children that this client has made end with their parent. Those of the server end when
+/// it says so.
+fn despawn(world: &mut World, entity: Entity) {
+    let children = world.get::<Children>(entity).map(|children| children.to_vec());
+    for child in children.unwrap_or_default() {
+        let Ok(mut child) = world.get_entity_mut(child) else { continue };
+        if child.contains::<Remote>() {
+            child.remove::<ChildOf>();
+        }
+    }
+    world.try_despawn(entity).ok();
 }
 
 impl Arriving {

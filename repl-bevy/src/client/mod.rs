@@ -11,6 +11,7 @@ pub(crate) mod state;
 use bevy_app::{App, PostUpdate, PreUpdate};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::CommandQueue;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
 
@@ -55,18 +56,23 @@ pub(crate) fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>
 
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
+    world.resource_mut::<ReplClient>().receive(now)?;
+    let mut queue = CommandQueue::default();
     world.resource_scope(|world, mut client: Mut<'_, ReplClient>| {
-        client.receive(now)?;
-        while let Some(event) = client.poll_event() {
-            match event {
-                ClientEvent::Connected => world.trigger(JoinedServer),
-                ClientEvent::Disconnected(reason) => world.trigger(LeftServer { reason }),
-                _ => {}
-            }
+        world.resource_scope(|world, mut entities: Mut<'_, Entities>| {
+            entities.follow(&mut client, world, &mut queue);
+        });
+    });
+    // Observers may use the client, so it is in the world again.
+    while let Some(event) = world.resource_mut::<ReplClient>().poll_event() {
+        match event {
+            ClientEvent::Connected => world.trigger(JoinedServer),
+            ClientEvent::Disconnected(reason) => world.trigger(LeftServer { reason }),
+            _ => {}
         }
-        world.resource_scope(|world, mut entities: Mut<'_, Entities>| entities.follow(&mut client, world));
-        Ok(())
-    })
+    }
+    queue.apply(world);
+    Ok(())
 }
 
 fn tick(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {

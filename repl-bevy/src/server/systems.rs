@@ -30,25 +30,25 @@ pub(super) fn add_systems(app: &mut App) {
 
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
-    world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
-        server.receive(now)?;
-        while let Some(event) = server.poll_event() {
-            match event {
-                ServerEvent::Connected(connection) => {
-                    let client = world.spawn(ConnectedClient { connection }).id();
-                    server.clients.add(connection, client);
-                }
-                ServerEvent::Disconnected(connection, reason) => {
-                    if let Some(entity) = server.clients.remove(connection) {
-                        world.trigger(ClientLeft { entity, reason });
-                        world.despawn(entity);
-                    }
-                }
-                _ => {}
+    world.resource_mut::<ReplServer>().receive(now)?;
+    // Observers may use the server, so it stays in the world.
+    while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
+        match event {
+            ServerEvent::Connected(connection) => {
+                let client = world.spawn_empty().id();
+                world.resource_mut::<ReplServer>().clients.add(connection, client);
+                world.entity_mut(client).insert(ConnectedClient { connection });
             }
+            ServerEvent::Disconnected(connection, reason) => {
+                if let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) {
+                    world.trigger(ClientLeft { entity, reason });
+                    world.try_despawn(entity).ok();
+                }
+            }
+            _ => {}
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn hand_over(world: &mut World) {

@@ -4,7 +4,9 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{Called, Calls, OwnedBy, ReplAppExt, Replicate, Simulation};
+use repl_bevy::{
+    Called, Calls, ConnectedClient, Owned, OwnedBy, ReplAppExt, ReplServer, Replicate, Simulation,
+};
 
 use crate::support::clients;
 
@@ -86,4 +88,21 @@ fn a_call_of_what_is_not_replicated_is_refused() {
     let creak = |door: In<Entity>, mut calls: Calls<Door>| calls.of(*door).creak(9);
     let result = simulation.server.world_mut().run_system_cached_with(creak, door).unwrap();
     assert_eq!(result, Err(CallError::Gone));
+}
+
+#[test]
+fn an_observer_of_an_entity_that_arrives_can_call_and_one_of_a_client_finds_its_connection() {
+    let mut simulation = simulation();
+    simulation.server.add_observer(|added: On<Add<ConnectedClient>>, server: Res<ReplServer>| {
+        assert!(server.connection_of(added.entity).is_some());
+    });
+    simulation.join();
+    simulation.clients[2].add_observer(|owned: On<Add<Owned>>, mut calls: Calls<Door>| {
+        calls.of(owned.entity).knock(1).unwrap();
+    });
+    simulation.run(30);
+    let owner = clients(&simulation)[2];
+    let door = simulation.server.world_mut().spawn((OwnedBy(owner), Door::default())).id();
+    simulation.run(60);
+    assert_eq!(told(&simulation.server), [(door, Some(owner), "Knock { times: 1 }".to_owned())]);
 }

@@ -1,0 +1,36 @@
+//! A player without a keyboard: walks about, wears a hat, and says so.
+
+use bevy_app::{App, Update};
+use bevy_ecs::prelude::*;
+use repl_bevy::{Called, Calls, FromServer, JoinedServer, MakeInput, NextInput, Owned, ToServer};
+
+use crate::game::{Chat, Player, Steer};
+
+/// What a bot has read and seen, and how often it has joined a server.
+#[derive(Resource, Default)]
+pub(crate) struct Notes {
+    pub(crate) heard: usize,
+    pub(crate) cheers: usize,
+    pub(crate) joined: usize,
+}
+
+pub(crate) fn play(app: &mut App) {
+    app.init_resource::<Notes>().add_systems(MakeInput, steer).add_systems(Update, hear);
+    app.add_observer(|_: On<Called<Player>>, mut notes: ResMut<Notes>| notes.cheers += 1);
+    app.add_observer(arrive).add_observer(|_: On<JoinedServer>, mut notes: ResMut<Notes>| notes.joined += 1);
+}
+
+/// In a square.
+fn steer(mut ticks: Local<u32>, mut next: ResMut<NextInput<Steer>>) {
+    *ticks += 1;
+    next.0 = Steer([[1, 0], [0, 1], [-1, 0], [0, -1]][(*ticks / 120 % 4) as usize]);
+}
+
+fn arrive(owned: On<Add<Owned>>, mut calls: Calls<Player>, mut chat: MessageWriter<ToServer<Chat>>) {
+    calls.of(owned.entity).wear_hat().ok();
+    chat.write(ToServer(Chat("hello".to_owned())));
+}
+
+fn hear(mut said: MessageReader<FromServer<Chat>>, mut notes: ResMut<Notes>) {
+    notes.heard += said.read().count();
+}

@@ -1,0 +1,165 @@
+//! The rules of the game, and what of it is replicated. Both sides have all of this.
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use bevy_time::Time;
+use repl::prelude::*;
+use repl_bevy::{
+    Called, Calls, ConnectedClient, FromClient, Input, OwnedBy, Recipients, ReplAppExt, ReplServer,
+    Replicate, Simulate, Simulated, ToClients,
+};
+
+const METRES_PER_SECOND: f32 = 4.0;
+const FIELD: f32 = 60.0;
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Steer(#[replicated(range = -1..=1)] pub(crate) [i8; 2]);
+
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Position(#[replicated] pub(crate) [f32; 2]);
+
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Player {
+    #[replicated]
+    pub(crate) number: u16,
+    #[replicated]
+    pub(crate) score: u32,
+}
+
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Bag {
+    #[replicated]
+    pub(crate) items: FastArray<Item>,
+}
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Item {
+    #[replicated]
+    pub(crate) kind: u8,
+}
+
+/// The team of a player: only the server decides by it.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Team(pub(crate) u32);
+
+/// What only the own team knows.
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Plan(#[replicated] pub(crate) u16);
+
+/// Whoever walks over a coin has it.
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Coin;
+
+/// A hat is a child of its player.
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hat;
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Chat(#[replicated(max_len = 200)] pub(crate) String);
+
+#[rpcs]
+impl Player {
+    #[rpc(server, reliable, per_second = 10)]
+    pub(crate) fn wear_hat();
+
+    #[rpc(multicast, unreliable)]
+    fn cheer(points: u32);
+}
+
+impl Interpolate for Position {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        Self(self.0.interpolate(&next.0, fraction))
+    }
+}
+
+/// Says what is replicated.
+pub(crate) fn share(app: &mut App) {
+    app.replicate::<Player>().replicate::<Bag>().replicate::<Coin>().replicate::<Hat>();
+    app.replicate_to::<Plan, Team>(|team| Audience::Group(Group(team.0)));
+    app.replicate::<Position>().predict::<Position>().interpolate::<Position>(4);
+    app.relevancy(Area::within(40.0).flat(), |position: &Position| position.0);
+    app.input::<Steer>().message::<Chat>(Channel::Ordered).calls::<Player>();
+    app.add_systems(Simulate, walk);
+}
+
+fn walk(mut walkers: Query<(&Input<Steer>, &mut Position), With<Simulated>>, time: Res<Time>) {
+    for (input, mut position) in &mut walkers {
+        let way = input.get().map_or([0, 0], |steer| steer.0);
+        for (at, way) in position.0.iter_mut().zip(way) {
+            *at = (*at + f32::from(way) * METRES_PER_SECOND * time.delta_secs()).clamp(0.0, FIELD);
+        }
+    }
+}
+
+/// What the server alone decides.
+pub(crate) fn referee(app: &mut App) {
+    app.add_observer(welcome).add_observer(dress);
+    app.add_systems(bevy_app::FixedUpdate, (collect, scatter, look, pass_on));
+}
+
+fn welcome(
+    added: On<Add<ConnectedClient>>,
+    mut server: ResMut<ReplServer>,
+    mut last: Local<u16>,
+    mut commands: Commands,
+) {
+    *last += 1;
+    let number = *last;
+    let team = Team(u32::from(number) % 2);
+    if let Some(connection) = server.connection_of(added.entity) {
+        server.connection(connection).join_group(Group(team.0));
+    }
+    let place = Position([f32::from(number) * 7.0 % FIELD, 20.0]);
+    commands.spawn((
+        OwnedBy(added.entity),
+        Player { number, score: 0 },
+        place,
+        Bag::default(),
+        team,
+        Plan(number * 100),
+    ));
+}
+
+fn dress(called: On<Called<Player>>, hats: Query<&ChildOf, With<Hat>>, mut commands: Commands) {
+    if matches!(called.call, PlayerCall::WearHat) && hats.iter().all(|hat| hat.parent() != called.entity) {
+        commands.spawn((Replicate, Hat, ChildOf(called.entity)));
+    }
+}
+
+fn collect(
+    mut players: Query<(Entity, &Position, &mut Player, &mut Bag)>,
+    coins: Query<(Entity, &Position), With<Coin>>,
+    mut calls: Calls<Player>,
+    mut commands: Commands,
+) {
+    for (coin, at) in &coins {
+        let near = |here: &Position| here.0.iter().zip(at.0).all(|(here, at)| (here - at).abs() < 1.0);
+        if let Some((winner, _, mut player, mut bag)) = players.iter_mut().find(|(_, here, ..)| near(here)) {
+            player.score += 1;
+            bag.items.push(Item { kind: (player.score % 5) as u8 });
+            calls.of(winner).cheer(player.score).ok();
+            commands.entity(coin).despawn();
+        }
+    }
+}
+
+fn scatter(coins: Query<(), With<Coin>>, mut seed: Local<u32>, mut commands: Commands) {
+    for _ in coins.iter().count()..60 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let place = [*seed >> 8, *seed >> 20].map(|bits| (bits % 600) as f32 / 600.0 * FIELD);
+        commands.spawn((Replicate, Coin, Position(place)));
+    }
+}
+
+/// Clients see what is near their players.
+fn look(players: Query<(&OwnedBy, &Position), Changed<Position>>, mut server: ResMut<ReplServer>) {
+    for (owner, position) in &players {
+        if let Some(connection) = server.connection_of(owner.0) {
+            server.connection(connection).set_viewpoints(&[[position.0[0], position.0[1], 0.0]]);
+        }
+    }
+}
+
+fn pass_on(mut said: MessageReader<FromClient<Chat>>, mut all: MessageWriter<ToClients<Chat>>) {
+    all.write_batch(said.read().map(|from| ToClients { to: Recipients::All, message: from.message.clone() }));
+}
