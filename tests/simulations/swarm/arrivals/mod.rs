@@ -28,17 +28,17 @@ fn run(seed: u64) -> u64 {
 
 #[test]
 fn r26_even_seeds_let_honest_clients_in_and_end_none_without_a_cause() {
-    seeds(0..500).filter(|seed| seed % 2 == 0).for_each(|seed| _ = run(seed));
+    seeds(0..350).filter(|seed| seed % 2 == 0).for_each(|seed| _ = run(seed));
 }
 
 #[test]
 fn r26_odd_seeds_let_honest_clients_in_and_end_none_without_a_cause() {
-    seeds(0..500).filter(|seed| seed % 2 == 1).for_each(|seed| _ = run(seed));
+    seeds(0..350).filter(|seed| seed % 2 == 1).for_each(|seed| _ = run(seed));
 }
 
 #[test]
 fn two_runs_of_arrivals_have_the_same_trace() {
-    for seed in seeds(0..24) {
+    for seed in seeds(0..16) {
         assert_eq!(run(seed), run(seed), "seed {seed}");
     }
 }
