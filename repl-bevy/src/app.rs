@@ -10,7 +10,7 @@ use crate::calls::add_calls;
 use crate::client::state::ReplClient;
 use crate::form::{Converted, Form, Itself, WireForm};
 use crate::server::state::ReplServer;
-use crate::{client, interpolation, prediction, server};
+use crate::{client, hosting, interpolation, prediction, server};
 
 /// Says what is replicated. Call its methods after a
 /// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin) was added. The server
@@ -222,6 +222,7 @@ impl ReplAppExt for App {
     ) -> &mut Self {
         if is_server(self) {
             server::messages::add_message::<M>(self, channel, options);
+            hosting::add_message::<M>(self);
         } else {
             client::messages::add_message::<M>(self, channel, options);
         }

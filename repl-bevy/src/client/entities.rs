@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use super::arrival::{self, NewComponent};
 use super::column::Column;
-use super::remote::{Owned, Remote};
+use super::remote::Remote;
 use crate::net_entity::{NetEntity, Root};
+use crate::owned::Owned;
 use crate::simulate::Simulated;
 
 /// The columns, by the names of their classes.

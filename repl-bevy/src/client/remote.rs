@@ -1,4 +1,4 @@
-//! The components by which a client knows the entities of the server.
+//! The component by which a client knows the entities of the server.
 
 use bevy_ecs::prelude::*;
 
@@ -11,7 +11,3 @@ use crate::net_entity::NetEntity;
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(NetEntity)]
 pub struct Remote;
-
-/// This client owns the entity: see [`OwnedBy`](crate::OwnedBy).
-#[derive(Component, Clone, Copy, Debug, Default)]
-pub struct Owned;

@@ -32,6 +32,7 @@ use crate::transport::ServerTransport;
 pub struct ServerPlugin {
     parts: Once<(ServerConfig, Box<dyn ServerTransport>)>,
     interval: Duration,
+    is_host: bool,
 }
 
 impl ServerPlugin {
@@ -50,7 +51,7 @@ impl ServerPlugin {
     #[must_use]
     pub fn over(transport: impl ServerTransport) -> Self {
         let config = ServerConfig::default();
-        Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL }
+        Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL, is_host: false }
     }
 
     /// Sets how often the server ticks and sends: 30 times a second if nothing is set. This is also the rate
@@ -61,6 +62,16 @@ impl ServerPlugin {
     #[must_use]
     pub fn hz(self, hz: f64) -> Self {
         self.every(interval(hz))
+    }
+
+    /// Lets the player of this process play (a listen server). It is a [`ConnectedClient`](crate::ConnectedClient)
+    /// with [`HostPlayer`](crate::HostPlayer) and plays on the server's own entities: those that it owns have
+    /// [`Owned`](crate::Owned), its inputs and messages are those of a client, and nothing is predicted or
+    /// interpolated. It sends no packets to itself.
+    #[must_use]
+    pub const fn host(mut self) -> Self {
+        self.is_host = true;
+        self
     }
 
     /// Sets limits of the server, and how it lets clients in.
@@ -83,7 +94,8 @@ impl Plugin for ServerPlugin {
         add_time(app);
         let (config, transport) = self.parts.take();
         app.insert_resource(Time::<Fixed>::from_duration(self.interval));
-        server::build(app, ReplServer::new(Server::new(config), transport));
+        let server = ReplServer::new(Server::new(config), transport);
+        server::build(app, if self.is_host { server.host_later() } else { server });
         prediction::build(app);
     }
 }

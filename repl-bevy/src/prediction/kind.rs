@@ -12,6 +12,9 @@ use crate::simulate::Simulated;
 
 /// What prediction does with the components of a type.
 pub(super) trait Kind: Send + Sync {
+    /// Returns whether an entity has such a component.
+    fn is_on(&self, entity: EntityRef<'_>) -> bool;
+
     /// Writes the component of an entity, as far as it has one.
     fn write(&self, entity: EntityRef<'_>, writer: &mut BitWriter) -> Result<(), WriteError>;
 
@@ -52,6 +55,10 @@ impl<T, F: Form<T>> TypedKind<T, F> {
 }
 
 impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T>> Kind for TypedKind<T, F> {
+    fn is_on(&self, entity: EntityRef<'_>) -> bool {
+        entity.contains::<T>()
+    }
+
     fn write(&self, entity: EntityRef<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
         let component = entity.get::<T>();
         writer.write_flag(component.is_some());

@@ -1,7 +1,9 @@
 //! Prediction: a client does not wait for the server to see what its own inputs do.
 
 mod kind;
+pub(crate) mod next_input;
 pub(crate) mod on_client;
+mod on_host;
 mod on_server;
 mod snapshot;
 mod states;
@@ -31,6 +33,7 @@ pub(crate) fn build(app: &mut App) {
 pub(crate) fn add_input<T: NetSerialize + Clone + Default + Send + Sync>(app: &mut App) {
     if is_server(app) {
         on_server::add_input::<T>(app);
+        on_host::add_input::<T>(app);
     } else {
         on_client::add_input::<T>(app);
     }

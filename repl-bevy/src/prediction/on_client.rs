@@ -11,18 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::kind::Kind;
+use super::next_input::NextInput;
 use super::snapshot::Snapshot;
 use super::states::{Prediction, States};
 use crate::client::LeftServer;
 use crate::client::entities::Entities;
-use crate::client::remote::Owned;
 use crate::client::state::ReplClient;
+use crate::owned::Owned;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, simulate};
-
-/// The input that the next tick gets: systems in [`MakeInput`] set it.
-#[derive(Resource, Clone, Debug, Default)]
-pub struct NextInput<T: Send + Sync + 'static>(pub T);
 
 /// What was counted of the prediction of this client.
 #[derive(Resource, Clone, Copy, Debug, Default)]

@@ -96,10 +96,12 @@ fn confirm(world: &mut World) {
     });
 }
 
-/// Returns the predicted components of an entity. What has no wire form is not confirmed in this tick.
+/// Returns the predicted components of an entity, if it has any. What has no wire form is not confirmed in
+/// this tick.
 fn state(world: &World, kinds: &[Arc<dyn Kind>], entity: Entity) -> Option<EntityState> {
     let entity = world.get_entity(entity).ok()?;
     let name = *entity.get::<NetEntity>()?;
+    kinds.iter().any(|kind| kind.is_on(entity)).then_some(())?;
     let mut writer = BitWriter::default();
     kinds.iter().try_for_each(|kind| kind.write(entity, &mut writer)).ok()?;
     Some(EntityState { name, components: writer.into_bytes() })

@@ -6,6 +6,7 @@ mod audience;
 pub(crate) mod clients;
 mod column;
 pub(crate) mod messages;
+pub(crate) mod host;
 mod parents;
 mod position;
 pub(crate) mod replicate;

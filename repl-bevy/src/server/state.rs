@@ -23,7 +23,8 @@ pub struct ReplServer {
     pub(super) clients: Clients,
     /// The entities of which a setting has changed since the last tick.
     unsettled: EntityHashSet,
-    pub(super) last_tick: Option<Duration>,
+    /// Whether the player of this process is to be connected.
+    awaits_host: bool,
 }
 
 impl ReplServer {
@@ -34,7 +35,19 @@ impl ReplServer {
             roots: Roots::default(),
             clients: Clients::default(),
             unsettled: EntityHashSet::default(),
-            last_tick: None,
+            awaits_host: false,
+        }
+    }
+
+    /// Lets the player of this process play, when everything is registered.
+    pub(crate) const fn host_later(mut self) -> Self {
+        self.awaits_host = true;
+        self
+    }
+
+    pub(super) fn begin_hosting(&mut self) {
+        if std::mem::take(&mut self.awaits_host) {
+            self.server.connect_host(HostOptions::default());
         }
     }
 
@@ -48,6 +61,13 @@ impl ReplServer {
     #[must_use]
     pub fn client_of(&self, connection: ConnectionId) -> Option<Entity> {
         self.clients.entity(connection)
+    }
+
+    /// Returns why a client does not have an entity, or not its newest state. `None` if it has.
+    #[must_use]
+    pub fn why_not_sent(&self, entity: NetEntity, client: Entity) -> Option<NotSent> {
+        let connection = self.connection_of(client)?;
+        self.server.object_info(entity.root()).why_not_sent_to(connection)
     }
 
     /// Returns the entity of a root.
@@ -85,7 +105,6 @@ impl ReplServer {
     }
 
     pub(super) fn tick(&mut self, now: Duration) -> std::io::Result<()> {
-        self.last_tick = Some(now);
         self.server.tick(now);
         self.transport.transmit(&mut self.server, now)
     }

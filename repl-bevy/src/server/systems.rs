@@ -8,6 +8,7 @@ use repl::prelude::*;
 use super::audience::Audiences;
 use super::clients::{ClientLeft, ConnectedClient};
 use super::column::Column;
+use super::host::{self, HostPlayer};
 use super::parents;
 use super::position::Positions;
 use super::setting_kinds::SettingKinds;
@@ -30,14 +31,23 @@ pub(super) fn add_systems(app: &mut App) {
 
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
-    world.resource_mut::<ReplServer>().receive(now)?;
+    let mut server = world.resource_mut::<ReplServer>();
+    server.begin_hosting();
+    server.receive(now)?;
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
             ServerEvent::Connected(connection) => {
                 let client = world.spawn_empty().id();
-                world.resource_mut::<ReplServer>().clients.add(connection, client);
-                world.entity_mut(client).insert(ConnectedClient { connection });
+                let mut server = world.resource_mut::<ReplServer>();
+                server.clients.add(connection, client);
+                let is_host = server.connection_info(connection).is_host();
+                let mut client = world.entity_mut(client);
+                if is_host {
+                    client.insert((ConnectedClient { connection }, HostPlayer));
+                } else {
+                    client.insert(ConnectedClient { connection });
+                }
             }
             ServerEvent::Disconnected(connection, reason) => {
                 if let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) {
@@ -52,11 +62,14 @@ fn receive(world: &mut World) -> Result {
 }
 
 fn hand_over(world: &mut World) {
+    let unsettled = world.resource_mut::<ReplServer>().take_unsettled();
+    for &entity in &unsettled {
+        parents::note(world, entity);
+        host::mark(world, entity);
+    }
     world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
         world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
             let new = server.take_new();
-            let unsettled = server.take_unsettled();
-            unsettled.iter().for_each(|&entity| parents::note(world, entity));
             columns.columns.iter_mut().for_each(|column| column.remove(&mut server, world));
             if let Some(positions) = &mut columns.positions {
                 positions.hand_over(&mut server, world, &new);

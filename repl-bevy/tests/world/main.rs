@@ -3,6 +3,7 @@
 
 mod calls;
 mod entities;
+mod host;
 mod messages;
 mod parents;
 mod prediction;

@@ -4,7 +4,7 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{InGroup, ReplAppExt, ReplServer, Replicate, Simulation, WireForm};
+use repl_bevy::{InGroup, NetEntity, ReplAppExt, ReplServer, Replicate, Simulation, WireForm};
 
 use crate::support::{all, clients};
 
@@ -67,6 +67,10 @@ fn a_client_sees_what_is_near_and_in_the_form_in_which_it_is_sent() {
     let walker = simulation.server.world_mut().spawn((Replicate, Place { at: [3.1, 0.0], scale: 2.0 })).id();
     simulation.run(5);
     assert_eq!(places(&mut simulation), [vec![Place { at: [3.0, 0.0], scale: 0.0 }], vec![]]);
+    let far = simulation.client_entity(1).unwrap();
+    let name = *simulation.server.world().get::<NetEntity>(walker).unwrap();
+    let server = simulation.server.world().resource::<ReplServer>();
+    assert_eq!(server.why_not_sent(name, far), Some(NotSent::OutOfSight));
     simulation.server.world_mut().get_mut::<Place>(walker).unwrap().at = [101.0, 0.0];
     simulation.run(5);
     assert_eq!(places(&mut simulation), [vec![], vec![Place { at: [101.0, 0.0], scale: 0.0 }]]);

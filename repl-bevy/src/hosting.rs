@@ -1,0 +1,42 @@
+//! The player in the process of the server (a listen server): plays on the server's own entities, without
+//! packets.
+
+use bevy_app::{App, FixedUpdate, PreUpdate};
+use bevy_ecs::prelude::*;
+use repl::prelude::*;
+
+use crate::client::messages::{FromServer, ToServer};
+use crate::not_sent::MessageNotSent;
+use crate::server::state::ReplServer;
+use crate::sets::ReplSystems;
+
+/// Lets the host send and receive messages of a type, as a client does.
+pub(crate) fn add_message<M: NetSerialize + Send + Sync>(app: &mut App) {
+    app.add_message::<FromServer<M>>()
+        .add_message::<ToServer<M>>()
+        .add_systems(PreUpdate, receive::<M>.in_set(ReplSystems::Read))
+        .add_systems(FixedUpdate, send::<M>.before(ReplSystems::Simulate));
+}
+
+fn receive<M: NetSerialize + Send + Sync>(
+    mut server: ResMut<'_, ReplServer>,
+    mut messages: MessageWriter<'_, FromServer<M>>,
+) {
+    let Some(mut host) = server.host() else { return };
+    while let Some(message) = host.poll_message::<M>() {
+        messages.write(FromServer(message));
+    }
+}
+
+fn send<M: NetSerialize + Send + Sync>(
+    mut server: ResMut<'_, ReplServer>,
+    mut messages: MessageReader<'_, '_, ToServer<M>>,
+    mut commands: Commands<'_, '_>,
+) {
+    for ToServer(message) in messages.read() {
+        let sent = server.host().map_or(Err(SendError::NotConnected), |mut host| host.send(message));
+        if let Err(error) = sent {
+            commands.trigger(MessageNotSent::new::<M>(error));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The player in the process of the server, as an entity.
+
+use bevy_ecs::prelude::*;
+
+use super::settings::OwnedBy;
+use crate::owned::Owned;
+
+/// The [`ConnectedClient`](crate::ConnectedClient) that is the player of this process.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct HostPlayer;
+
+/// Marks an entity that the host owns, as a client marks those that it owns.
+pub(super) fn mark(world: &mut World, entity: Entity) {
+    let owner = world.get::<OwnedBy>(entity).map(|owner| owner.0);
+    let is_owned = owner.is_some_and(|owner| world.get::<HostPlayer>(owner).is_some());
+    let Ok(mut entity) = world.get_entity_mut(entity) else { return };
+    match (is_owned, entity.contains::<Owned>()) {
+        (true, false) => drop(entity.insert(Owned)),
+        (false, true) => drop(entity.remove::<Owned>()),
+        _ => {}
+    }
+}
