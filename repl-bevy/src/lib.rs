@@ -55,6 +55,7 @@
 //! | say who sees what | [`relevancy`](ReplAppExt::relevancy) by distance, [`InGroup`]; children follow their parents, as `ChildOf` says |
 //! | move without waiting | [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict), [`Simulate`] |
 //! | show others smoothly | [`interpolate`](ReplAppExt::interpolate) |
+//! | play on the server | [`ServerPlugin::host`], with [`HostPlayer`] |
 //! | tell something | [`message`](ReplAppExt::message) with [`ToServer`], [`FromClient`], [`ToClients`], [`FromServer`]; [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`] |
 //! | know who is there | [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and [`LeftServer`] on clients |
 //! | anything else | [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the library |
@@ -102,9 +103,9 @@ pub use form::WireForm;
 pub use net_entities::NetEntities;
 pub use net_entity::NetEntity;
 pub use not_sent::MessageNotSent;
+pub use owned::Owned;
 pub use plugins::client_plugin::ClientPlugin;
 pub use plugins::server_plugin::ServerPlugin;
-pub use owned::Owned;
 pub use prediction::next_input::NextInput;
 pub use prediction::on_client::PredictionCounts;
 pub use server::clients::{ClientLeft, ConnectedClient};

@@ -33,6 +33,13 @@ struct Arriving {
     tick: u64,
 }
 
+/// Where updates are applied.
+struct Scene<'a> {
+    client: &'a Client,
+    world: &'a mut World,
+    queue: &'a mut CommandQueue,
+}
+
 impl Entities {
     pub(super) fn add_column(&mut self, class: &'static str, column: Box<dyn Column>) {
         self.columns.insert(class, column);
@@ -63,93 +70,88 @@ impl Entities {
     pub(super) fn follow(&mut self, client: &mut Client, world: &mut World, queue: &mut CommandQueue) {
         while let Some(update) = client.poll_update() {
             let root = client.object_info(update.object).parent().unwrap_or(update.object);
+            let mut scene = Scene { client, world, queue };
             if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
-                self.arrive(client, world, queue);
+                self.arrive(&mut scene);
             }
             self.arriving.tick = update.tick;
             if let Some(update) = self.arriving.add(root, update) {
-                self.apply(client, world, queue, root, &update);
+                self.apply(&mut scene, root, &update);
             }
         }
-        self.arrive(client, world, queue);
+        self.arrive(&mut Scene { client, world, queue });
     }
 
     /// Spawns the entities that arrive, each with all that it has.
-    fn arrive(&mut self, client: &Client, world: &mut World, queue: &mut CommandQueue) {
+    fn arrive(&mut self, scene: &mut Scene<'_>) {
         let Self { by_root, columns, arriving } = self;
         arriving.updates.sort_by_key(|(number, _)| *number);
         for family in arriving.updates.chunk_by(|(one, _), (next, _)| one == next) {
             let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
-            let entity = world.spawn_empty().id();
+            let entity = scene.world.spawn_empty().id();
             by_root.insert(root.erase(), entity);
-            let is_owner = client.object_info(root).is_owner();
-            let mut components: Vec<NewComponent> = vec![Box::new(move |arrival| {
-                arrival.add(Remote);
-                arrival.add(NetEntity::new(root));
-                is_owner.then_some(Owned).into_iter().for_each(|owned| arrival.add(owned));
-            })];
-            let parts = family.iter().map(|(_, update)| update);
-            components.extend(
-                parts
-                    .filter(|update| update.what == UpdateKind::Spawned)
-                    .filter_map(|update| Some(column_of(columns, client, update)?.arrive(client, update))),
-            );
-            arrival::insert_later(queue, entity, components);
+            let mut components = vec![marks(root, scene.client)];
+            let parts = family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned);
+            components.extend(parts.filter_map(|(_, update)| {
+                Some(column_of(columns, scene.client, update)?.arrive(scene.client, update))
+            }));
+            arrival::insert_later(scene.queue, entity, components);
         }
         arriving.roots.clear();
         arriving.updates.clear();
     }
 
-    fn apply(
-        &mut self,
-        client: &Client,
-        world: &mut World,
-        queue: &mut CommandQueue,
-        root: ObjectRef<()>,
-        update: &Update,
-    ) {
+    fn apply(&mut self, scene: &mut Scene<'_>, root: ObjectRef<()>, update: &Update) {
         let Some(&entity) = self.by_root.get(&root) else { return };
         if update.object == root {
-            self.apply_to_root(client, world, queue, entity, update);
-        } else if let Some(column) = column_of(&self.columns, client, update)
-            && let Ok(mut entity) = world.get_entity_mut(entity)
+            self.apply_to_root(scene, entity, update);
+        } else if let Some(column) = column_of(&self.columns, scene.client, update)
+            && let Ok(mut entity) = scene.world.get_entity_mut(entity)
         {
-            column.follow(client, update, entity.as_mutable(), queue);
+            column.follow(scene.client, update, entity.as_mutable(), scene.queue);
         }
     }
 
-    fn apply_to_root(
-        &mut self,
-        client: &Client,
-        world: &mut World,
-        queue: &mut CommandQueue,
-        entity: Entity,
-        update: &Update,
-    ) {
+    fn apply_to_root(&mut self, scene: &mut Scene<'_>, entity: Entity, update: &Update) {
         match update.what {
-            UpdateKind::Owner if client.object_info(update.object).is_owner() => {
-                queue.push(move |world: &mut World| {
-                    if let Ok(mut entity) = world.get_entity_mut(entity) {
-                        entity.insert(Owned);
-                    }
-                });
+            UpdateKind::Owner if scene.client.object_info(update.object).is_owner() => {
+                scene.later(entity, |mut entity| _ = entity.insert(Owned));
             }
             UpdateKind::Owner => {
-                let Ok(mut here) = world.get_entity_mut(entity) else { return };
-                self.columns.values().for_each(|column| column.restore(client, here.as_mutable(), queue));
-                queue.push(move |world: &mut World| {
-                    if let Ok(mut entity) = world.get_entity_mut(entity) {
-                        entity.remove::<(Owned, Simulated)>();
-                    }
-                });
+                let Ok(mut here) = scene.world.get_entity_mut(entity) else { return };
+                for column in self.columns.values() {
+                    column.restore(scene.client, here.as_mutable(), scene.queue);
+                }
+                scene.later(entity, |mut entity| _ = entity.remove::<(Owned, Simulated)>());
             }
             UpdateKind::Despawned(_) => {
                 self.by_root.remove(&update.object);
-                queue.push(move |world: &mut World| despawn(world, entity));
+                scene.queue.push(move |world: &mut World| despawn(world, entity));
             }
             _ => {}
         }
     }
+}
+
+impl Scene<'_> {
+    /// Changes which components an entity has, if it still exists then.
+    fn later(&mut self, entity: Entity, change: impl FnOnce(EntityWorldMut<'_>) + Send + 'static) {
+        self.queue.push(move |world: &mut World| {
+            if let Ok(entity) = world.get_entity_mut(entity) {
+                change(entity);
+            }
+        });
+    }
+}
+
+/// Returns what each entity of the server has.
+fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
+    let is_owner = client.object_info(root).is_owner();
+    Box::new(move |arrival| {
+        arrival.add(Remote);
+        arrival.add(NetEntity::new(root));
+        is_owner.then_some(Owned).into_iter().for_each(|owned| arrival.add(owned));
+    })
 }
 
 /// Despawns an entity. Children that this client has made end with their parent. Those of the server end when

@@ -5,8 +5,8 @@
 mod audience;
 pub(crate) mod clients;
 mod column;
-pub(crate) mod messages;
 pub(crate) mod host;
+pub(crate) mod messages;
 mod parents;
 mod position;
 pub(crate) mod replicate;

@@ -11,6 +11,9 @@ use super::roots::Roots;
 use crate::net_entity::NetEntity;
 use crate::transport::ServerTransport;
 
+/// The longest time from tick to tick.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+
 /// The server of this app. It dereferences to the [`Server`] of the library, for everything that has no
 /// component, message or event: statistics, budgets, groups and calls.
 ///
@@ -25,6 +28,7 @@ pub struct ReplServer {
     unsettled: EntityHashSet,
     /// Whether the player of this process is to be connected.
     awaits_host: bool,
+    last_tick: Duration,
 }
 
 impl ReplServer {
@@ -36,6 +40,7 @@ impl ReplServer {
             clients: Clients::default(),
             unsettled: EntityHashSet::default(),
             awaits_host: false,
+            last_tick: Duration::ZERO,
         }
     }
 
@@ -104,7 +109,13 @@ impl ReplServer {
         self.transport.receive(&mut self.server, now)
     }
 
+    /// Returns whether no tick was for so long that clients may believe that the server is gone.
+    pub(super) fn is_overdue(&self, now: Duration) -> bool {
+        now.saturating_sub(self.last_tick) >= LONGEST_PAUSE
+    }
+
     pub(super) fn tick(&mut self, now: Duration) -> std::io::Result<()> {
+        self.last_tick = now;
         self.server.tick(now);
         self.transport.transmit(&mut self.server, now)
     }

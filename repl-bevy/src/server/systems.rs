@@ -1,6 +1,6 @@
 //! What happens in a frame and in a tick of a server.
 
-use bevy_app::{App, FixedPostUpdate, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
@@ -26,7 +26,8 @@ pub(super) struct Columns {
 
 pub(super) fn add_systems(app: &mut App) {
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
-        .add_systems(FixedPostUpdate, (hand_over, tick).chain().in_set(ReplSystems::Send));
+        .add_systems(FixedPostUpdate, (hand_over, tick).chain().in_set(ReplSystems::Send))
+        .add_systems(PostUpdate, (hand_over, tick).chain().run_if(is_overdue));
 }
 
 fn receive(world: &mut World) -> Result {
@@ -84,6 +85,11 @@ fn hand_over(world: &mut World) {
             }
         });
     });
+}
+
+/// While the game is paused, `FixedUpdate` stands still, and clients must hear of the server all the same.
+fn is_overdue(time: Res<'_, Time<Real>>, server: Res<'_, ReplServer>) -> bool {
+    server.is_overdue(time.elapsed())
 }
 
 fn tick(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {

@@ -1,6 +1,7 @@
 //! Entities and their components come, change and go.
 
 use bevy_ecs::prelude::*;
+use bevy_time::{Time, Virtual};
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation};
@@ -49,6 +50,20 @@ fn an_entity_comes_changes_and_goes() {
     for client in &mut simulation.clients {
         assert_eq!(client.world_mut().query::<&Remote>().iter(client.world()).count(), 0);
     }
+}
+
+#[test]
+fn clients_of_a_game_that_is_paused_stay_and_see_what_changes() {
+    let mut simulation = simulation(1);
+    let player = simulation.server.world_mut().spawn((Replicate, Player::default())).id();
+    simulation.run(10);
+    let client = simulation.client_entity(0);
+    simulation.server.world_mut().resource_mut::<Time<Virtual>>().pause();
+    simulation.run(30 * 60);
+    assert_eq!(simulation.client_entity(0), client, "it is still connected");
+    simulation.server.world_mut().get_mut::<Player>(player).unwrap().health = 4;
+    simulation.run(10);
+    assert_eq!(all::<Player>(&mut simulation.clients[0])[0].health, 4);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
     ClientPlugin, ConnectedClient, FromClient, FromServer, HostPlayer, Input, NextInput, Owned, OwnedBy,
-    Recipients, ReplAppExt, ServerPlugin, SimulatedNetwork, Simulate, Simulated, Simulation, ToClients,
+    Recipients, ReplAppExt, ServerPlugin, Simulate, Simulated, SimulatedNetwork, Simulation, ToClients,
     ToServer,
 };
 
@@ -52,13 +52,15 @@ fn a_host_plays_as_a_client_does_and_clients_see_it() {
     host.add_plugins(ServerPlugin::over(network.server()).hz(30.0).host()).add_observer(welcome);
     share(&mut host);
     let pass_on = |mut said: MessageReader<FromClient<Chat>>, mut all: MessageWriter<ToClients<Chat>>| {
-        all.write_batch(said.read().map(|from| ToClients { to: Recipients::All, message: from.message.clone() }));
+        all.write_batch(
+            said.read().map(|from| ToClients { to: Recipients::All, message: from.message.clone() }),
+        );
     };
     host.add_systems(Update, pass_on);
     let mut client = App::new();
     client.add_plugins(ClientPlugin::over(network.client(), Session::for_tests(1)).hz(30.0));
     share(&mut client);
-    let mut run = |host: &mut App, client: &mut App, ticks: usize| {
+    let run = |host: &mut App, client: &mut App, ticks: usize| {
         for _ in 0..ticks {
             host.update();
             client.update();
@@ -74,9 +76,11 @@ fn a_host_plays_as_a_client_does_and_clients_see_it() {
     host.world_mut().write_message(ToServer(Chat("from the host".to_owned())));
     client.world_mut().write_message(ToServer(Chat("from a client".to_owned())));
     run(&mut host, &mut client, 30);
-    [&mut host, &mut client].map(|app| app.world_mut().resource_mut::<NextInput<Steer>>().0 = Steer(0));
+    for app in [&mut host, &mut client] {
+        app.world_mut().resource_mut::<NextInput<Steer>>().0 = Steer(0);
+    }
     run(&mut host, &mut client, 30);
-    let mut at = |app: &mut App| {
+    let at = |app: &mut App| {
         let mut at: Vec<i32> = all::<Position>(app).into_iter().map(|position| position.0).collect();
         at.sort_unstable();
         at
