@@ -16,7 +16,11 @@ use crate::simulate::Simulated;
 
 /// The last values of a component.
 #[derive(Component)]
-struct Way<T: Send + Sync + 'static>(Interpolated<T>);
+struct Way<T: Send + Sync + 'static> {
+    values: Interpolated<T>,
+    /// The object that has had them: another one has a way of its own.
+    object: ObjectRef<()>,
+}
 
 /// How two values are mixed.
 #[derive(Resource)]
@@ -53,7 +57,10 @@ pub(crate) fn add<T, F>(
     let world = app.world_mut();
     world.resource_mut::<Entities>().interpolate(F::Wire::LAYOUT.name());
     world.insert_resource(Mix(Box::new(mix)));
-    world.register_required_components_with::<Arrived<T>, Way<T>>(move || Way(Interpolated::new(most_ticks)));
+    world.register_required_components_with::<Arrived<T>, Way<T>>(move || Way {
+        values: Interpolated::new(most_ticks),
+        object: ObjectRef::NULL,
+    });
     app.add_systems(PreUpdate, show::<T, F>.in_set(ReplSystems::Show));
 }
 
@@ -70,12 +77,15 @@ fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
         {
             let mut value = shown.clone();
             F::copy(&memory, wire, &mut value);
-            way.0.push(tick, value);
+            if std::mem::replace(&mut way.object, part.object) == part.object {
+                way.values.push(tick, value);
+            } else {
+                way.values.snap(tick, value);
+            }
         }
-        if let Some(value) = way
-            .0
-            .at_with(shown_tick - way.0.delay(), |before, after, fraction| mix.0.mix(before, after, fraction))
-        {
+        if let Some(value) = way.values.at_with(shown_tick - way.values.delay(), |before, after, fraction| {
+            mix.0.mix(before, after, fraction)
+        }) {
             shown.set_if_neq(value);
         }
     }

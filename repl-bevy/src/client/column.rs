@@ -83,9 +83,10 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
         if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
             return;
         }
-        if self.is_predicted && entity.contains::<Simulated>() {
+        let is_simulated = entity.contains::<Simulated>();
+        if self.is_predicted && is_simulated {
             // The prediction compares it with what it has predicted.
-        } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>() {
+        } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>().filter(|_| !is_simulated) {
             *arrived = Arrived::at(update.tick);
         } else if let Some(mut component) = entity.get_mut::<T>()
             && F::differs(client, update, &component)
@@ -103,8 +104,16 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     }
 
     fn restore(&self, client: &Client, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {
-        let object = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>).filter(|_| self.is_predicted);
-        let Some(wire) = object.and_then(|object| client.get(object)) else { return };
+        if !self.is_predicted {
+            return;
+        }
+        let Some(object) = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>) else {
+            // Only the prediction had it.
+            let entity = entity.id();
+            queue.push(move |world: &mut World| remove::<T>(world, entity, ObjectRef::NULL));
+            return;
+        };
+        let Some(wire) = client.get(object) else { return };
         if let Some(mut component) = entity.get_mut::<T>() {
             F::copy(&self.memory, wire, &mut component);
             return;
@@ -119,10 +128,10 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     }
 }
 
-/// Removes a component, if it is still the one of this object.
+/// Removes a component, if it is still the one of this object, or of none if that is null.
 fn remove<T: Component>(world: &mut World, entity: Entity, object: ObjectRef<()>) {
     if let Ok(mut entity) = world.get_entity_mut(entity)
-        && entity.get::<Part<T>>().is_some_and(|part| part.object == object)
+        && entity.get::<Part<T>>().map_or(ObjectRef::NULL, |part| part.object) == object
     {
         entity.remove::<(Part<T>, Arrived<T>, T)>();
     }

@@ -27,13 +27,13 @@ pub(super) trait Rows: Any + Send + Sync {
     /// Takes them from the world.
     fn save(&mut self, world: &mut World);
 
-    /// Puts them into the world.
-    fn load(&self, world: &mut World);
+    /// Puts them into the world. An entity that is `known`, and has none here, loses its own.
+    fn load(&self, world: &mut World, known: &[Entity]);
 
     /// Takes the component of an entity as the server has sent it.
     fn confirm(&mut self, entity: Entity, reader: &mut BitReader<'_>) -> Result<(), ReadError>;
 
-    /// Drops the components of all entities but these.
+    /// Drops the components of all entities but these, which are in their order.
     fn retain(&mut self, entities: &[Entity]);
 
     /// Returns whether these are the same as others.
@@ -84,9 +84,10 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
         self.rows.sort_unstable_by_key(|(entity, _)| *entity);
     }
 
-    fn load(&self, world: &mut World) {
+    fn load(&self, world: &mut World, known: &[Entity]) {
         let mut here = world.query_filtered::<Entity, (With<Simulated>, With<T>)>();
-        let others: Vec<Entity> = here.iter(world).filter(|&entity| self.find(entity).is_err()).collect();
+        let others = here.iter(world).filter(|&entity| self.find(entity).is_err());
+        let others: Vec<Entity> = others.filter(|entity| known.binary_search(entity).is_ok()).collect();
         for entity in others {
             world.entity_mut(entity).remove::<T>();
         }
@@ -120,7 +121,7 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
     }
 
     fn retain(&mut self, entities: &[Entity]) {
-        self.rows.retain(|(entity, _)| entities.contains(entity));
+        self.rows.retain(|(entity, _)| entities.binary_search(entity).is_ok());
     }
 
     fn agrees(&self, others: &dyn Rows) -> bool {

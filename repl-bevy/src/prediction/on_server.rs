@@ -75,6 +75,9 @@ fn step(world: &mut World) {
 fn confirm(world: &mut World) {
     let mut clients = world.query::<(Entity, &ConnectedClient, Option<&Owns>, Option<&Confirmations>)>();
     let kinds = &world.resource::<Kinds>().0;
+    if kinds.is_empty() {
+        return;
+    }
     let states = clients.iter(world).map(|(client, connected, owns, object)| {
         let owned = owns.into_iter().flat_map(Owns::iter);
         let states = States { entities: owned.filter_map(|entity| state(world, kinds, entity)).collect() };

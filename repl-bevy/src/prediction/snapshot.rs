@@ -7,35 +7,44 @@ use std::sync::Arc;
 use super::kind::{Kind, Rows};
 use super::states::States;
 use crate::client::entities::Entities;
+use crate::simulate::Simulated;
 
 /// All predicted components of a client in one tick.
-pub(super) struct Snapshot(Vec<Box<dyn Rows>>);
+pub(super) struct Snapshot {
+    rows: Vec<Box<dyn Rows>>,
+    /// The entities of which it has all predicted components, in their order.
+    known: Vec<Entity>,
+}
 
 impl Clone for Snapshot {
     fn clone(&self) -> Self {
-        Self(self.0.iter().map(|rows| rows.copy()).collect())
+        Self { rows: self.rows.iter().map(|rows| rows.copy()).collect(), known: self.known.clone() }
     }
 }
 
 impl Snapshot {
     /// Returns what is in the world.
     pub(super) fn of(world: &mut World, kinds: &[Arc<dyn Kind>]) -> Self {
-        let mut snapshot = Self(kinds.iter().map(|kind| kind.rows()).collect());
+        let mut snapshot = Self { rows: kinds.iter().map(|kind| kind.rows()).collect(), known: Vec::new() };
         snapshot.save(world);
         snapshot
     }
 
     pub(super) fn save(&mut self, world: &mut World) {
-        self.0.iter_mut().for_each(|rows| rows.save(world));
+        let mut simulated = world.query_filtered::<Entity, With<Simulated>>();
+        self.known.clear();
+        self.known.extend(simulated.iter(world));
+        self.known.sort_unstable();
+        self.rows.iter_mut().for_each(|rows| rows.save(world));
     }
 
     pub(super) fn load(&self, world: &mut World) {
-        self.0.iter().for_each(|rows| rows.load(world));
+        self.rows.iter().for_each(|rows| rows.load(world, &self.known));
     }
 
     /// Returns whether all components are the same.
     pub(super) fn agrees(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(one, other)| one.agrees(other.as_ref()))
+        self.rows.iter().zip(&other.rows).all(|(one, other)| one.agrees(other.as_ref()))
     }
 
     /// Takes the values that the server has confirmed.
@@ -49,9 +58,11 @@ impl Snapshot {
             let Some(entity) = entities.entity_of(state.name.root().erase()) else { continue };
             known.push(entity);
             let mut reader = BitReader::new(&state.components);
-            self.0.iter_mut().try_for_each(|rows| rows.confirm(entity, &mut reader))?;
+            self.rows.iter_mut().try_for_each(|rows| rows.confirm(entity, &mut reader))?;
         }
-        self.0.iter_mut().for_each(|rows| rows.retain(&known));
+        known.sort_unstable();
+        self.rows.iter_mut().for_each(|rows| rows.retain(&known));
+        self.known = known;
         Ok(())
     }
 }

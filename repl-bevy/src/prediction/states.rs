@@ -15,7 +15,7 @@ pub(super) struct Prediction {
 /// The predicted components of all entities of a client.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(super) struct States {
-    #[replicated(max_len = 64)]
+    #[replicated(max_len = 4096)]
     pub(super) entities: Vec<EntityState>,
 }
 

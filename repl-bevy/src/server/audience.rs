@@ -1,5 +1,6 @@
 //! Who gets the components of a type, if not everybody who sees the entity.
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryState;
 use repl::Audience;
@@ -14,7 +15,7 @@ pub(super) trait Audiences: Send + Sync {
 
 type Row<T, B> = (&'static Part<T>, Option<&'static B>);
 /// The object is new, or what decides about it has changed.
-type IsChanged<T, B> = Or<(Changed<Part<T>>, Changed<B>)>;
+type IsChanged<T, B> = (Or<(Changed<Part<T>>, Changed<B>)>, Allow<Disabled>);
 
 pub(super) struct TypedAudiences<T: 'static, B: Component, F> {
     changed: QueryState<Row<T, B>, IsChanged<T, B>>,

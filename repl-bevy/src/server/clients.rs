@@ -6,7 +6,7 @@ use repl::prelude::*;
 use std::collections::HashMap;
 
 /// A connected client is an entity on the server with this component. It comes when the client connects, and
-/// is despawned when its session ends: observe `On<Add, ConnectedClient>` and `On<Remove, ConnectedClient>`.
+/// is despawned when its session ends: observe `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectedClient {
     /// The connection, for the methods of [`Server`].

@@ -1,6 +1,7 @@
 //! The components of one type on a server: what has changed is handed over before each tick.
 
 use bevy_ecs::component::Mutable;
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryState;
 use repl::prelude::*;
@@ -20,12 +21,12 @@ pub(super) trait Column: Send + Sync {
     fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]);
 }
 
-type Removed<T> = (With<Part<T>>, Without<T>);
+type Removed<T> = (With<Part<T>>, Without<T>, Allow<Disabled>);
 type Row<T> = (&'static mut T, &'static mut Part<T>, &'static NetEntity);
 
 pub(super) struct TypedColumn<T: Component<Mutability = Mutable>, F> {
-    changed: QueryState<Row<T>, Changed<T>>,
-    all: QueryState<Row<T>>,
+    changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
+    all: QueryState<Row<T>, Allow<Disabled>>,
     removed: QueryState<(Entity, &'static Part<T>), Removed<T>>,
     form: PhantomData<fn() -> F>,
 }

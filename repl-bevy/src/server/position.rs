@@ -1,5 +1,6 @@
 //! Where the entities of a server are.
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryState;
 use repl::Coordinates;
@@ -15,8 +16,8 @@ pub(super) trait Positions: Send + Sync {
 type Row<T> = (&'static T, &'static NetEntity);
 
 pub(super) struct TypedPositions<T: Component, P> {
-    changed: QueryState<Row<T>, Changed<T>>,
-    all: QueryState<Row<T>>,
+    changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
+    all: QueryState<Row<T>, Allow<Disabled>>,
     position: P,
 }
 

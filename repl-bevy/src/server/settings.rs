@@ -29,14 +29,18 @@ pub struct OwnedBy(pub Entity);
 pub struct Owns(Vec<Entity>);
 
 /// Only the clients in a group see the entity: see
-/// [`join_group`](repl::ConnectionHandle::join_group). Without it, all clients may see the entity.
+/// [`join_group`](repl::ConnectionHandle::join_group). Without it, all clients may see the entity. Insert it
+/// again to change it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
 #[require(Replicate)]
 pub struct InGroup(pub Group);
 
 /// How important the entity is if not everything fits into the packets of a tick. The priority of others is
-/// 1; an entity of priority 2 is sent twice as often.
+/// 1; an entity of priority 2 is sent twice as often. Insert it again to change it. What is outside of 0.000001 to
+/// 1,000,000 counts as the nearest of these.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
+#[component(immutable)]
 #[require(Replicate)]
 pub struct NetPriority(pub f32);
 
@@ -50,8 +54,15 @@ pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: Enti
         None if kinds.has_position(entity) => Relevancy::Located,
         None => parent.map_or(Relevancy::Always, |parent| Relevancy::attached_to(parent.parent.root())),
     };
-    let priority = entity.get::<NetPriority>().map(|priority| priority.0);
+    let priority = entity.get::<NetPriority>().map(|priority| priority.0.max(1e-6).min(1e6));
     server.object(root.root()).set_owner(owner).set_priority(priority).set_relevancy(relevancy);
+}
+
+/// Attaches the object of an entity to no other one, until it is settled.
+pub(super) fn detach(server: &mut ReplServer, entity: EntityRef<'_>) {
+    if let Some(name) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) {
+        server.object(name.root()).set_relevancy(Relevancy::OwnerOnly);
+    }
 }
 
 /// Makes the settings known to an app.

@@ -11,9 +11,6 @@ use super::roots::Roots;
 use crate::net_entity::NetEntity;
 use crate::transport::ServerTransport;
 
-/// The longest time from tick to tick.
-const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-
 /// The server of this app. It dereferences to the [`Server`] of the library, for everything that has no
 /// component, message or event: statistics, budgets, groups and calls.
 ///
@@ -109,9 +106,9 @@ impl ReplServer {
         self.transport.receive(&mut self.server, now)
     }
 
-    /// Returns whether no tick was for so long that clients may believe that the server is gone.
-    pub(super) fn is_overdue(&self, now: Duration) -> bool {
-        now.saturating_sub(self.last_tick) >= LONGEST_PAUSE
+    /// Returns whether no tick was for so long.
+    pub(super) fn has_rested(&self, now: Duration, long: Duration) -> bool {
+        now.saturating_sub(self.last_tick) >= long
     }
 
     pub(super) fn tick(&mut self, now: Duration) -> std::io::Result<()> {

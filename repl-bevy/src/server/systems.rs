@@ -1,9 +1,11 @@
 //! What happens in a frame and in a tick of a server.
 
 use bevy_app::{App, FixedPostUpdate, PostUpdate, PreUpdate};
+use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
-use bevy_time::{Real, Time};
+use bevy_time::{Fixed, Real, Time, Virtual};
 use repl::prelude::*;
+use std::time::Duration;
 
 use super::audience::Audiences;
 use super::clients::{ClientLeft, ConnectedClient};
@@ -12,9 +14,12 @@ use super::host::{self, HostPlayer};
 use super::parents;
 use super::position::Positions;
 use super::setting_kinds::SettingKinds;
-use super::settings::settle;
+use super::settings::{detach, settle};
 use super::state::ReplServer;
 use crate::sets::ReplSystems;
+
+/// After so long without a tick, one comes before packets are received.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// What is handed over before a tick.
 #[derive(Resource, Default)]
@@ -26,14 +31,18 @@ pub(super) struct Columns {
 
 pub(super) fn add_systems(app: &mut App) {
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
-        .add_systems(FixedPostUpdate, (hand_over, tick).chain().in_set(ReplSystems::Send))
-        .add_systems(PostUpdate, (hand_over, tick).chain().run_if(is_overdue));
+        .add_systems(FixedPostUpdate, send.in_set(ReplSystems::Send))
+        .add_systems(PostUpdate, send.run_if(is_paused));
 }
 
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
     server.begin_hosting();
+    if server.has_rested(now, LONGEST_REST) {
+        // The process stood still. A server that receives without ticks has forgotten to tick.
+        server.tick(now)?;
+    }
     server.receive(now)?;
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
@@ -62,36 +71,62 @@ fn receive(world: &mut World) -> Result {
     Ok(())
 }
 
-fn hand_over(world: &mut World) {
-    let unsettled = world.resource_mut::<ReplServer>().take_unsettled();
-    for &entity in &unsettled {
-        parents::note(world, entity);
-        host::mark(world, entity);
-    }
+/// Hands over what has changed, and ticks.
+fn send(world: &mut World) -> Result {
+    let unsettled = note(world);
     world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
         world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
-            let new = server.take_new();
-            columns.columns.iter_mut().for_each(|column| column.remove(&mut server, world));
-            if let Some(positions) = &mut columns.positions {
-                positions.hand_over(&mut server, world, &new);
-            }
-            columns.columns.iter_mut().for_each(|column| column.hand_over(&mut server, world, &new));
-            columns.audiences.iter_mut().for_each(|audiences| audiences.hand_over(&mut server, world));
-            let kinds = world.resource::<SettingKinds>();
-            for entity in unsettled {
-                if let Ok(entity) = world.get_entity(entity) {
-                    settle(kinds, &mut server, entity);
-                }
-            }
+            columns.hand_over(&mut server, world);
+            settle_all(&mut server, world, &unsettled);
         });
     });
+    let now = world.resource::<Time<Real>>().elapsed();
+    Ok(world.resource_mut::<ReplServer>().tick(now)?)
+}
+
+/// Notes parents, and what the host owns. Returns the entities of which a setting has changed. Observers may
+/// change further ones meanwhile.
+fn note(world: &mut World) -> EntityHashSet {
+    let mut all = EntityHashSet::default();
+    loop {
+        let unsettled = world.resource_mut::<ReplServer>().take_unsettled();
+        if unsettled.is_empty() {
+            return all;
+        }
+        for entity in unsettled {
+            parents::note(world, entity);
+            host::mark(world, entity);
+            all.insert(entity);
+        }
+    }
+}
+
+fn settle_all(server: &mut ReplServer, world: &World, unsettled: &EntityHashSet) {
+    let kinds = world.resource::<SettingKinds>();
+    let entities = || unsettled.iter().filter_map(|&entity| world.get_entity(entity).ok());
+    // Where parent and child change places, both would be attached to each other in between.
+    entities().for_each(|entity| detach(server, entity));
+    entities().for_each(|entity| settle(kinds, server, entity));
+}
+
+impl Columns {
+    fn hand_over(&mut self, server: &mut ReplServer, world: &mut World) {
+        let new = server.take_new();
+        self.columns.iter_mut().for_each(|column| column.remove(server, world));
+        if let Some(positions) = &mut self.positions {
+            positions.hand_over(server, world, &new);
+        }
+        self.columns.iter_mut().for_each(|column| column.hand_over(server, world, &new));
+        self.audiences.iter_mut().for_each(|audiences| audiences.hand_over(server, world));
+    }
 }
 
 /// While the game is paused, `FixedUpdate` stands still, and clients must hear of the server all the same.
-fn is_overdue(time: Res<'_, Time<Real>>, server: Res<'_, ReplServer>) -> bool {
-    server.is_overdue(time.elapsed())
-}
-
-fn tick(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {
-    Ok(server.tick(time.elapsed())?)
+fn is_paused(
+    time: Res<'_, Time<Real>>,
+    game: Res<'_, Time<Virtual>>,
+    fixed: Res<'_, Time<Fixed>>,
+    server: Res<'_, ReplServer>,
+) -> bool {
+    game.is_paused() && server.has_rested(time.elapsed(), fixed.timestep())
 }

@@ -1,10 +1,13 @@
 //! Entities and their components come, change and go.
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_time::{Time, Virtual};
+use bevy_time::{Time, TimeUpdateStrategy, Virtual};
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation};
+
+use std::time::Duration;
 
 use crate::support::{all, clients};
 
@@ -179,4 +182,30 @@ fn values_that_arrive_twice_are_no_change() {
     simulation.server.world_mut().get_mut::<Player>(player).unwrap().health = 1;
     simulation.run(100);
     assert_eq!(simulation.clients[0].world().resource::<Changes>().0, before + 1);
+}
+
+#[test]
+fn what_changes_while_an_entity_is_disabled_is_not_lost() {
+    let mut simulation = simulation(1);
+    let player = simulation.server.world_mut().spawn((Replicate, Player { health: 1, ammo: 0 })).id();
+    simulation.run(10);
+    simulation.server.world_mut().entity_mut(player).insert((Disabled, Player { health: 2, ammo: 0 }));
+    simulation.run(10);
+    simulation.server.world_mut().entity_mut(player).remove::<Disabled>();
+    simulation.run(10);
+    assert_eq!(all::<Player>(&mut simulation.clients[0])[0].health, 2);
+}
+
+#[test]
+fn a_server_whose_process_stood_still_goes_on() {
+    let mut simulation = simulation(1);
+    simulation.server.world_mut().spawn((Replicate, Player::default()));
+    simulation.run(10);
+    // The clients play on meanwhile, so their packets wait.
+    (0..30 * 8).for_each(|_| simulation.clients[0].update());
+    simulation.server.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(8)));
+    simulation.run(1);
+    simulation.server.insert_resource(TimeUpdateStrategy::ManualDuration(Simulation::TICK));
+    simulation.run(300);
+    assert_eq!(all::<Player>(&mut simulation.clients[0]).len(), 1);
 }

@@ -102,3 +102,20 @@ fn what_a_client_has_made_itself_ends_with_its_parent() {
     simulation.run(10);
     assert!(simulation.clients[0].world().get_entity(mesh).is_err());
 }
+
+#[test]
+fn parent_and_child_can_change_places_in_one_tick() {
+    for empty in 0..10 {
+        let mut simulation = simulation(0.0);
+        let world = simulation.server.world_mut();
+        (0..empty).for_each(|_| _ = world.spawn_empty());
+        let one = world.spawn((Replicate, Tag(1))).id();
+        let two = world.spawn((Replicate, Tag(2), ChildOf(one))).id();
+        simulation.run(10);
+        let world = simulation.server.world_mut();
+        world.entity_mut(two).remove::<ChildOf>();
+        world.entity_mut(one).insert(ChildOf(two));
+        simulation.run(10);
+        assert_eq!(parents(&mut simulation), BTreeMap::from([(1, Some(2)), (2, None)]));
+    }
+}

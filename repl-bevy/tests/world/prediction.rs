@@ -6,8 +6,8 @@ use bevy_time::Time;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    Input, MakeInput, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt, Simulate, Simulated,
-    Simulation, SimulationStep, is_first_run,
+    Input, MakeInput, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt, Replicate, Simulate,
+    Simulated, Simulation, SimulationStep, is_first_run,
 };
 use std::time::Duration;
 
@@ -205,4 +205,77 @@ fn others_move_smoothly_in_every_frame_and_behind_the_server() {
     assert!(standing < steps.len() / 10, "{standing} of {}", steps.len());
     simulation.run(30);
     assert_eq!(position(&mut simulation.clients[1]), position(&mut simulation.server));
+}
+
+#[test]
+fn what_arrives_keeps_its_components_until_it_is_confirmed() {
+    #[derive(Resource, Default)]
+    struct Removed(usize);
+    for seed in [1, 2, 16] {
+        let mut simulation =
+            Simulation::new(seed, LinkConditions::lan().with_loss(0.2), 1, |app: &mut App| {
+                app.replicate::<Position>().predict::<Position>().input::<Steer>().init_resource::<Removed>();
+                app.add_observer(|_: On<Remove<Position>>, mut removed: ResMut<Removed>| removed.0 += 1);
+            });
+        simulation.run(90);
+        let owner = clients(&simulation)[0];
+        (0..70).for_each(|_| _ = simulation.server.world_mut().spawn((OwnedBy(owner), Position(7.0))));
+        simulation.run(90);
+        assert_eq!(all::<Position>(&mut simulation.clients[0]).len(), 70);
+        assert_eq!(simulation.clients[0].world().resource::<Removed>().0, 0, "seed {seed}");
+    }
+}
+
+/// Returns a client that only interpolates, and an entity of the server.
+fn interpolated(owned: bool) -> (Simulation, Entity) {
+    let mut simulation = Simulation::new(1, LinkConditions::lan(), 1, |app: &mut App| {
+        app.replicate::<Position>().interpolate::<Position>(4);
+    });
+    simulation.run(60);
+    let owner = clients(&simulation)[0];
+    let mut entity = simulation.server.world_mut().spawn((Replicate, Position(0.0)));
+    if owned {
+        entity.insert(OwnedBy(owner));
+    }
+    let entity = entity.id();
+    simulation.run(60);
+    (simulation, entity)
+}
+
+#[test]
+fn the_own_entity_follows_the_server_if_it_is_not_predicted() {
+    let (mut simulation, entity) = interpolated(true);
+    simulation.server.world_mut().get_mut::<Position>(entity).unwrap().0 = 9.0;
+    simulation.run(60);
+    assert_eq!(position(&mut simulation.clients[0]), 9.0);
+}
+
+#[test]
+fn a_component_that_comes_again_is_not_shown_where_it_was_before() {
+    let (mut simulation, entity) = interpolated(false);
+    simulation.server.world_mut().entity_mut(entity).remove::<Position>();
+    simulation.run(30);
+    simulation.server.world_mut().entity_mut(entity).insert(Position(100.0));
+    for _ in 0..20 {
+        simulation.run(1);
+        assert!(all::<Position>(&mut simulation.clients[0]).iter().all(|position| position.0 == 100.0));
+    }
+}
+
+#[test]
+fn what_only_the_prediction_has_inserted_goes_with_the_ownership() {
+    let mut simulation = simulation(lossy());
+    let walker = spawn(&mut simulation);
+    for app in simulation.clients.iter_mut().chain([&mut simulation.server]) {
+        let dash = |walkers: Query<(Entity, &Input<Steer>), With<Simulated>>, mut commands: Commands| {
+            for (entity, _) in walkers.iter().filter(|(_, input)| input.get() == Some(&Steer(1))) {
+                commands.entity(entity).insert(Dash(9));
+            }
+        };
+        app.add_systems(Simulate, dash);
+    }
+    steer(&mut simulation, 1);
+    simulation.server.world_mut().entity_mut(walker).remove::<OwnedBy>();
+    simulation.run(120);
+    assert_eq!(all::<Dash>(&mut simulation.clients[0]), []);
 }
