@@ -8,7 +8,7 @@ mod parents;
 pub(crate) mod remote;
 pub(crate) mod state;
 
-use bevy_app::{App, PostUpdate, PreUpdate};
+use bevy_app::{App, AppExit, Last, PostUpdate, PreUpdate};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
@@ -43,7 +43,8 @@ pub(crate) fn build(app: &mut App, client: ReplClient) {
     parents::follow(app);
     sets::order(app, PostUpdate);
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
-        .add_systems(PostUpdate, tick.in_set(ReplSystems::Send));
+        .add_systems(PostUpdate, tick.in_set(ReplSystems::Send))
+        .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
 /// Takes the components of a type over from the server.
@@ -77,4 +78,10 @@ fn receive(world: &mut World) -> Result {
 
 fn tick(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
     Ok(client.tick(time.elapsed())?)
+}
+
+/// Tells the server that the client ends with its app.
+fn leave(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
+    client.disconnect();
+    Ok(client.tick_now(time.elapsed())?)
 }

@@ -41,6 +41,10 @@ impl ReplClient {
             return Ok(());
         }
         self.next_tick = (self.next_tick + self.interval).max(now);
+        self.tick_now(now)
+    }
+
+    pub(super) fn tick_now(&mut self, now: Duration) -> io::Result<()> {
         self.client.tick(now);
         self.transport.transmit(&mut self.client, now)
     }

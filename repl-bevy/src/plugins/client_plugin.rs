@@ -61,7 +61,8 @@ impl ClientPlugin {
         Self { parts: Once::new(parts), interval: INTERVAL }
     }
 
-    /// Sets how often the client sends: 30 times a second if nothing is set, and at most once in a frame.
+    /// Sets how often the client sends: 30 times a second if nothing is set, and at most once in a frame. If
+    /// the client predicts, it must be the rate of the server.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.

@@ -1,6 +1,6 @@
 //! A server gives entities the inputs of their owners, simulates, and confirms the result to the owners.
 
-use bevy_app::{App, FixedPostUpdate, FixedUpdate};
+use bevy_app::{App, FixedPostUpdate, FixedUpdate, PostUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
 use repl::Relevancy;
@@ -14,6 +14,7 @@ use crate::server::clients::ConnectedClient;
 use crate::server::replicate::Replicate;
 use crate::server::settings::{OwnedBy, Owns};
 use crate::server::state::ReplServer;
+use crate::server::systems::is_paused;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, Simulate, Simulated, SimulationStep, simulate};
 
@@ -35,7 +36,8 @@ pub(super) fn build(app: &mut App) {
         .init_resource::<Kinds>()
         .init_resource::<SimulationStep>()
         .add_systems(FixedUpdate, step.in_set(ReplSystems::Simulate))
-        .add_systems(FixedPostUpdate, confirm.in_set(ReplSystems::Write));
+        .add_systems(FixedPostUpdate, confirm.in_set(ReplSystems::Write))
+        .add_systems(PostUpdate, confirm.run_if(is_paused).before(ReplSystems::Send));
     app.add_observer(
         |removed: On<Remove<Confirmations>>,
          objects: Query<&Confirmations>,

@@ -14,7 +14,7 @@ mod roots;
 mod setting_kinds;
 pub(crate) mod settings;
 pub(crate) mod state;
-mod systems;
+pub(crate) mod systems;
 
 use bevy_app::{App, FixedPostUpdate};
 use bevy_ecs::component::Mutable;

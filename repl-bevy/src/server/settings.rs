@@ -54,8 +54,13 @@ pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: Enti
         None if kinds.has_position(entity) => Relevancy::Located,
         None => parent.map_or(Relevancy::Always, |parent| Relevancy::attached_to(parent.parent.root())),
     };
-    let priority = entity.get::<NetPriority>().map(|priority| priority.0.max(1e-6).min(1e6));
-    server.object(root.root()).set_owner(owner).set_priority(priority).set_relevancy(relevancy);
+    let priority =
+        entity.get::<NetPriority>().map(|priority| priority.0).filter(|priority| !priority.is_nan());
+    server
+        .object(root.root())
+        .set_owner(owner)
+        .set_priority(priority.map(|priority| priority.clamp(1e-6, 1e6)))
+        .set_relevancy(relevancy);
 }
 
 /// Attaches the object of an entity to no other one, until it is settled.

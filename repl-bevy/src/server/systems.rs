@@ -1,6 +1,6 @@
 //! What happens in a frame and in a tick of a server.
 
-use bevy_app::{App, FixedPostUpdate, PostUpdate, PreUpdate};
+use bevy_app::{App, AppExit, FixedPostUpdate, Last, PostUpdate, PreUpdate};
 use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time, Virtual};
@@ -32,7 +32,8 @@ pub(super) struct Columns {
 pub(super) fn add_systems(app: &mut App) {
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
         .add_systems(FixedPostUpdate, send.in_set(ReplSystems::Send))
-        .add_systems(PostUpdate, send.run_if(is_paused));
+        .add_systems(PostUpdate, send.run_if(is_paused).in_set(ReplSystems::Send))
+        .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
 fn receive(world: &mut World) -> Result {
@@ -121,8 +122,15 @@ impl Columns {
     }
 }
 
+/// Tells all clients that the server ends with its app.
+fn leave(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {
+    let connections: Vec<_> = server.connections().collect();
+    connections.into_iter().for_each(|connection| server.connection(connection).disconnect());
+    Ok(server.tick(time.elapsed())?)
+}
+
 /// While the game is paused, `FixedUpdate` stands still, and clients must hear of the server all the same.
-fn is_paused(
+pub(crate) fn is_paused(
     time: Res<'_, Time<Real>>,
     game: Res<'_, Time<Virtual>>,
     fixed: Res<'_, Time<Fixed>>,

@@ -1,11 +1,14 @@
 //! Entities and their components come, change and go.
 
+use bevy_app::AppExit;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_time::{Time, TimeUpdateStrategy, Virtual};
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation};
+use repl_bevy::{
+    ClientLeft, LeftServer, NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation,
+};
 
 use std::time::Duration;
 
@@ -208,4 +211,24 @@ fn a_server_whose_process_stood_still_goes_on() {
     simulation.server.insert_resource(TimeUpdateStrategy::ManualDuration(Simulation::TICK));
     simulation.run(300);
     assert_eq!(all::<Player>(&mut simulation.clients[0]).len(), 1);
+}
+
+#[test]
+fn who_exits_is_gone_at_once() {
+    #[derive(Resource, Default)]
+    struct Left(Vec<DisconnectReason>);
+    let mut simulation = simulation(2);
+    simulation.run(10);
+    simulation.server.init_resource::<Left>();
+    let note = |left: On<ClientLeft>, mut all: ResMut<Left>| all.0.push(left.reason.clone());
+    simulation.server.add_observer(note);
+    simulation.clients[0].world_mut().write_message(AppExit::Success);
+    simulation.run(5);
+    assert_eq!(simulation.server.world().resource::<Left>().0, [DisconnectReason::Closed]);
+    simulation.clients[1].init_resource::<Left>();
+    simulation.clients[1]
+        .add_observer(|left: On<LeftServer>, mut all: ResMut<Left>| all.0.push(left.reason.clone()));
+    simulation.server.world_mut().write_message(AppExit::Success);
+    simulation.run(5);
+    assert_eq!(simulation.clients[1].world().resource::<Left>().0, [DisconnectReason::Closed]);
 }
