@@ -101,9 +101,9 @@ pub trait ReplAppExt {
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
-    /// Lets each client see only the entities within an area around its viewpoints, which the game sets, for
-    /// example in each tick, by
-    /// [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints). `position` says where an entity is. Entities without this component are seen by all.
+    /// Lets each client see only the entities within an area around its viewpoints. The game sets the
+    /// viewpoints by [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints), for example in each tick.
+    /// `position` says where an entity is. All clients see an entity that does not have this component.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).

@@ -5,8 +5,7 @@ use bevy_app::{App, FixedUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 
-use crate::client::messages::{FromServer, ToServer};
-use crate::not_sent::MessageNotSent;
+use crate::client::messages::{FromServer, ToServer, deliver, take};
 use crate::server::state::ReplServer;
 use crate::sets::ReplSystems;
 
@@ -22,9 +21,8 @@ fn receive<M: NetSerialize + Send + Sync>(
     mut server: ResMut<'_, ReplServer>,
     mut messages: MessageWriter<'_, FromServer<M>>,
 ) {
-    let Some(mut host) = server.host() else { return };
-    while let Some(message) = host.poll_message::<M>() {
-        messages.write(FromServer(message));
+    if let Some(mut host) = server.host() {
+        deliver(&mut host, &mut messages);
     }
 }
 
@@ -33,10 +31,5 @@ fn send<M: NetSerialize + Send + Sync>(
     mut messages: MessageReader<'_, '_, ToServer<M>>,
     mut commands: Commands<'_, '_>,
 ) {
-    for ToServer(message) in messages.read() {
-        let sent = server.host().map_or(Err(SendError::NotConnected), |mut host| host.send(message));
-        if let Err(error) = sent {
-            commands.trigger(MessageNotSent::new::<M>(error));
-        }
-    }
+    messages.read().for_each(|message| take(server.host().as_mut(), message, &mut commands));
 }

@@ -47,18 +47,25 @@
 //! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, and say with the methods of [`ReplAppExt`] what is
 //! replicated, in one function for both.
 //!
-//! | to do | by |
-//! |---|---|
-//! | replicate an entity | [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the server; clients have [`Remote`], and the owner [`Owned`] |
-//! | replicate components | [`replicate`](ReplAppExt::replicate), in another form [`replicate_as`](ReplAppExt::replicate_as), for some clients [`replicate_to`](ReplAppExt::replicate_to) |
-//! | refer to an entity | [`NetEntity`] in a component, message or input, and [`NetEntities`] |
-//! | say who sees what | [`relevancy`](ReplAppExt::relevancy) by distance, [`InGroup`]; children follow their parents, as `ChildOf` says |
-//! | move without waiting | [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict), [`Simulate`] |
-//! | show others smoothly | [`interpolate`](ReplAppExt::interpolate) |
-//! | play on the server | [`ServerPlugin::host`], with [`HostPlayer`] |
-//! | tell something | [`message`](ReplAppExt::message) with [`ToServer`], [`FromClient`], [`ToClients`], [`FromServer`]; [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`] |
-//! | know who is there | [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and [`LeftServer`] on clients |
-//! | anything else | [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the library |
+//! - **Replicate an entity**: insert [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the
+//!   server. On clients it has [`Remote`], and on the client of its owner also [`Owned`].
+//! - **Replicate components**: [`replicate`](ReplAppExt::replicate), in another form
+//!   [`replicate_as`](ReplAppExt::replicate_as), for some clients
+//!   [`replicate_to`](ReplAppExt::replicate_to).
+//! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
+//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy), or with [`InGroup`]. A
+//!   child that has no position is seen with its parent, as `ChildOf` says.
+//! - **Move without waiting**: [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict) and
+//!   [`Simulate`].
+//! - **Show others between two updates**: [`interpolate`](ReplAppExt::interpolate).
+//! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
+//!   and [`FromServer`].
+//! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
+//! - **Know who is there**: [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and
+//!   [`LeftServer`] on clients.
+//! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
+//! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
+//!   library.
 //!
 //! # Guarantees
 //!

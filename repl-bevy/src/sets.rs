@@ -12,8 +12,8 @@ pub enum ReplSystems {
     Receive,
     /// In `PreUpdate`, after [`Receive`](Self::Receive): messages and calls that have arrived can be read.
     Read,
-    /// The [simulation](crate::Simulate) runs: on a server in `FixedUpdate`, on a client in `PreUpdate`, after
-    /// [`Read`](Self::Read).
+    /// The [simulation](crate::Simulate) runs. On a server this is in `FixedUpdate`, and on a client in
+    /// `PreUpdate`, after [`Read`](Self::Read).
     Simulate,
     /// On a client in `PreUpdate`, after [`Simulate`](Self::Simulate): components that are
     /// [interpolated](crate::ReplAppExt::interpolate) get the values to show.

@@ -1,8 +1,9 @@
 //! A small game with Bevy, in which nothing but `game::share` is about networking.
 //!
-//! - `bevy_arena server 0.0.0.0:7000` and `bevy_arena client 127.0.0.1:7000` are processes; a client is a bot.
-//! - `bevy_arena --self-test --json` plays with three of them in one process over sockets: one joins late, and
-//!   the server is restarted.
+//! - `bevy_arena server 0.0.0.0:7000` is the process of a server.
+//! - `bevy_arena client 127.0.0.1:7000` is the process of a client, which is a bot.
+//! - `bevy_arena --self-test --json` plays with a server and three clients in one process, over sockets. One
+//!   client joins late, and the server is restarted.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 #![allow(elided_lifetimes_in_paths, clippy::type_complexity, reason = "systems are written so in Bevy")]
 

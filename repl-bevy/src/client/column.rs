@@ -78,8 +78,8 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             queue.push(move |world: &mut World| remove::<T>(world, entity, object));
             return;
         }
-        // If the component was removed and inserted again, its object is another one. If it has not been inserted
-        // yet, it has the newest values.
+        // A component that was removed and inserted again has another object. One that waits in the queue has
+        // the newest values already.
         if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
             return;
         }

@@ -33,9 +33,7 @@ fn receive<M: NetSerialize + Send + Sync>(
     mut client: ResMut<'_, ReplClient>,
     mut messages: MessageWriter<'_, FromServer<M>>,
 ) {
-    while let Some(message) = client.poll_message::<M>() {
-        messages.write(FromServer(message));
-    }
+    deliver(&mut **client, &mut messages);
 }
 
 fn send<M: NetSerialize + Send + Sync>(
@@ -43,9 +41,26 @@ fn send<M: NetSerialize + Send + Sync>(
     mut messages: MessageReader<'_, '_, ToServer<M>>,
     mut commands: Commands<'_, '_>,
 ) {
-    for ToServer(message) in messages.read() {
-        if let Err(error) = client.send(message) {
-            commands.trigger(MessageNotSent::new::<M>(error));
-        }
+    messages.read().for_each(|message| take(Some(&mut **client), message, &mut commands));
+}
+
+/// Writes the messages that have come for the player of this process.
+pub(crate) fn deliver<M: NetSerialize + Send + Sync>(
+    player: &mut impl LocalPlayer,
+    messages: &mut MessageWriter<'_, FromServer<M>>,
+) {
+    while let Some(message) = player.poll_message::<M>() {
+        messages.write(FromServer(message));
+    }
+}
+
+/// Sends a message of the player of this process, if it is connected.
+pub(crate) fn take<M: NetSerialize + Send + Sync>(
+    player: Option<&mut impl LocalPlayer>,
+    ToServer(message): &ToServer<M>,
+    commands: &mut Commands<'_, '_>,
+) {
+    if let Err(error) = player.map_or(Err(SendError::NotConnected), |player| player.send(message)) {
+        commands.trigger(MessageNotSent::new::<M>(error));
     }
 }

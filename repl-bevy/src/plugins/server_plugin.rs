@@ -64,10 +64,10 @@ impl ServerPlugin {
         self.every(interval(hz))
     }
 
-    /// Lets the player of this process play (a listen server). It is a [`ConnectedClient`](crate::ConnectedClient)
-    /// with [`HostPlayer`](crate::HostPlayer) and plays on the server's own entities: those that it owns have
-    /// [`Owned`](crate::Owned), its inputs and messages are those of a client, and nothing is predicted or
-    /// interpolated. It sends no packets to itself.
+    /// Lets the player of this process play (a listen server). It is a
+    /// [`ConnectedClient`](crate::ConnectedClient) with [`HostPlayer`](crate::HostPlayer), and plays on the
+    /// server's own entities. Those that it owns have [`Owned`](crate::Owned). It makes inputs and messages
+    /// as a client does. Nothing is predicted or interpolated for it, and it sends no packets to itself.
     #[must_use]
     pub const fn host(mut self) -> Self {
         self.is_host = true;

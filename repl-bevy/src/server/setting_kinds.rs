@@ -25,8 +25,8 @@ impl SettingKinds {
         self.position.is_some_and(|id| entity.contains_id(id))
     }
 
-    /// Returns whether the settings of a new entity must be applied. A new object has no owner. If entities have
-    /// positions, it is seen by those near it, and otherwise by all.
+    /// Returns whether the settings of a new entity must be applied. A new object has no owner. It is seen by
+    /// the clients near it if entities have positions, and by all clients otherwise.
     pub(super) fn are_set(&self, entity: EntityRef<'_>) -> bool {
         let is_nowhere = self.position.is_some() && !self.has_position(entity);
         is_nowhere || self.ids.iter().any(|&id| entity.contains_id(id))

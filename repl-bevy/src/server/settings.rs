@@ -36,9 +36,9 @@ pub struct Owns(Vec<Entity>);
 #[require(Replicate)]
 pub struct InGroup(pub Group);
 
-/// How important the entity is if not everything fits into the packets of a tick. The priority of others is
-/// 1; an entity of priority 2 is sent twice as often. Insert it again to change it. What is outside of 0.000001 to
-/// 1,000,000 counts as the nearest of these.
+/// How important the entity is if not everything fits into the packets of a tick. The priority of other
+/// entities is 1, and an entity of priority 2 is sent twice as often. A priority below 0.000001 or above
+/// 1,000,000 counts as this limit. Insert the component again to change it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(immutable)]
 #[require(Replicate)]

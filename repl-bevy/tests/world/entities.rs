@@ -12,15 +12,7 @@ use repl_bevy::{
 
 use std::time::Duration;
 
-use crate::support::{all, clients};
-
-#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
-struct Player {
-    #[replicated]
-    health: u16,
-    #[replicated(condition = OwnerOnly)]
-    ammo: u16,
-}
+use crate::support::{Player, all, clients};
 
 #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
 struct Burning {

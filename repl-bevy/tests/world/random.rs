@@ -11,19 +11,11 @@ use repl_bevy::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::clients;
+use crate::support::{Player, clients};
 
 /// Every entity has one of its own.
 #[derive(Component, Replicated, Default, Clone, Copy)]
 struct Tag(#[replicated] u32);
-
-#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
-struct Player {
-    #[replicated]
-    health: u16,
-    #[replicated(condition = OwnerOnly)]
-    ammo: u16,
-}
 
 #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
 struct Place(#[replicated] [i32; 2]);

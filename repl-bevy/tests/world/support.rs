@@ -2,7 +2,17 @@
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
+use repl::prelude::*;
 use repl_bevy::Simulation;
+
+/// A component with a field for its owner only.
+#[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+pub(crate) struct Player {
+    #[replicated]
+    pub(crate) health: u16,
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) ammo: u16,
+}
 
 /// Returns all components of a type in the world of an app.
 pub(crate) fn all<T: Component + Clone>(app: &mut App) -> Vec<T> {
