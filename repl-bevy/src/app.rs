@@ -84,7 +84,8 @@ pub trait ReplAppExt {
     fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self;
 
     /// Lets clients predict the components of a type that is [replicated](Self::replicate), of the entities
-    /// that they own. The [simulation](crate::Simulate) moves them.
+    /// that they own. The [simulation](crate::Simulate) moves them. The fields must not be quantised: a
+    /// client predicts them exactly, and takes each difference for a mistake.
     ///
     /// # Panics
     /// Panics if components of the type are not replicated as they are.

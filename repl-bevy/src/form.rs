@@ -5,7 +5,8 @@ use repl::prelude::*;
 use repl::tools::{Class, HandleSet, Objects};
 use std::marker::PhantomData;
 
-/// A form in which components of the type `T` are sent, for components that are not yours:
+/// A form in which components of the type `T` are sent, for components that are not yours. If the component
+/// is also predicted or interpolated, the other fields are not kept. An example:
 ///
 /// ```
 /// use repl::prelude::*;

@@ -24,7 +24,7 @@ use crate::transport::ClientTransport;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // The server is on this machine; `Trust::platform("play.example.com")` for one that is elsewhere.
 /// let trust = Trust::development("target/certificate")?;
-/// App::new().add_plugins(ClientPlugin::connect("127.0.0.1:7000", &trust)?.login("Ada"));
+/// App::new().add_plugins(ClientPlugin::connect("127.0.0.1:7000", &trust)?);
 /// # Ok(())
 /// # }
 /// ```
@@ -69,15 +69,6 @@ impl ClientPlugin {
     #[must_use]
     pub fn hz(self, hz: f64) -> Self {
         self.every(interval(hz))
-    }
-
-    /// Sets what the client tells a server that [asks](repl::Login::Ask): a name, or a token of a matchmaker.
-    #[must_use]
-    pub fn login(mut self, login: impl AsRef<[u8]>) -> Self {
-        if let Some(parts) = self.parts.get_mut() {
-            parts.config.login = login.as_ref().to_vec();
-        }
-        self
     }
 
     /// Sets limits of the client, and whether it reconnects.

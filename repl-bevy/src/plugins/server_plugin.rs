@@ -74,7 +74,8 @@ impl ServerPlugin {
         self
     }
 
-    /// Sets limits of the server, and how it lets clients in.
+    /// Sets limits of the server. Leave [`login`](ServerConfig::login) open, because the plug-in does not
+    /// tell the game of logins.
     #[must_use]
     pub fn config(mut self, config: ServerConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {
