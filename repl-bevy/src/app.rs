@@ -4,11 +4,13 @@ use bevy_app::App;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use repl::{Audience, Coordinates, MessageOptions, Rpcs};
+use repl::{Audience, Coordinates, MessageOptions, Offset, Rpcs};
+use std::time::Duration;
 
 use crate::calls::add_calls;
 use crate::client::state::ReplClient;
 use crate::form::{Converted, Form, Itself, WireForm};
+use crate::prediction::smoothing::Smoothing;
 use crate::server::state::ReplServer;
 use crate::{client, hosting, interpolation, prediction, server};
 
@@ -77,15 +79,19 @@ pub trait ReplAppExt {
 
     /// Registers a type of inputs: what a player does in a tick. [`NextInput`](crate::NextInput) is the input
     /// of a client, and [`Input`](crate::Input) what the entities that it owns have in the
-    /// [simulation](crate::Simulate). The rate of the server and that of its clients must be the same.
+    /// [simulation](crate::Simulate).
     ///
     /// # Panics
     /// Panics if the app is no server and no client yet.
     fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self;
 
     /// Lets clients predict the components of a type that is [replicated](Self::replicate), of the entities
-    /// that they own. The [simulation](crate::Simulate) moves them. The fields must not be quantised: a
-    /// client predicts them exactly, and takes each difference for a mistake.
+    /// that they own. The [simulation](crate::Simulate) moves them. A value that the server has confirmed may
+    /// differ from the predicted one by three quarters of a quantisation step.
+    ///
+    /// Only what is replicated of a component is predicted: other fields are the client's own. If the type
+    /// is [interpolated](Self::interpolate) too, entities are shown between the last two ticks, up to a tick
+    /// late, and otherwise as they are after the last one.
     ///
     /// # Panics
     /// Panics if components of the type are not replicated as they are.
@@ -101,6 +107,32 @@ pub trait ReplAppExt {
     fn predict_as<T, W: WireForm<T>>(&mut self) -> &mut Self
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
+
+    /// Lets clients show corrections of a component that is [predicted](Self::predict) without jumps: of
+    /// the way to the right value, one half is left after each half-life. A correction of more than `snap`, in
+    /// the units of the value, is shown at once. `part` is the value in a component that is shown so.
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl::prelude::*;
+    /// # use repl_bevy::ReplAppExt;
+    /// # use std::time::Duration;
+    /// # #[derive(Component, Replicated, Clone, PartialEq, Default)]
+    /// # struct Position { #[replicated] at: [f32; 3] }
+    /// # fn build(app: &mut bevy_app::App) {
+    /// app.replicate::<Position>().predict::<Position>();
+    /// app.smooth(Duration::from_millis(60), 3.0, |position: &mut Position| &mut position.at);
+    /// # }
+    /// ```
+    fn smooth<T, P>(
+        &mut self,
+        half_life: Duration,
+        snap: f64,
+        part: impl Fn(&mut T) -> &mut P + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        T: Component + Clone,
+        P: Offset<By: Send + Sync> + Send + Sync + 'static;
 
     /// Lets each client see only the entities within an area around its viewpoints. The game sets the
     /// viewpoints by [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints), for example in each tick.
@@ -214,6 +246,22 @@ impl ReplAppExt for App {
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default,
     {
         prediction::predict::<T, Converted<W>>(self);
+        self
+    }
+
+    fn smooth<T, P>(
+        &mut self,
+        half_life: Duration,
+        snap: f64,
+        part: impl Fn(&mut T) -> &mut P + Send + Sync + 'static,
+    ) -> &mut Self
+    where
+        T: Component + Clone,
+        P: Offset<By: Send + Sync> + Send + Sync + 'static,
+    {
+        if !is_server(self) {
+            self.insert_resource(Smoothing::<T>::new(half_life, snap, part));
+        }
         self
     }
 

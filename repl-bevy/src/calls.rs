@@ -9,7 +9,8 @@ use std::fmt;
 
 use crate::client::entities::Entities;
 use crate::client::state::ReplClient;
-use crate::part::Part;
+use crate::net_entities::NetEntities;
+use crate::net_entity::Root;
 use crate::server::state::ReplServer;
 use crate::sets::ReplSystems;
 
@@ -32,28 +33,47 @@ impl<T: Rpcs> fmt::Debug for Called<T> {
     }
 }
 
-/// Calls functions of components of the type `T`.
+/// Calls functions of components.
 #[derive(SystemParam)]
-pub struct Calls<'w, 's, T: Rpcs> {
-    server: Option<ResMut<'w, ReplServer>>,
+pub struct Calls<'w, 's> {
+    /// The names of entities, for the arguments of calls.
+    pub entities: NetEntities<'w, 's>,
     client: Option<ResMut<'w, ReplClient>>,
-    parts: Query<'w, 's, &'static Part<T>>,
 }
 
-impl<T: Rpcs> Calls<'_, '_, T> {
-    /// Returns the caller of the component of an entity: it has a method for each call. A call of what is not
-    /// replicated returns [`CallError::Gone`](repl::CallError).
+impl Calls<'_, '_> {
+    /// Returns the caller of a component of an entity, for example `calls.of::<Door>(door)`: it has a method
+    /// for each call. A call of what is not replicated returns [`CallError::Gone`](repl::CallError). Costs
+    /// O(components of the entity).
     ///
     /// # Panics
     /// Panics if [`calls`](crate::ReplAppExt::calls) was not called for the type.
-    pub fn of(&mut self, entity: Entity) -> T::Caller<'_> {
-        let object = self.parts.get(entity).map_or(ObjectRef::NULL, Part::object_of::<T>);
-        match (&mut self.server, &mut self.client) {
-            (Some(server), _) => server.call(object),
-            (None, Some(client)) => client.call(object),
+    pub fn of<T: Rpcs>(&mut self, entity: Entity) -> T::Caller<'_> {
+        let root = self.entities.known(entity).root();
+        match (self.entities.server(), &mut self.client) {
+            (Some(server), _) => {
+                let object = on_server::<T>(server, root);
+                server.call(object)
+            }
+            (None, Some(client)) => {
+                let object = on_client::<T>(client, root);
+                client.call(object)
+            }
             (None, None) => panic!("add a `ServerPlugin` or a `ClientPlugin` to the app first"),
         }
     }
+}
+
+/// Returns the object of a component of an entity.
+fn on_server<T: Replicated>(server: &Server, root: ObjectRef<Root>) -> ObjectRef<T> {
+    let mut parts = server.object_info(root).subobjects();
+    parts.find_map(|part| server.object_info(part).cast()).unwrap_or(ObjectRef::NULL)
+}
+
+/// Returns the object of a component of an entity.
+fn on_client<T: Replicated>(client: &Client, root: ObjectRef<Root>) -> ObjectRef<T> {
+    let mut parts = client.object_info(root).subobjects();
+    parts.find_map(|part| client.object_info(part).cast()).unwrap_or(ObjectRef::NULL)
 }
 
 /// Lets an app receive the calls of a class.

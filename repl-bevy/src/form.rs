@@ -1,12 +1,14 @@
 //! In which form a component is sent.
 
-use repl::CompareError;
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::tools::{Class, HandleSet, Objects};
+use repl::{CompareError, SpawnError};
 use std::marker::PhantomData;
 
-/// A form in which components of the type `T` are sent, for components that are not yours. If the component
-/// is also predicted or interpolated, the other fields are not kept. An example:
+/// A form in which components of the type `T` are sent, for components that are not yours. What is not sent of
+/// a component is the client's own. An example:
 ///
 /// ```
 /// use repl::prelude::*;
@@ -42,7 +44,11 @@ pub trait WireForm<T>: Replicated + WithoutFastArrays {
 pub(crate) trait Form<T>: Send + Sync + 'static {
     type Wire: Replicated;
 
-    fn spawn(server: &mut Server, parent: ObjectRef<()>, component: &mut T) -> Option<ObjectRef<Self::Wire>>;
+    fn try_spawn(
+        server: &mut Server,
+        parent: ObjectRef<()>,
+        component: &mut T,
+    ) -> Result<Option<ObjectRef<Self::Wire>>, SpawnError>;
 
     fn compare(
         server: &mut Server,
@@ -56,43 +62,55 @@ pub(crate) trait Form<T>: Send + Sync + 'static {
     /// Gives a component what an update has brought.
     fn follow(client: &Client, update: &Update, component: &mut T);
 
-    /// What [`copy`](Self::copy) needs.
-    type Memory: Default + Send + Sync;
+    /// Gives a component all that has arrived.
+    fn copy(properties: &Properties<Self::Wire>, from: &Self::Wire, component: &mut T);
 
     /// Gives a component all that is sent of another one.
-    fn copy(memory: &Self::Memory, from: &Self::Wire, component: &mut T);
+    fn assign(properties: &Properties<Self::Wire>, from: &T, component: &mut T);
+
+    /// Returns whether two components are the same as far as it is sent: a component with the values of the
+    /// other one would be sent nothing.
+    fn agrees(properties: &Properties<Self::Wire>, component: &T, other: &T) -> bool;
 
     /// Writes all that is sent of a component.
     fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// Gives a component what was written.
-    fn read(memory: &Self::Memory, reader: &mut BitReader<'_>, component: &mut T) -> Result<(), ReadError> {
-        let from = Self::Wire::read(reader, &mut ReferenceMap::new(&All))?;
-        Self::copy(memory, &from, component);
+    fn read(
+        properties: &Properties<Self::Wire>,
+        (reader, objects): (&mut BitReader<'_>, &dyn Objects),
+        component: &mut T,
+    ) -> Result<(), ReadError> {
+        let from = Self::Wire::read(reader, &mut ReferenceMap::new(objects))?;
+        Self::copy(properties, &from, component);
         Ok(())
     }
 }
 
-/// What was written names entities that the reader knows.
-struct All;
-
-impl Objects for All {
-    fn contains(&self, _: repl::Guid) -> bool {
-        true
-    }
-}
-
-/// Copies the properties of components.
-pub(crate) struct Copier<T> {
-    class: Class<T>,
+/// All properties of components in the form in which they are sent.
+pub(crate) struct Properties<W> {
+    class: Class<W>,
     all: HandleSet,
 }
 
-impl<T: Replicated> Default for Copier<T> {
+impl<W: Replicated> Default for Properties<W> {
     fn default() -> Self {
-        let class = Class::<T>::new();
+        let class = Class::<W>::new();
         let all = HandleSet::up_to(class.program().handles());
         Self { class, all }
+    }
+}
+
+impl<W: Replicated> Properties<W> {
+    fn copy(&self, from: &W, to: &mut W) {
+        self.class.copy(from, to, &self.all);
+    }
+
+    /// Returns whether a server with the values of `live` would send nothing to a client with those of
+    /// `other`: quantised values may differ by a part of a step.
+    fn agree(&self, live: &W, other: &W) -> bool {
+        !self.class.differs_in(live, other, &self.all)
+            || self.class.would_send_nothing(live, other, &self.all)
     }
 }
 
@@ -102,8 +120,12 @@ pub(crate) struct Itself;
 impl<T: Replicated> Form<T> for Itself {
     type Wire = T;
 
-    fn spawn(server: &mut Server, parent: ObjectRef<()>, component: &mut T) -> Option<ObjectRef<T>> {
-        server.external().spawn_subobject(parent, component)
+    fn try_spawn(
+        server: &mut Server,
+        parent: ObjectRef<()>,
+        component: &mut T,
+    ) -> Result<Option<ObjectRef<T>>, SpawnError> {
+        server.external().try_spawn_subobject(parent, component)
     }
 
     fn compare(server: &mut Server, object: ObjectRef<T>, component: &mut T) -> Result<(), CompareError> {
@@ -118,10 +140,16 @@ impl<T: Replicated> Form<T> for Itself {
         update.copy_to(client, component);
     }
 
-    type Memory = Copier<T>;
+    fn copy(properties: &Properties<T>, from: &T, component: &mut T) {
+        properties.copy(from, component);
+    }
 
-    fn copy(memory: &Copier<T>, from: &T, component: &mut T) {
-        memory.class.copy(from, component, &memory.all);
+    fn assign(properties: &Properties<T>, from: &T, component: &mut T) {
+        properties.copy(from, component);
+    }
+
+    fn agrees(properties: &Properties<T>, component: &T, other: &T) -> bool {
+        properties.agree(component, other)
     }
 
     fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
@@ -135,8 +163,12 @@ pub(crate) struct Converted<W>(PhantomData<fn() -> W>);
 impl<T, W: WireForm<T>> Form<T> for Converted<W> {
     type Wire = W;
 
-    fn spawn(server: &mut Server, parent: ObjectRef<()>, component: &mut T) -> Option<ObjectRef<W>> {
-        server.external().spawn_subobject(parent, &W::of(component))
+    fn try_spawn(
+        server: &mut Server,
+        parent: ObjectRef<()>,
+        component: &mut T,
+    ) -> Result<Option<ObjectRef<W>>, SpawnError> {
+        server.external().try_spawn_subobject(parent, &W::of(component))
     }
 
     fn compare(server: &mut Server, object: ObjectRef<W>, component: &mut T) -> Result<(), CompareError> {
@@ -153,13 +185,30 @@ impl<T, W: WireForm<T>> Form<T> for Converted<W> {
         }
     }
 
-    type Memory = ();
-
-    fn copy((): &(), from: &W, component: &mut T) {
+    fn copy(_: &Properties<W>, from: &W, component: &mut T) {
         from.apply_to(component);
+    }
+
+    fn assign(_: &Properties<W>, from: &T, component: &mut T) {
+        W::of(from).apply_to(component);
+    }
+
+    fn agrees(properties: &Properties<W>, component: &T, other: &T) -> bool {
+        properties.agree(&W::of(component), &W::of(other))
     }
 
     fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
         W::of(component).write(writer)
     }
+}
+
+/// Gives a component all that is sent of another one, if it has other values.
+pub(crate) fn assign_if_neq<T, F>(properties: &Properties<F::Wire>, from: &T, component: &mut Mut<'_, T>)
+where
+    T: Component<Mutability = Mutable> + Clone + PartialEq,
+    F: Form<T>,
+{
+    let mut value = (**component).clone();
+    F::assign(properties, from, &mut value);
+    component.set_if_neq(value);
 }

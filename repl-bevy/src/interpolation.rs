@@ -4,12 +4,13 @@ use bevy_app::{App, PreUpdate};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryData;
+use bevy_time::{Real, Time};
 use repl::prelude::*;
 
 use crate::arrived::Arrived;
 use crate::client::entities::Entities;
 use crate::client::state::ReplClient;
-use crate::form::Form;
+use crate::form::{Form, Properties, assign_if_neq};
 use crate::part::Part;
 use crate::sets::ReplSystems;
 use crate::simulate::Simulated;
@@ -24,7 +25,7 @@ struct Way<T: Send + Sync + 'static> {
 
 /// How two values are mixed.
 #[derive(Resource)]
-struct Mix<T>(Box<dyn MixValues<T>>);
+pub(crate) struct Mix<T>(Box<dyn MixValues<T>>);
 
 trait MixValues<T>: Send + Sync {
     fn mix(&self, before: &T, after: &T, fraction: f64) -> T;
@@ -33,6 +34,13 @@ trait MixValues<T>: Send + Sync {
 impl<T, M: Fn(&T, &T, f64) -> T + Send + Sync> MixValues<T> for M {
     fn mix(&self, before: &T, after: &T, fraction: f64) -> T {
         self(before, after, fraction)
+    }
+}
+
+impl<T: 'static> Mix<T> {
+    /// Returns a value between two, by a fraction from 0 to 1.
+    pub(crate) fn between(&self, before: &T, after: &T, fraction: f64) -> T {
+        self.0.mix(before, after, fraction)
     }
 }
 
@@ -65,18 +73,18 @@ pub(crate) fn add<T, F>(
 }
 
 fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
-    client: Res<'_, ReplClient>,
+    (client, time): (Res<'_, ReplClient>, Res<'_, Time<Real>>),
     mix: Res<'_, Mix<T>>,
-    memory: Local<'_, F::Memory>,
+    properties: Local<'_, Properties<F::Wire>>,
     mut rows: Query<'_, '_, Row<T>, Without<Simulated>>,
 ) {
-    let Some(shown_tick) = client.clock().shown_tick() else { return };
+    let Some(shown_tick) = client.clock().shown_tick_at(time.elapsed()) else { return };
     for RowItem { mut shown, mut arrived, mut way, part } in &mut rows {
         if let Some(tick) = arrived.bypass_change_detection().tick.take()
             && let Some(wire) = client.get(part.object_of::<F::Wire>())
         {
             let mut value = shown.clone();
-            F::copy(&memory, wire, &mut value);
+            F::copy(&properties, wire, &mut value);
             if std::mem::replace(&mut way.object, part.object) == part.object {
                 way.values.push(tick, value);
             } else {
@@ -84,9 +92,9 @@ fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
             }
         }
         if let Some(value) = way.values.at_with(shown_tick - way.values.delay(), |before, after, fraction| {
-            mix.0.mix(before, after, fraction)
+            mix.between(before, after, fraction)
         }) {
-            shown.set_if_neq(value);
+            assign_if_neq::<T, F>(&properties, &value, &mut shown);
         }
     }
 }

@@ -61,7 +61,7 @@
 //! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
 //!   and [`FromServer`].
 //! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
-//! - **Know who is there**: [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and
+//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and
 //!   [`LeftServer`] on clients.
 //! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
 //! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
@@ -83,6 +83,8 @@ mod app;
 mod arrived;
 mod calls;
 mod client;
+#[cfg(feature = "diagnostics")]
+mod diagnostics;
 mod form;
 mod hosting;
 mod interpolation;
@@ -90,6 +92,7 @@ mod net_entities;
 mod net_entity;
 mod net_parent;
 mod not_sent;
+mod outbox;
 mod owned;
 mod part;
 mod plugins;
@@ -106,6 +109,8 @@ pub use client::messages::{FromServer, ToServer};
 pub use client::remote::Remote;
 pub use client::state::ReplClient;
 pub use client::{JoinedServer, LeftServer};
+#[cfg(feature = "diagnostics")]
+pub use diagnostics::ReplDiagnosticsPlugin;
 pub use form::WireForm;
 pub use net_entities::NetEntities;
 pub use net_entity::NetEntity;
@@ -117,6 +122,7 @@ pub use prediction::next_input::NextInput;
 pub use prediction::on_client::PredictionCounts;
 pub use server::clients::{ClientLeft, ConnectedClient};
 pub use server::host::HostPlayer;
+pub use server::login::LoginAsked;
 pub use server::messages::{FromClient, Recipients, ToClients};
 pub use server::replicate::Replicate;
 pub use server::settings::{InGroup, NetPriority, OwnedBy, Owns};

@@ -22,11 +22,20 @@ impl NetEntities<'_, '_> {
     ///
     /// Returns [`NetEntity::EMPTY`] on a client for an entity of its own.
     pub fn of(&mut self, entity: Entity) -> NetEntity {
-        let name = self.names.get(entity).copied().unwrap_or_default();
+        let name = self.known(entity);
         match &mut self.server {
             Some(server) if name.is_empty() => server.promise(entity),
             _ => name,
         }
+    }
+
+    /// Returns what an entity that is replicated already is called.
+    pub(crate) fn known(&self, entity: Entity) -> NetEntity {
+        self.names.get(entity).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn server(&mut self) -> Option<&mut ReplServer> {
+        self.server.as_deref_mut()
     }
 
     /// Returns the entity with this name. `None` if it does not exist, or is not on this client.

@@ -6,15 +6,19 @@ use repl_bevy::{Called, Calls, FromServer, JoinedServer, MakeInput, NextInput, O
 
 use crate::game::{Chat, Player, Steer};
 
-/// What a bot has read and seen, and how often it has joined a server.
+/// What a bot has read and seen.
 #[derive(Resource, Default)]
-pub(crate) struct Notes {
-    pub(crate) heard: usize,
-    pub(crate) cheers: usize,
-    pub(crate) joined: usize,
+pub struct Notes {
+    /// How many messages it has read.
+    pub heard: usize,
+    /// How many calls it was told of.
+    pub cheers: usize,
+    /// How often it has joined a server.
+    pub joined: usize,
 }
 
-pub(crate) fn play(app: &mut App) {
+/// Lets a bot play.
+pub fn play(app: &mut App) {
     app.init_resource::<Notes>().add_systems(MakeInput, steer).add_systems(Update, hear);
     app.add_observer(|_: On<Called<Player>>, mut notes: ResMut<Notes>| notes.cheers += 1);
     app.add_observer(arrive).add_observer(|_: On<JoinedServer>, mut notes: ResMut<Notes>| notes.joined += 1);
@@ -26,8 +30,8 @@ fn steer(mut ticks: Local<u32>, mut next: ResMut<NextInput<Steer>>) {
     next.0 = Steer([[1, 0], [0, 1], [-1, 0], [0, -1]][(*ticks / 120 % 4) as usize]);
 }
 
-fn arrive(owned: On<Add<Owned>>, mut calls: Calls<Player>, mut chat: MessageWriter<ToServer<Chat>>) {
-    calls.of(owned.entity).wear_hat().ok();
+fn arrive(owned: On<Add<Owned>>, mut calls: Calls, mut chat: MessageWriter<ToServer<Chat>>) {
+    calls.of::<Player>(owned.entity).wear_hat().ok();
     chat.write(ToServer(Chat("hello".to_owned())));
 }
 

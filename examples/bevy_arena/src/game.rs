@@ -10,57 +10,68 @@ use repl_bevy::{
 };
 
 const METRES_PER_SECOND: f32 = 4.0;
-const FIELD: f32 = 60.0;
+/// The length of a side of the field, in metres.
+pub const FIELD: f32 = 60.0;
 
+/// Where a player goes.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Steer(#[replicated(range = -1..=1)] pub(crate) [i8; 2]);
+pub struct Steer(#[replicated(range = -1..=1)] pub [i8; 2]);
 
+/// Where something is, in metres.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Position(#[replicated] pub(crate) [f32; 2]);
+pub struct Position(#[replicated] pub [f32; 2]);
 
+/// Who plays.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Player {
+pub struct Player {
+    /// The number of the player, from 1 on.
     #[replicated]
-    pub(crate) number: u16,
+    pub number: u16,
+    /// How many coins the player has found.
     #[replicated]
-    pub(crate) score: u32,
+    pub score: u32,
 }
 
+/// What a player has found.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Bag {
+pub struct Bag {
+    /// The things, in the order in which they were found.
     #[replicated]
-    pub(crate) items: FastArray<Item>,
+    pub items: FastArray<Item>,
 }
 
+/// A thing in a bag.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Item {
+pub struct Item {
+    /// What it is.
     #[replicated]
-    pub(crate) kind: u8,
+    pub kind: u8,
 }
 
 /// The team of a player: only the server decides by it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Team(pub(crate) u32);
+pub struct Team(pub u32);
 
 /// What only the own team knows.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Plan(#[replicated] pub(crate) u16);
+pub struct Plan(#[replicated] pub u16);
 
 /// Whoever walks over a coin has it.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Coin;
+pub struct Coin;
 
 /// A hat is a child of its player.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Hat;
+pub struct Hat;
 
+/// What somebody says.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Chat(#[replicated(max_len = 200)] pub(crate) String);
+pub struct Chat(#[replicated(max_len = 200)] pub String);
 
 #[rpcs]
 impl Player {
     #[rpc(server, reliable, per_second = 10)]
-    pub(crate) fn wear_hat();
+    pub fn wear_hat();
 
     #[rpc(multicast, unreliable)]
     fn cheer(points: u32);
@@ -73,7 +84,7 @@ impl Interpolate for Position {
 }
 
 /// Says what is replicated.
-pub(crate) fn share(app: &mut App) {
+pub fn share(app: &mut App) {
     app.replicate::<Player>().replicate::<Bag>().replicate::<Coin>().replicate::<Hat>();
     app.replicate_to::<Plan, Team>(|team| Audience::Group(Group(team.0)));
     app.replicate::<Position>().predict::<Position>().interpolate::<Position>(4);
@@ -92,7 +103,7 @@ fn walk(mut walkers: Query<(&Input<Steer>, &mut Position), With<Simulated>>, tim
 }
 
 /// What the server alone decides.
-pub(crate) fn referee(app: &mut App) {
+pub fn referee(app: &mut App) {
     app.add_observer(welcome).add_observer(dress);
     app.add_systems(bevy_app::FixedUpdate, (collect, scatter, look, pass_on));
 }
@@ -129,7 +140,7 @@ fn dress(called: On<Called<Player>>, hats: Query<&ChildOf, With<Hat>>, mut comma
 fn collect(
     mut players: Query<(Entity, &Position, &mut Player, &mut Bag)>,
     coins: Query<(Entity, &Position), With<Coin>>,
-    mut calls: Calls<Player>,
+    mut calls: Calls,
     mut commands: Commands,
 ) {
     for (coin, at) in &coins {
@@ -137,7 +148,7 @@ fn collect(
         if let Some((winner, _, mut player, mut bag)) = players.iter_mut().find(|(_, here, ..)| near(here)) {
             player.score += 1;
             bag.items.push(Item { kind: (player.score % 5) as u8 });
-            calls.of(winner).cheer(player.score).ok();
+            calls.of::<Player>(winner).cheer(player.score).ok();
             commands.entity(coin).despawn();
         }
     }

@@ -1,19 +1,22 @@
 //! Plays with a server and clients in one process over sockets, and checks what they have.
 
 use bevy_app::App;
+use bevy_arena::bot::Notes;
+use bevy_arena::drawing::draw;
+use bevy_arena::game::{Bag, Hat, Plan, Player};
 use bevy_ecs::prelude::*;
 use repl_bevy::{PredictionCounts, Remote};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use crate::bot::Notes;
-use crate::game::{Bag, Hat, Plan, Player};
-use crate::{Fallible, client, server};
+use crate::{Args, Fallible, client, server};
 
 struct Match {
     address: SocketAddr,
+    /// How many players are in the process of the server.
+    hosts: usize,
     server: Option<App>,
     clients: Vec<App>,
 }
@@ -21,20 +24,24 @@ struct Match {
 /// What is known of a player: score, items, and whether there is a hat.
 type View = BTreeMap<u16, (u32, usize, bool)>;
 
-pub(crate) fn run(json: bool) -> Fallible<()> {
+pub(crate) fn run(args: &Args) -> Fallible<()> {
     let address = UdpSocket::bind("127.0.0.1:0")?.local_addr()?;
-    let server = Some(server(address)?);
-    let mut game = Match { address, server, clients: vec![client(address)?, client(address)?] };
-    let started = game.plays_until(20, |game| game.are_all_here(2));
+    let server = Some(server(address, args.host)?);
+    let clients = vec![client(address)?, client(address)?];
+    let mut game = Match { address, hosts: usize::from(args.host), server, clients };
+    let started = game.plays_until(20, Match::are_all_here);
     game.plays_until(3, |_| false);
     game.clients.push(client(address)?);
-    let late_joiner = game.plays_until(20, |game| game.are_all_here(3));
+    let late_joiner = game.plays_until(20, Match::are_all_here);
     let plans = game.clients.iter_mut().map(plans).max().unwrap_or(0);
     let rollbacks: u64 = game.clients.iter().map(rollbacks).sum();
-    let server_restarted = game.restart()? && game.plays_until(30, |game| game.are_all_here(3));
+    let server_restarted = game.restart()? && game.plays_until(30, Match::are_all_here);
     let told = game.plays_until(20, Match::are_told);
     let converged = started && told && plans <= 2 && game.plays_until(10, Match::are_equal);
-    if json {
+    if let (Some(file), Some(client)) = (&args.svg, game.clients.first_mut()) {
+        fs::write(file, draw(client))?;
+    }
+    if args.json {
         println!(
             r#"{{"converged":{converged},"late_joiner":{late_joiner},"server_restarted":{server_restarted},"rollbacks":{rollbacks},"told":{told},"most_plans":{plans}}}"#
         );
@@ -63,16 +70,18 @@ impl Match {
     }
 
     /// Returns whether each client sees itself and, as all are near each other, all others with their hats.
-    fn are_all_here(&mut self, players: usize) -> bool {
+    fn are_all_here(&mut self) -> bool {
+        let players = self.hosts + self.clients.len();
         self.clients.iter_mut().all(|client| {
             let view = view::<With<Remote>>(client);
             view.len() == players && view.values().all(|(_, _, has_hat)| *has_hat)
         })
     }
 
-    /// Returns whether each client has read a message and seen a call.
+    /// Returns whether each player has read a message and seen a call.
     fn are_told(&mut self) -> bool {
-        self.clients.iter().all(|client| notes(client).heard > 0 && notes(client).cheers > 0)
+        let hosts = self.server.iter().take(self.hosts);
+        self.clients.iter().chain(hosts).all(|app| notes(app).heard > 0 && notes(app).cheers > 0)
     }
 
     fn are_equal(&mut self) -> bool {
@@ -84,7 +93,7 @@ impl Match {
     /// The process of the server ends without a word, and another one begins.
     fn restart(&mut self) -> Fallible<bool> {
         self.server = None;
-        self.server = Some(server(self.address)?);
+        self.server = Some(server(self.address, self.hosts > 0)?);
         Ok(self.plays_until(30, |game| game.clients.iter().all(|client| notes(client).joined == 2)))
     }
 }
@@ -100,6 +109,7 @@ fn view<F: bevy_ecs::query::QueryFilter>(app: &mut App) -> View {
         .collect()
 }
 
+/// Returns what the bot of a player has noted.
 fn notes(app: &App) -> &Notes {
     app.world().resource()
 }

@@ -30,6 +30,9 @@ pub(super) fn insert_later(queue: &mut CommandQueue, entity: Entity, components:
 }
 
 fn insert(world: &mut World, entity: Entity, components: Vec<NewComponent>) {
+    if world.get_entity(entity).is_err() {
+        return;
+    }
     let mut scratch = BundleScratch::default();
     let mut arrival = Arrival { writer: scratch.writer(), components: world.components_registrator() };
     components.into_iter().for_each(|add| add(&mut arrival));

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use super::arrival::{self, NewComponent};
 use crate::arrived::Arrived;
-use crate::form::Form;
+use crate::form::{Form, Properties};
 use crate::part::Part;
 use crate::simulate::Simulated;
 
@@ -34,7 +34,7 @@ pub(super) trait Column: Send + Sync {
 pub(super) struct TypedColumn<T, F: Form<T>> {
     is_interpolated: bool,
     is_predicted: bool,
-    memory: F::Memory,
+    properties: Properties<F::Wire>,
     component: PhantomData<fn() -> T>,
 }
 
@@ -43,7 +43,7 @@ impl<T, F: Form<T>> Default for TypedColumn<T, F> {
         Self {
             is_interpolated: false,
             is_predicted: false,
-            memory: F::Memory::default(),
+            properties: Properties::default(),
             component: PhantomData,
         }
     }
@@ -115,11 +115,11 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
         };
         let Some(wire) = client.get(object) else { return };
         if let Some(mut component) = entity.get_mut::<T>() {
-            F::copy(&self.memory, wire, &mut component);
+            F::copy(&self.properties, wire, &mut component);
             return;
         }
         let (mut component, entity) = (T::default(), entity.id());
-        F::copy(&self.memory, wire, &mut component);
+        F::copy(&self.properties, wire, &mut component);
         queue.push(move |world: &mut World| {
             if let Ok(mut entity) = world.get_entity_mut(entity) {
                 entity.insert(component);

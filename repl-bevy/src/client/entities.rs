@@ -3,10 +3,11 @@
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
 use repl::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::arrival::{self, NewComponent};
 use super::column::Column;
+use super::parents;
 use super::remote::Remote;
 use crate::net_entity::{NetEntity, Root};
 use crate::owned::Owned;
@@ -31,6 +32,13 @@ struct Arriving {
     /// The updates of roots and components, each with the number of its root.
     updates: Vec<(usize, Update)>,
     tick: u64,
+}
+
+/// An update, as it was when it was polled.
+struct News {
+    root: ObjectRef<()>,
+    class: Option<&'static str>,
+    update: Update,
 }
 
 /// Where updates are applied.
@@ -68,44 +76,55 @@ impl Entities {
     /// Brings all updates of the client into the world. What is spawned, inserted or removed is so when the
     /// queue is applied.
     pub(super) fn follow(&mut self, client: &mut Client, world: &mut World, queue: &mut CommandQueue) {
-        while let Some(update) = client.poll_update() {
-            let root = client.object_info(update.object).parent().unwrap_or(update.object);
-            let mut scene = Scene { client, world, queue };
+        let news = without_ends_in_between(polled(client));
+        let mut scene = Scene { client, world, queue };
+        for News { root, class, update } in news {
             if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
                 self.arrive(&mut scene);
             }
             self.arriving.tick = update.tick;
             if let Some(update) = self.arriving.add(root, update) {
-                self.apply(&mut scene, root, &update);
+                self.apply(&mut scene, root, class, &update);
             }
         }
-        self.arrive(&mut Scene { client, world, queue });
+        self.arrive(&mut scene);
     }
 
     /// Spawns the entities that arrive, each with all that it has.
     fn arrive(&mut self, scene: &mut Scene<'_>) {
         let Self { by_root, columns, arriving } = self;
+        let mut roots: Vec<_> = arriving.roots.drain().map(|(root, number)| (number, root)).collect();
+        roots.sort_unstable();
+        // A child needs the entity of its parent, which may arrive at the same time.
+        by_root.extend(roots.into_iter().map(|(_, root)| (root, scene.world.spawn_empty().id())));
         arriving.updates.sort_by_key(|(number, _)| *number);
         for family in arriving.updates.chunk_by(|(one, _), (next, _)| one == next) {
             let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
-            let entity = scene.world.spawn_empty().id();
-            by_root.insert(root.erase(), entity);
+            let Some(&entity) = by_root.get(&root.erase()) else { continue };
             let mut components = vec![marks(root, scene.client)];
-            let parts = family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned);
-            components.extend(parts.filter_map(|(_, update)| {
-                Some(column_of(columns, scene.client, update)?.arrive(scene.client, update))
-            }));
+            for (_, update) in family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned) {
+                let class = scene.client.object_info(update.object).class_name();
+                if let Some(column) = class.and_then(|class| columns.get(class)) {
+                    components.push(column.arrive(scene.client, update));
+                    components.extend(parents::of_arrival(scene.client, update, by_root));
+                }
+            }
             arrival::insert_later(scene.queue, entity, components);
         }
-        arriving.roots.clear();
         arriving.updates.clear();
     }
 
-    fn apply(&mut self, scene: &mut Scene<'_>, root: ObjectRef<()>, update: &Update) {
+    fn apply(
+        &mut self,
+        scene: &mut Scene<'_>,
+        root: ObjectRef<()>,
+        class: Option<&'static str>,
+        update: &Update,
+    ) {
         let Some(&entity) = self.by_root.get(&root) else { return };
         if update.object == root {
             self.apply_to_root(scene, entity, update);
-        } else if let Some(column) = column_of(&self.columns, scene.client, update)
+        } else if let Some(column) = class.and_then(|class| self.columns.get(class))
             && let Ok(mut entity) = scene.world.get_entity_mut(entity)
         {
             column.follow(scene.client, update, entity.as_mutable(), scene.queue);
@@ -192,7 +211,32 @@ fn is_arrival(update: &Update) -> bool {
     matches!(update.what, UpdateKind::Spawned | UpdateKind::Owner)
 }
 
-/// Returns the column for an update.
-fn column_of<'a>(columns: &'a Columns, client: &Client, update: &Update) -> Option<&'a dyn Column> {
-    columns.get(client.object_info(update.object).class_name()?).map(Box::as_ref)
+/// Returns all updates that wait. What has departed has a parent and a class only until the next poll.
+fn polled(client: &mut Client) -> Vec<News> {
+    let mut news = Vec::new();
+    while let Some(update) = client.poll_update() {
+        let info = client.object_info(update.object);
+        let root = info.parent().unwrap_or(update.object);
+        news.push(News { root, class: info.class_name(), update });
+    }
+    news
+}
+
+/// Returns all updates but the ends of components of entities that end later: they are there until their
+/// entity is despawned.
+fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
+    let mut ending = HashSet::new();
+    let is_kept = |News { root, update, .. }: &News| {
+        if !matches!(update.what, UpdateKind::Despawned(_)) {
+            return true;
+        }
+        let is_root = update.object == *root;
+        if is_root {
+            ending.insert(*root);
+        }
+        is_root || !ending.contains(root)
+    };
+    let mut kept: Vec<News> = news.into_iter().rev().filter(is_kept).collect();
+    kept.reverse();
+    kept
 }

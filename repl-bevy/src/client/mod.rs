@@ -10,6 +10,7 @@ pub(crate) mod state;
 
 use bevy_app::{App, AppExit, Last, PostUpdate, PreUpdate};
 use bevy_ecs::component::Mutable;
+use bevy_ecs::error::{ResultSeverityExt, Severity};
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
 use bevy_time::{Real, Time};
@@ -57,7 +58,7 @@ pub(crate) fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>
 
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
-    world.resource_mut::<ReplClient>().receive(now)?;
+    world.resource_mut::<ReplClient>().receive(now).with_severity(Severity::Error)?;
     let mut queue = CommandQueue::default();
     world.resource_scope(|world, mut client: Mut<'_, ReplClient>| {
         world.resource_scope(|world, mut entities: Mut<'_, Entities>| {
@@ -77,11 +78,11 @@ fn receive(world: &mut World) -> Result {
 }
 
 fn tick(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
-    Ok(client.tick(time.elapsed())?)
+    Ok(client.tick(time.elapsed()).with_severity(Severity::Error)?)
 }
 
 /// Tells the server that the client ends with its app.
 fn leave(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
     client.disconnect();
-    Ok(client.tick_now(time.elapsed())?)
+    Ok(client.tick_now(time.elapsed()).with_severity(Severity::Error)?)
 }

@@ -26,11 +26,6 @@ impl ReplClient {
         Self { client, transport, interval, next_tick: Duration::ZERO }
     }
 
-    /// Returns how long it is from tick to tick.
-    pub(crate) const fn interval(&self) -> Duration {
-        self.interval
-    }
-
     pub(super) fn receive(&mut self, now: Duration) -> io::Result<()> {
         self.transport.receive(&mut self.client, now)
     }

@@ -61,8 +61,7 @@ impl ClientPlugin {
         Self { parts: Once::new(parts), interval: INTERVAL }
     }
 
-    /// Sets how often the client sends: 30 times a second if nothing is set, and at most once in a frame. If
-    /// the client predicts, it must be the rate of the server.
+    /// Sets how often the client sends: 30 times a second if nothing is set, and at most once in a frame.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.
@@ -71,7 +70,8 @@ impl ClientPlugin {
         self.every(interval(hz))
     }
 
-    /// Sets limits of the client, and whether it reconnects.
+    /// Sets limits of the client, whether it reconnects, and what it [shows the
+    /// server](ClientConfig::login) to be let in.
     #[must_use]
     pub fn config(mut self, config: ClientConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {

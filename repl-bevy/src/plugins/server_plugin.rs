@@ -74,8 +74,8 @@ impl ServerPlugin {
         self
     }
 
-    /// Sets limits of the server. Leave [`login`](ServerConfig::login) open, because the plug-in does not
-    /// tell the game of logins.
+    /// Sets limits of the server. If [`login`](ServerConfig::login) is [`Ask`](repl::Login::Ask),
+    /// [`LoginAsked`](crate::LoginAsked) tells of each login.
     #[must_use]
     pub fn config(mut self, config: ServerConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {

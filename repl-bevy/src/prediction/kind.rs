@@ -2,16 +2,21 @@
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
+use repl::Layout;
 use repl::prelude::*;
+use repl::tools::Objects;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::form::Form;
+use crate::form::{Form, Properties, assign_if_neq};
 use crate::simulate::Simulated;
 
 /// What prediction does with the components of a type.
 pub(super) trait Kind: Send + Sync {
+    /// Returns the layout in which the components are sent.
+    fn layout(&self) -> &'static Layout;
+
     /// Returns whether an entity has such a component.
     fn is_on(&self, entity: EntityRef<'_>) -> bool;
 
@@ -22,6 +27,31 @@ pub(super) trait Kind: Send + Sync {
     fn rows(&self) -> Box<dyn Rows>;
 }
 
+/// All kinds, in the order of their names, which is the same on both sides.
+#[derive(Default)]
+pub(super) struct Kinds(Vec<Arc<dyn Kind>>);
+
+impl Kinds {
+    pub(super) fn add(&mut self, kind: impl Kind + 'static) {
+        let at = self.0.partition_point(|other| other.layout().name() < kind.layout().name());
+        self.0.insert(at, Arc::new(kind));
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &dyn Kind> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// Returns a number that is the same on both sides if the kinds are.
+    pub(super) fn checksum(&self) -> u64 {
+        let checksums = self.iter().map(|kind| kind.layout().checksum());
+        checksums.fold(self.0.len() as u64, |sum, next| sum.wrapping_mul(0x0100_0000_01b3) ^ next)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// The components of a type in one tick.
 pub(super) trait Rows: Any + Send + Sync {
     /// Takes them from the world.
@@ -30,31 +60,41 @@ pub(super) trait Rows: Any + Send + Sync {
     /// Puts them into the world. An entity that is `known`, and has none here, loses its own.
     fn load(&self, world: &mut World, known: &[Entity]);
 
-    /// Takes the component of an entity as the server has sent it.
-    fn confirm(&mut self, entity: Entity, reader: &mut BitReader<'_>) -> Result<(), ReadError>;
+    /// Takes the component of an entity as the server has sent it. References to what is not among the
+    /// objects are empty.
+    fn confirm(
+        &mut self,
+        entity: Entity,
+        reader: &mut BitReader<'_>,
+        objects: &dyn Objects,
+    ) -> Result<(), ReadError>;
 
     /// Drops the components of all entities but these, which are in their order.
     fn retain(&mut self, entities: &[Entity]);
 
-    /// Returns whether these are the same as others.
-    fn agrees(&self, others: &dyn Rows) -> bool;
+    /// Returns whether these are the same as those that the server has confirmed, as far as it is sent.
+    fn agrees(&self, confirmed: &dyn Rows) -> bool;
 
     /// Returns a copy.
     fn copy(&self) -> Box<dyn Rows>;
 }
 
 pub(super) struct TypedKind<T, F: Form<T>> {
-    memory: Arc<F::Memory>,
+    properties: Arc<Properties<F::Wire>>,
     component: PhantomData<fn() -> T>,
 }
 
 impl<T, F: Form<T>> TypedKind<T, F> {
     pub(super) fn new() -> Self {
-        Self { memory: Arc::default(), component: PhantomData }
+        Self { properties: Arc::default(), component: PhantomData }
     }
 }
 
 impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T>> Kind for TypedKind<T, F> {
+    fn layout(&self) -> &'static Layout {
+        F::Wire::LAYOUT
+    }
+
     fn is_on(&self, entity: EntityRef<'_>) -> bool {
         entity.contains::<T>()
     }
@@ -66,14 +106,15 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
     }
 
     fn rows(&self) -> Box<dyn Rows> {
-        Box::new(TypedRows::<T, F> { rows: Vec::new(), memory: self.memory.clone() })
+        Box::new(TypedRows::<T, F> { rows: Vec::new(), properties: self.properties.clone() })
     }
 }
 
-struct TypedRows<T, F: Form<T>> {
+/// The components of the type `T` in one tick.
+pub(super) struct TypedRows<T, F: Form<T>> {
     /// In the order of the entities.
     rows: Vec<(Entity, T)>,
-    memory: Arc<F::Memory>,
+    pub(super) properties: Arc<Properties<F::Wire>>,
 }
 
 impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T>> Rows for TypedRows<T, F> {
@@ -97,23 +138,28 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
                 continue;
             }
             match entity.get_mut::<T>() {
-                Some(mut before) => _ = before.set_if_neq(component.clone()),
+                Some(mut before) => assign_if_neq::<T, F>(&self.properties, component, &mut before),
                 None => _ = entity.insert(component.clone()),
             }
         }
     }
 
-    fn confirm(&mut self, entity: Entity, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    fn confirm(
+        &mut self,
+        entity: Entity,
+        reader: &mut BitReader<'_>,
+        objects: &dyn Objects,
+    ) -> Result<(), ReadError> {
         let at = self.find(entity);
         if !reader.read_flag()? {
             at.into_iter().for_each(|at| drop(self.rows.remove(at)));
             return Ok(());
         }
         match at {
-            Ok(at) => F::read(&self.memory, reader, &mut self.rows[at].1),
+            Ok(at) => F::read(&self.properties, (reader, objects), &mut self.rows[at].1),
             Err(at) => {
                 let mut component = T::default();
-                F::read(&self.memory, reader, &mut component)?;
+                F::read(&self.properties, (reader, objects), &mut component)?;
                 self.rows.insert(at, (entity, component));
                 Ok(())
             }
@@ -124,16 +170,29 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
         self.rows.retain(|(entity, _)| entities.binary_search(entity).is_ok());
     }
 
-    fn agrees(&self, others: &dyn Rows) -> bool {
-        (others as &dyn Any).downcast_ref::<Self>().is_some_and(|others| self.rows == others.rows)
+    fn agrees(&self, confirmed: &dyn Rows) -> bool {
+        let Some(confirmed) = (confirmed as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.rows.len() == confirmed.rows.len()
+            && self.rows.iter().zip(&confirmed.rows).all(|((mine, component), (entity, other))| {
+                mine == entity && (component == other || F::agrees(&self.properties, component, other))
+            })
     }
 
     fn copy(&self) -> Box<dyn Rows> {
-        Box::new(Self { rows: self.rows.clone(), memory: self.memory.clone() })
+        Box::new(Self { rows: self.rows.clone(), properties: self.properties.clone() })
     }
 }
 
 impl<T, F: Form<T>> TypedRows<T, F> {
+    /// Returns the component of an entity.
+    pub(super) fn get(&self, entity: Entity) -> Option<&T> {
+        self.rows.get(self.find(entity).ok()?).map(|(_, component)| component)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Entity, T)> {
+        self.rows.iter()
+    }
+
     /// Returns where the component of an entity is, or would be.
     fn find(&self, entity: Entity) -> Result<usize, usize> {
         self.rows.binary_search_by_key(&entity, |(entity, _)| *entity)

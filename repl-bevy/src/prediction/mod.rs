@@ -5,6 +5,8 @@ pub(crate) mod next_input;
 pub(crate) mod on_client;
 mod on_host;
 mod on_server;
+mod shown;
+pub(crate) mod smoothing;
 mod snapshot;
 mod states;
 
@@ -12,19 +14,19 @@ use bevy_app::App;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use std::sync::Arc;
 
 use crate::client::entities::Entities;
 use crate::form::Form;
 use crate::server::state::ReplServer;
 use kind::TypedKind;
 use on_client::Predictions;
-use on_server::Kinds;
+use on_server::ServerKinds;
 
 /// Lets both sides simulate.
 pub(crate) fn build(app: &mut App) {
     if is_server(app) {
         on_server::build(app);
+        on_host::build(app);
     } else {
         on_client::build(app);
     }
@@ -45,12 +47,13 @@ where
     T: Component<Mutability = Mutable> + Clone + PartialEq + Default,
     F: Form<T>,
 {
-    let kind = Arc::new(TypedKind::<T, F>::new());
+    let kind = TypedKind::<T, F>::new();
     if is_server(app) {
-        app.world_mut().resource_mut::<Kinds>().0.push(kind);
+        app.world_mut().resource_mut::<ServerKinds>().0.add(kind);
     } else {
         app.world_mut().resource_mut::<Entities>().predict(F::Wire::LAYOUT.name());
-        app.world_mut().resource_mut::<Predictions>().kinds.push(kind);
+        app.world_mut().resource_mut::<Predictions>().kinds.add(kind);
+        shown::add::<T, F>(app);
     }
 }
 

@@ -4,16 +4,17 @@ use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
-use repl::{PredictionStats, PredictionStep};
+use repl::tools::Objects;
+use repl::{Guid, PredictionStats, PredictionStep};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::kind::Kind;
+use super::kind::Kinds;
 use super::next_input::NextInput;
 use super::snapshot::Snapshot;
-use super::states::{Prediction, States};
+use super::states::Prediction;
 use crate::client::LeftServer;
 use crate::client::entities::Entities;
 use crate::client::state::ReplClient;
@@ -29,13 +30,42 @@ pub struct PredictionCounts(pub PredictionStats);
 #[derive(Resource, Default)]
 pub(super) struct Predictions {
     predicted: Predicted<Snapshot>,
-    pub(super) kinds: Vec<Arc<dyn Kind>>,
+    pub(super) kinds: Kinds,
     inputs: Vec<Arc<dyn InputKind>>,
+    /// Where the input clock is in this frame.
+    position: f64,
+    /// What was corrected in this frame: the newest state before and after it.
+    correction: Option<(Snapshot, Snapshot)>,
+    /// Whether the server confirms what this client cannot read.
+    is_unreadable: bool,
+}
+
+impl Predictions {
+    /// Returns the states before and after the newest tick, and how much of the tick has passed, from 0 to 1.
+    /// While the prediction is stopped, there is no state before.
+    pub(super) fn moment(&self) -> Option<(Option<&Snapshot>, &Snapshot, f64)> {
+        let (newest, tick) = (self.predicted.state()?, self.predicted.tick()?);
+        let before = tick.checked_sub(1).filter(|_| !self.predicted.is_stopped());
+        let fraction = (self.position - tick as f64).clamp(0.0, 1.0);
+        Some((before.and_then(|tick| self.predicted.at(tick)), newest, fraction))
+    }
+
+    /// Returns what was corrected in this frame: the newest state before and after it.
+    pub(super) fn correction(&self) -> Option<(&Snapshot, &Snapshot)> {
+        self.correction.as_ref().map(|(wrong, right)| (wrong, right))
+    }
+
+    /// Begins anew, with the next session.
+    fn reset(&mut self) {
+        self.predicted.reset();
+        self.is_unreadable = false;
+    }
 }
 
 /// What a client does with inputs of a type.
 trait InputKind: Send + Sync {
     fn due(&self, world: &mut World, now: Duration) -> Range<u64>;
+    fn position(&self, world: &mut World) -> Option<f64>;
     fn make(&self, world: &mut World, tick: u64);
     fn give(&self, world: &mut World, tick: u64);
 }
@@ -45,6 +75,10 @@ struct TypedInput<T>(PhantomData<fn() -> T>);
 impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
     fn due(&self, world: &mut World, now: Duration) -> Range<u64> {
         world.resource_mut::<ReplClient>().inputs::<T>().due(now)
+    }
+
+    fn position(&self, world: &mut World) -> Option<f64> {
+        world.resource_mut::<ReplClient>().inputs::<T>().position()
     }
 
     fn make(&self, world: &mut World, tick: u64) {
@@ -69,7 +103,7 @@ pub(super) fn build(app: &mut App) {
         .init_resource::<PredictionCounts>()
         .init_resource::<SimulationStep>()
         .add_systems(PreUpdate, predict.in_set(ReplSystems::Simulate));
-    app.add_observer(|_: On<LeftServer>, mut predictions: ResMut<Predictions>| predictions.predicted.reset());
+    app.add_observer(|_: On<LeftServer>, mut predictions: ResMut<Predictions>| predictions.reset());
 }
 
 pub(super) fn add_input<T: NetSerialize + Clone + Default + Send + Sync>(app: &mut App) {
@@ -81,23 +115,63 @@ pub(super) fn add_input<T: NetSerialize + Clone + Default + Send + Sync>(app: &m
 }
 
 fn predict(world: &mut World) -> Result {
-    world.resource_scope(|world, mut predictions: Mut<'_, Predictions>| {
-        let Predictions { predicted, kinds, inputs } = &mut *predictions;
-        confirm(world, predicted, kinds)?;
-        let interval = world.resource::<ReplClient>().interval();
+    world.resource_scope(|world, mut predictions: Mut<'_, Predictions>| predictions.predict(world))
+}
+
+impl Predictions {
+    fn predict(&mut self, world: &mut World) -> Result {
+        let result = self.confirm(world);
+        let Self { predicted, inputs, position, correction, .. } = self;
+        let interval = prediction(world.resource()).map_or(Duration::ZERO, |prediction| prediction.interval);
         predicted.roll_back(|snapshot, at| step(world, inputs, interval, snapshot, at));
+        *correction = predicted.take_corrected().zip(predicted.state().cloned());
         let now = world.resource::<Time<Real>>().elapsed();
         for tick in inputs.first().map_or(0..0, |input| input.due(world, now)) {
             world.run_schedule(MakeInput);
             inputs.iter().for_each(|input| input.make(world, tick));
             predicted.advance(tick, |snapshot, at| step(world, inputs, interval, snapshot, at));
         }
+        *position = inputs.first().and_then(|input| input.position(world)).unwrap_or(0.0);
         if let Some(newest) = predicted.state() {
             newest.load(world);
         }
         world.insert_resource(PredictionCounts(predicted.stats()));
+        result
+    }
+
+    /// Takes what the server has confirmed last.
+    fn confirm(&mut self, world: &mut World) -> Result {
+        let client = world.resource::<ReplClient>();
+        let Some(prediction) = prediction(client).filter(|_| !self.is_unreadable) else { return Ok(()) };
+        let confirmed = client.server_tick().and_then(|tick| prediction.confirmed.at(tick));
+        let Some((tick, states)) = confirmed else { return Ok(()) };
+        if self.predicted.confirmed_tick() == Some(tick) {
+            return Ok(());
+        }
+        let (kinds, states) = (prediction.kinds, states.clone());
+        let mut snapshot =
+            self.predicted.at(tick).cloned().unwrap_or_else(|| Snapshot::of(world, &self.kinds));
+        let known = Known(world.resource::<ReplClient>());
+        let read = snapshot.confirm(&states, world.resource::<Entities>(), &known);
+        if kinds != self.kinds.checksum() || read.is_err() {
+            self.is_unreadable = true;
+            return Err(BevyError::error(
+                "nothing is predicted, because the server confirms other components than this client predicts: \
+                 call `predict` for the same types on both sides",
+            ));
+        }
+        self.predicted.confirm((tick, &snapshot), Snapshot::agrees);
         Ok(())
-    })
+    }
+}
+
+/// The objects that a client has.
+struct Known<'a>(&'a Client);
+
+impl Objects for Known<'_> {
+    fn contains(&self, guid: Guid) -> bool {
+        self.0.contains(ObjectRef::<()>::new(guid))
+    }
 }
 
 /// Simulates a tick of a snapshot.
@@ -114,21 +188,7 @@ fn step(
     snapshot.save(world);
 }
 
-/// Takes what the server has confirmed last.
-fn confirm(world: &mut World, predicted: &mut Predicted<Snapshot>, kinds: &[Arc<dyn Kind>]) -> Result {
-    let Some((tick, states)) = confirmed(world.resource::<ReplClient>()) else { return Ok(()) };
-    if predicted.confirmed_tick() == Some(tick) {
-        return Ok(());
-    }
-    let mut snapshot = predicted.at(tick).cloned().unwrap_or_else(|| Snapshot::of(world, kinds));
-    snapshot.confirm(&states, world.resource::<Entities>())?;
-    predicted.confirm((tick, &snapshot), |mine, confirmed| confirmed.agrees(mine));
-    Ok(())
-}
-
-fn confirmed(client: &ReplClient) -> Option<(u64, States)> {
-    let server_tick = client.server_tick()?;
-    let (_, prediction) = client.objects::<Prediction>().next()?;
-    let (tick, states) = prediction.confirmed.at(server_tick)?;
-    Some((tick, states.clone()))
+/// Returns what the server says about the prediction of this client.
+fn prediction(client: &ReplClient) -> Option<&Prediction> {
+    client.objects::<Prediction>().next().map(|(_, prediction)| prediction)
 }

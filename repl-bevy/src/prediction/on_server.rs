@@ -3,14 +3,15 @@
 use bevy_app::{App, FixedPostUpdate, FixedUpdate, PostUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use repl::Relevancy;
 use repl::prelude::*;
-use std::sync::Arc;
+use repl::{ArchetypeId, Relevancy};
 
-use super::kind::Kind;
+use super::kind::Kinds;
+use super::on_host;
 use super::states::{EntityState, Prediction, States};
 use crate::net_entity::NetEntity;
 use crate::server::clients::ConnectedClient;
+use crate::server::host::HostPlayer;
 use crate::server::replicate::Replicate;
 use crate::server::settings::{OwnedBy, Owns};
 use crate::server::state::ReplServer;
@@ -23,7 +24,7 @@ const PATIENCE: u64 = 30;
 
 /// The kinds of components that clients predict.
 #[derive(Resource, Default)]
-pub(super) struct Kinds(pub(super) Vec<Arc<dyn Kind>>);
+pub(super) struct ServerKinds(pub(super) Kinds);
 
 /// The object by which a client hears of what it predicts.
 #[derive(Component)]
@@ -33,7 +34,7 @@ pub(super) fn build(app: &mut App) {
     app.world_mut().resource_mut::<ReplServer>().register_external::<Prediction>();
     app.world_mut().register_required_components::<Replicate, Simulated>();
     app.init_schedule(Simulate)
-        .init_resource::<Kinds>()
+        .init_resource::<ServerKinds>()
         .init_resource::<SimulationStep>()
         .add_systems(FixedUpdate, step.in_set(ReplSystems::Simulate))
         .add_systems(FixedPostUpdate, confirm.in_set(ReplSystems::Write))
@@ -52,7 +53,7 @@ pub(super) fn build(app: &mut App) {
 pub(super) fn add_input<T: NetSerialize + Clone + Send + Sync>(app: &mut App) {
     app.world_mut().resource_mut::<ReplServer>().register_inputs::<T>();
     app.world_mut().register_required_components::<OwnedBy, Input<T>>();
-    app.add_systems(FixedUpdate, give_inputs::<T>.before(ReplSystems::Simulate));
+    app.add_systems(FixedUpdate, give_inputs::<T>.after(on_host::make).before(ReplSystems::Simulate));
 }
 
 fn give_inputs<T: NetSerialize + Clone + Send + Sync>(
@@ -74,9 +75,11 @@ fn step(world: &mut World) {
     simulate(world, SimulationStep { tick, is_replay: false }, interval);
 }
 
+type Row = (Entity, &'static ConnectedClient, Option<&'static Owns>, Option<&'static Confirmations>);
+
 fn confirm(world: &mut World) {
-    let mut clients = world.query::<(Entity, &ConnectedClient, Option<&Owns>, Option<&Confirmations>)>();
-    let kinds = &world.resource::<Kinds>().0;
+    let mut clients = world.query_filtered::<Row, Without<HostPlayer>>();
+    let kinds = &world.resource::<ServerKinds>().0;
     if kinds.is_empty() {
         return;
     }
@@ -86,14 +89,22 @@ fn confirm(world: &mut World) {
         (client, connected.connection, object.map(|object| object.0), states)
     });
     let states: Vec<_> = states.collect();
+    let kinds = kinds.checksum();
+    let interval = world.resource::<Time<Fixed>>().timestep();
     world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
         let tick = server.next_tick();
         for (client, connection, object, states) in states {
-            let live = Prediction { confirmed: Confirmed::new(tick, states) };
+            let live = Prediction { kinds, interval, confirmed: Confirmed::new(tick, states) };
             if let Some(object) = object {
                 server.external().compare(object, &live).ok();
             } else {
-                let object = server.external().spawn(&live);
+                let object = match server.external().try_spawn_from(ArchetypeId::default(), &live) {
+                    Ok(object) => object,
+                    Err(error) => {
+                        server.refuse(error);
+                        continue;
+                    }
+                };
                 server.object(object).set_owner(Some(connection)).set_relevancy(Relevancy::OwnerOnly);
                 world.entity_mut(client).insert(Confirmations(object));
             }
@@ -103,7 +114,7 @@ fn confirm(world: &mut World) {
 
 /// Returns the predicted components of an entity, if it has any. What has no wire form is not confirmed in
 /// this tick.
-fn state(world: &World, kinds: &[Arc<dyn Kind>], entity: Entity) -> Option<EntityState> {
+fn state(world: &World, kinds: &Kinds, entity: Entity) -> Option<EntityState> {
     let entity = world.get_entity(entity).ok()?;
     let name = *entity.get::<NetEntity>()?;
     kinds.iter().any(|kind| kind.is_on(entity)).then_some(())?;

@@ -2,9 +2,10 @@
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use std::sync::Arc;
+use repl::tools::Objects;
+use std::any::Any;
 
-use super::kind::{Kind, Rows};
+use super::kind::{Kind, Kinds, Rows};
 use super::states::States;
 use crate::client::entities::Entities;
 use crate::simulate::Simulated;
@@ -24,8 +25,8 @@ impl Clone for Snapshot {
 
 impl Snapshot {
     /// Returns what is in the world.
-    pub(super) fn of(world: &mut World, kinds: &[Arc<dyn Kind>]) -> Self {
-        let mut snapshot = Self { rows: kinds.iter().map(|kind| kind.rows()).collect(), known: Vec::new() };
+    pub(super) fn of(world: &mut World, kinds: &Kinds) -> Self {
+        let mut snapshot = Self { rows: kinds.iter().map(Kind::rows).collect(), known: Vec::new() };
         snapshot.save(world);
         snapshot
     }
@@ -42,23 +43,33 @@ impl Snapshot {
         self.rows.iter().for_each(|rows| rows.load(world, &self.known));
     }
 
-    /// Returns whether all components are the same.
-    pub(super) fn agrees(&self, other: &Self) -> bool {
-        self.rows.iter().zip(&other.rows).all(|(one, other)| one.agrees(other.as_ref()))
+    /// Returns the components of one kind.
+    pub(super) fn rows_of<R: Rows>(&self) -> Option<&R> {
+        self.rows.iter().find_map(|rows| (rows.as_ref() as &dyn Any).downcast_ref())
+    }
+
+    /// Returns whether all components are the same as those that the server has confirmed.
+    pub(super) fn agrees(&self, confirmed: &Self) -> bool {
+        self.rows.iter().zip(&confirmed.rows).all(|(mine, confirmed)| mine.agrees(confirmed.as_ref()))
     }
 
     /// Takes the values that the server has confirmed.
     ///
     /// # Errors
     /// Returns an error if the server has other kinds of components.
-    pub(super) fn confirm(&mut self, states: &States, entities: &Entities) -> Result<(), ReadError> {
+    pub(super) fn confirm(
+        &mut self,
+        states: &States,
+        entities: &Entities,
+        objects: &dyn Objects,
+    ) -> Result<(), ReadError> {
         let mut known = Vec::with_capacity(states.entities.len());
         for state in &states.entities {
             // An entity that has not arrived yet is predicted later.
             let Some(entity) = entities.entity_of(state.name.root().erase()) else { continue };
             known.push(entity);
             let mut reader = BitReader::new(&state.components);
-            self.rows.iter_mut().try_for_each(|rows| rows.confirm(entity, &mut reader))?;
+            self.rows.iter_mut().try_for_each(|rows| rows.confirm(entity, &mut reader, objects))?;
         }
         known.sort_unstable();
         self.rows.iter_mut().for_each(|rows| rows.retain(&known));

@@ -1,6 +1,7 @@
 //! What a server confirms to a client of the entities that the client predicts.
 
 use repl::prelude::*;
+use std::time::Duration;
 
 use crate::net_entity::NetEntity;
 
@@ -8,6 +9,12 @@ use crate::net_entity::NetEntity;
 #[derive(Replicated, Default)]
 #[replicated(name = "bevy::Prediction")]
 pub(super) struct Prediction {
+    /// The checksum of the kinds of components that the server confirms.
+    #[replicated(condition = OwnerOnly)]
+    pub(super) kinds: u64,
+    /// The length of a tick of the server.
+    #[replicated(condition = OwnerOnly)]
+    pub(super) interval: Duration,
     #[replicated(condition = OwnerOnly)]
     pub(super) confirmed: Confirmed<States>,
 }

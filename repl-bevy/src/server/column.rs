@@ -7,6 +7,7 @@ use bevy_ecs::query::QueryState;
 use repl::prelude::*;
 use std::marker::PhantomData;
 
+use super::state::ReplServer;
 use crate::form::Form;
 use crate::net_entity::NetEntity;
 use crate::part::Part;
@@ -18,7 +19,7 @@ pub(super) trait Column: Send + Sync {
 
     /// Makes objects for new components, and compares those that have changed. `new` are the entities that
     /// are replicated since the last tick.
-    fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]);
+    fn hand_over(&mut self, server: &mut ReplServer, world: &mut World, new: &[Entity]);
 }
 
 type Removed<T> = (With<Part<T>>, Without<T>, Allow<Disabled>);
@@ -42,15 +43,17 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
     }
 
     fn hand_over_row(
-        server: &mut Server,
+        server: &mut ReplServer,
         (mut component, mut part, root): (Mut<'_, T>, Mut<'_, Part<T>>, &NetEntity),
     ) {
         let component = component.bypass_change_detection();
         // The object is gone if the entity was not replicated for a while, and its root is null until it is
         // again.
         if F::compare(server, part.object_of(), component).is_err() {
-            let object = F::spawn(server, root.root().erase(), component);
-            part.object = object.map_or(ObjectRef::NULL, ObjectRef::erase);
+            part.object = match F::try_spawn(server, root.root().erase(), component) {
+                Ok(object) => object.map_or(ObjectRef::NULL, ObjectRef::erase),
+                Err(error) => server.refuse(error).root().erase(),
+            };
         }
     }
 }
@@ -64,7 +67,7 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> Column for TypedColumn<T, F
         }
     }
 
-    fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]) {
+    fn hand_over(&mut self, server: &mut ReplServer, world: &mut World, new: &[Entity]) {
         for row in self.changed.iter_mut(world) {
             Self::hand_over_row(server, row);
         }

@@ -1,12 +1,14 @@
 //! Messages that a server receives from its clients and sends to them.
 
-use bevy_app::{App, FixedPostUpdate, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::{MessageOptions, SendError};
 
 use super::state::ReplServer;
+use super::systems::is_paused;
 use crate::not_sent::MessageNotSent;
+use crate::outbox::Outbox;
 use crate::sets::ReplSystems;
 
 /// A message that has arrived from a client: read it by `MessageReader<FromClient<M>>`.
@@ -46,8 +48,10 @@ pub(crate) fn add_message<M: NetSerialize + Send + Sync>(
     app.world_mut().resource_mut::<ReplServer>().register_message_with::<M>(channel, options);
     app.add_message::<FromClient<M>>()
         .add_message::<ToClients<M>>()
+        .init_resource::<Outbox<ToClients<M>>>()
         .add_systems(PreUpdate, receive::<M>.in_set(ReplSystems::Read))
-        .add_systems(FixedPostUpdate, send::<M>.in_set(ReplSystems::Write));
+        .add_systems(FixedPostUpdate, send::<M>.in_set(ReplSystems::Write))
+        .add_systems(PostUpdate, send::<M>.run_if(is_paused).before(ReplSystems::Send));
 }
 
 fn receive<M: NetSerialize + Send + Sync>(
@@ -63,10 +67,11 @@ fn receive<M: NetSerialize + Send + Sync>(
 
 fn send<M: NetSerialize + Send + Sync>(
     mut server: ResMut<'_, ReplServer>,
-    mut messages: MessageReader<'_, '_, ToClients<M>>,
+    mut outbox: ResMut<'_, Outbox<ToClients<M>>>,
+    messages: Res<'_, Messages<ToClients<M>>>,
     mut commands: Commands<'_, '_>,
 ) {
-    for ToClients { to, message } in messages.read() {
+    for ToClients { to, message } in outbox.take(&messages) {
         let sent = match *to {
             Recipients::All => server.send_to_all(message).map(|_| ()),
             Recipients::Group(group) => server.send_to_group(group, message).map(|_| ()),

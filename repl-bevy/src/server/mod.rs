@@ -6,6 +6,7 @@ mod audience;
 pub(crate) mod clients;
 mod column;
 pub(crate) mod host;
+pub(crate) mod login;
 pub(crate) mod messages;
 mod parents;
 mod position;

@@ -3,6 +3,7 @@
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
+use repl::{ArchetypeId, SpawnError};
 use std::collections::HashMap;
 
 use crate::net_entity::{NetEntity, Root};
@@ -19,18 +20,28 @@ pub(super) struct Roots {
 
 impl Roots {
     /// Returns the root of an entity that something refers to before it is replicated.
-    pub(super) fn promise(&mut self, server: &mut Server, entity: Entity) -> NetEntity {
-        let Self { promised, entities, .. } = self;
-        *promised.entry(entity).or_insert_with(|| spawn(server, entities, entity))
+    pub(super) fn promise(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
+        if let Some(promised) = self.promised.get(&entity) {
+            return Ok(*promised);
+        }
+        let root = self.spawn(server, entity)?;
+        self.promised.insert(entity, root);
+        Ok(root)
     }
 
     /// Returns the root of an entity that is replicated from now on.
-    pub(super) fn add(&mut self, server: &mut Server, entity: Entity) -> NetEntity {
+    pub(super) fn add(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
         self.new.push(entity);
-        self.promised
-            .remove(&entity)
-            .filter(|promised| server.contains(promised.root()))
-            .unwrap_or_else(|| spawn(server, &mut self.entities, entity))
+        match self.promised.remove(&entity).filter(|promised| server.contains(promised.root())) {
+            Some(promised) => Ok(promised),
+            None => self.spawn(server, entity),
+        }
+    }
+
+    fn spawn(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
+        let root = server.external().try_spawn_from(ArchetypeId::default(), &Root)?;
+        self.entities.insert(root.erase(), entity);
+        Ok(NetEntity::new(root))
     }
 
     /// Ends the replication of an entity.
@@ -54,10 +65,4 @@ impl Roots {
     pub(super) fn take_new(&mut self) -> Vec<Entity> {
         std::mem::take(&mut self.new)
     }
-}
-
-fn spawn(server: &mut Server, entities: &mut HashMap<ObjectRef<()>, Entity>, entity: Entity) -> NetEntity {
-    let root = server.external().spawn(&Root);
-    entities.insert(root.erase(), entity);
-    NetEntity::new(root)
 }

@@ -2,6 +2,7 @@
 
 use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
+use repl::SpawnError;
 use repl::prelude::*;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -23,6 +24,10 @@ pub struct ReplServer {
     pub(super) clients: Clients,
     /// The entities of which a setting has changed since the last tick.
     unsettled: EntityHashSet,
+    /// The entities that are their own ancestors. They are settled again in each tick.
+    circles: EntityHashSet,
+    /// Why something is not replicated since the last tick.
+    refused: Option<SpawnError>,
     /// Whether the player of this process is to be connected.
     awaits_host: bool,
     last_tick: Duration,
@@ -36,6 +41,8 @@ impl ReplServer {
             roots: Roots::default(),
             clients: Clients::default(),
             unsettled: EntityHashSet::default(),
+            circles: EntityHashSet::default(),
+            refused: None,
             awaits_host: false,
             last_tick: Duration::ZERO,
         }
@@ -78,11 +85,26 @@ impl ReplServer {
     }
 
     pub(crate) fn promise(&mut self, entity: Entity) -> NetEntity {
-        self.roots.promise(&mut self.server, entity)
+        let root = self.roots.promise(&mut self.server, entity);
+        root.unwrap_or_else(|error| self.refuse(error))
     }
 
     pub(super) fn add_root(&mut self, entity: Entity) -> NetEntity {
-        self.roots.add(&mut self.server, entity)
+        let root = self.roots.add(&mut self.server, entity);
+        root.unwrap_or_else(|error| self.refuse(error))
+    }
+
+    /// Notes that something is not replicated.
+    pub(crate) fn refuse(&mut self, error: SpawnError) -> NetEntity {
+        self.refused = Some(error);
+        NetEntity::EMPTY
+    }
+
+    /// Returns an error if something is not replicated since the last tick.
+    pub(super) fn tell_refused(&mut self) -> Result {
+        let refused = self.refused.take().map_or(Ok(()), Err);
+        refused
+            .map_err(|error| BevyError::error(format!("an entity or component is not replicated: {error}")))
     }
 
     pub(super) fn remove_root(&mut self, root: NetEntity) {
@@ -96,6 +118,14 @@ impl ReplServer {
 
     pub(super) fn unsettle(&mut self, entity: Entity) {
         self.unsettled.insert(entity);
+    }
+
+    pub(super) fn add_circle(&mut self, entity: Entity) {
+        self.circles.insert(entity);
+    }
+
+    pub(super) fn unsettle_circles(&mut self) {
+        self.unsettled.extend(self.circles.drain());
     }
 
     pub(super) fn take_unsettled(&mut self) -> EntityHashSet {

@@ -2,6 +2,7 @@
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, PostUpdate, PreUpdate};
 use bevy_ecs::entity::EntityHashSet;
+use bevy_ecs::error::{ResultSeverityExt, Severity};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use repl::prelude::*;
@@ -11,6 +12,7 @@ use super::audience::Audiences;
 use super::clients::{ClientLeft, ConnectedClient};
 use super::column::Column;
 use super::host::{self, HostPlayer};
+use super::login::LoginAsked;
 use super::parents;
 use super::position::Positions;
 use super::setting_kinds::SettingKinds;
@@ -36,15 +38,16 @@ pub(super) fn add_systems(app: &mut App) {
         .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
+/// A network that fails is no reason to panic.
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
     server.begin_hosting();
     if server.has_rested(now, LONGEST_REST) {
         // The process stood still. A server that receives without ticks has forgotten to tick.
-        server.tick(now)?;
+        server.tick(now).with_severity(Severity::Error)?;
     }
-    server.receive(now)?;
+    server.receive(now).with_severity(Severity::Error)?;
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
@@ -60,6 +63,7 @@ fn receive(world: &mut World) -> Result {
                     client.insert(ConnectedClient { connection });
                 }
             }
+            ServerEvent::Login(connection, login) => world.trigger(LoginAsked { connection, login }),
             ServerEvent::Disconnected(connection, reason) => {
                 if let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) {
                     world.trigger(ClientLeft { entity, reason });
@@ -81,14 +85,19 @@ fn send(world: &mut World) -> Result {
             settle_all(&mut server, world, &unsettled);
         });
     });
+    // What the host owns can be called when it is told.
+    unsettled.iter().for_each(|&entity| host::mark(world, entity));
     let now = world.resource::<Time<Real>>().elapsed();
-    Ok(world.resource_mut::<ReplServer>().tick(now)?)
+    let mut server = world.resource_mut::<ReplServer>();
+    server.tick(now).with_severity(Severity::Error)?;
+    server.tell_refused()
 }
 
-/// Notes parents, and what the host owns. Returns the entities of which a setting has changed. Observers may
-/// change further ones meanwhile.
+/// Notes parents. Returns the entities of which a setting has changed. Observers may change further ones
+/// meanwhile.
 fn note(world: &mut World) -> EntityHashSet {
     let mut all = EntityHashSet::default();
+    world.resource_mut::<ReplServer>().unsettle_circles();
     loop {
         let unsettled = world.resource_mut::<ReplServer>().take_unsettled();
         if unsettled.is_empty() {
@@ -96,7 +105,6 @@ fn note(world: &mut World) -> EntityHashSet {
         }
         for entity in unsettled {
             parents::note(world, entity);
-            host::mark(world, entity);
             all.insert(entity);
         }
     }
@@ -126,7 +134,7 @@ impl Columns {
 fn leave(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {
     let connections: Vec<_> = server.connections().collect();
     connections.into_iter().for_each(|connection| server.connection(connection).disconnect());
-    Ok(server.tick(time.elapsed())?)
+    Ok(server.tick(time.elapsed()).with_severity(Severity::Error)?)
 }
 
 /// While the game is paused, `FixedUpdate` stands still, and clients must hear of the server all the same.

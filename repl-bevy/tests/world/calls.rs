@@ -52,7 +52,7 @@ fn a_call_of_the_owner_is_an_event_of_the_entity_on_the_server() {
     simulation.run(30);
     for client in &mut simulation.clients {
         let knock =
-            |door: Single<Entity, With<Door>>, mut calls: Calls<Door>| calls.of(*door).knock(3).is_ok();
+            |door: Single<Entity, With<Door>>, mut calls: Calls| calls.of::<Door>(*door).knock(3).is_ok();
         client.world_mut().run_system_cached(knock).unwrap();
     }
     simulation.run(30);
@@ -68,7 +68,7 @@ fn a_call_of_the_server_is_an_event_of_the_entity_on_all_clients() {
         .server
         .world_mut()
         .run_system_cached_with(
-            |door: In<Entity>, mut calls: Calls<Door>| calls.of(*door).creak(9).is_ok(),
+            |door: In<Entity>, mut calls: Calls| calls.of::<Door>(*door).creak(9).is_ok(),
             door,
         )
         .unwrap();
@@ -85,7 +85,7 @@ fn a_call_of_the_server_is_an_event_of_the_entity_on_all_clients() {
 fn a_call_of_what_is_not_replicated_is_refused() {
     let mut simulation = simulation();
     let door = simulation.server.world_mut().spawn(Door::default()).id();
-    let creak = |door: In<Entity>, mut calls: Calls<Door>| calls.of(*door).creak(9);
+    let creak = |door: In<Entity>, mut calls: Calls| calls.of::<Door>(*door).creak(9);
     let result = simulation.server.world_mut().run_system_cached_with(creak, door).unwrap();
     assert_eq!(result, Err(CallError::Gone));
 }
@@ -97,8 +97,8 @@ fn an_observer_of_an_entity_that_arrives_can_call_and_one_of_a_client_finds_its_
         assert!(server.connection_of(added.entity).is_some());
     });
     simulation.join();
-    simulation.clients[2].add_observer(|owned: On<Add<Owned>>, mut calls: Calls<Door>| {
-        calls.of(owned.entity).knock(1).unwrap();
+    simulation.clients[2].add_observer(|owned: On<Add<Owned>>, mut calls: Calls| {
+        calls.of::<Door>(owned.entity).knock(1).unwrap();
     });
     simulation.run(30);
     let owner = clients(&simulation)[2];

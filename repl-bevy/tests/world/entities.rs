@@ -1,18 +1,21 @@
 //! Entities and their components come, change and go.
 
-use bevy_app::AppExit;
+use bevy_app::{App, AppExit};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_time::{Time, TimeUpdateStrategy, Virtual};
+use repl::Session;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    ClientLeft, LeftServer, NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation,
+    ClientLeft, ClientPlugin, LeftServer, NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt,
+    Replicate, ServerPlugin, SimulatedNetwork, Simulation,
 };
 
+use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::support::{Player, all, clients};
+use crate::support::{Player, all, app, clients};
 
 #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
 struct Burning {
@@ -223,4 +226,35 @@ fn who_exits_is_gone_at_once() {
     simulation.server.world_mut().write_message(AppExit::Success);
     simulation.run(5);
     assert_eq!(simulation.clients[1].world().resource::<Left>().0, [DisconnectReason::Closed]);
+}
+
+#[test]
+fn a_server_that_is_full_goes_on_and_says_so() {
+    static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let network = SimulatedNetwork::new(1, LinkConditions::lan());
+    let config = ServerConfig { max_objects: 5, ..ServerConfig::default() };
+    let mut server = app(ServerPlugin::over(network.server()).config(config), Simulation::TICK, |app| {
+        app.replicate::<Player>();
+    });
+    server.set_error_handler(|error, _| ERRORS.lock().unwrap().push(error.to_string()));
+    let mut client =
+        app(ClientPlugin::over(network.client(), Session::for_tests(1)), Simulation::TICK, |app| {
+            app.replicate::<Player>();
+        });
+    let entities: Vec<Entity> =
+        (0..4).map(|_| server.world_mut().spawn((Replicate, Player::default())).id()).collect();
+    let mut run = |server: &mut App| {
+        for _ in 0..30 {
+            server.update();
+            client.update();
+        }
+        all::<Player>(&mut client).len()
+    };
+    assert_eq!(run(&mut server), 1, "four entities and a component are five objects");
+    let errors = std::mem::take(&mut *ERRORS.lock().unwrap());
+    assert!(errors.len() == 1 && errors[0].contains("not replicated"), "{errors:?}");
+    server.world_mut().despawn(entities[0]);
+    run(&mut server);
+    server.world_mut().spawn((Replicate, Player::default()));
+    assert_eq!(run(&mut server), 1);
 }

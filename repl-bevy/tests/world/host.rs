@@ -7,9 +7,9 @@ use repl::Session;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    ClientPlugin, ConnectedClient, FromClient, FromServer, HostPlayer, Input, NextInput, Owned, OwnedBy,
-    Recipients, ReplAppExt, ServerPlugin, Simulate, Simulated, SimulatedNetwork, Simulation, ToClients,
-    ToServer,
+    ClientPlugin, ConnectedClient, FromClient, FromServer, HostPlayer, Input, MakeInput, NextInput, Owned,
+    OwnedBy, Recipients, ReplAppExt, ServerPlugin, Simulate, Simulated, SimulatedNetwork, Simulation,
+    ToClients, ToServer,
 };
 
 use crate::support::all;
@@ -93,4 +93,31 @@ fn a_host_plays_as_a_client_does_and_clients_see_it() {
         heard.sort_unstable();
         assert_eq!(heard, ["from a client", "from the host"]);
     }
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Look(#[replicated] u8);
+
+#[test]
+fn a_host_makes_its_inputs_once_in_a_tick_and_they_count_in_it() {
+    #[derive(Resource, Default)]
+    struct Made(u8);
+    let network = SimulatedNetwork::new(3, LinkConditions::lan());
+    let mut host = App::new();
+    host.add_plugins(ServerPlugin::over(network.server()).hz(30.0).host()).add_observer(welcome);
+    share(&mut host);
+    host.input::<Look>().init_resource::<Made>();
+    let make =
+        |mut made: ResMut<Made>, mut steer: ResMut<NextInput<Steer>>, mut look: ResMut<NextInput<Look>>| {
+            made.0 += 1;
+            (steer.0, look.0) = (Steer(1), Look(made.0));
+        };
+    host.add_systems(MakeInput, make);
+    host.add_systems(Simulate, |inputs: Query<(&Input<Steer>, &Input<Look>)>, made: Res<Made>| {
+        for (steer, look) in inputs {
+            assert_eq!((steer.get(), look.get()), (Some(&Steer(1)), Some(&Look(made.0))));
+        }
+    });
+    (0..60).for_each(|_| host.update());
+    assert!((50..=60).contains(&host.world().resource::<Made>().0));
 }

@@ -4,10 +4,12 @@
 mod calls;
 mod entities;
 mod host;
+mod logins;
 mod messages;
 mod parents;
 mod prediction;
 mod random;
 mod relevancy;
+mod shown;
 mod sockets;
 mod support;

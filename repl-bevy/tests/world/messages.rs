@@ -2,6 +2,7 @@
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
+use bevy_time::{Time, Virtual};
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
@@ -105,4 +106,23 @@ fn who_sends_what_cannot_be_sent_is_told() {
     assert_eq!(texts(&simulation.server).len(), 2);
     assert_eq!(texts(&simulation.server)[1], "not connected");
     assert!(texts(&simulation.clients[0])[0].contains("200"), "{:?}", texts(&simulation.clients[0]));
+}
+
+#[test]
+fn messages_of_a_server_whose_game_is_paused_come_once() {
+    let mut simulation = simulation(1);
+    let send = |simulation: &mut Simulation, text| {
+        simulation.server.world_mut().write_message(ToClients { to: Recipients::All, message: chat(text) });
+    };
+    send(&mut simulation, "before");
+    simulation.run(5);
+    simulation.server.world_mut().resource_mut::<Time<Virtual>>().pause();
+    simulation.run(5);
+    send(&mut simulation, "meanwhile");
+    simulation.run(30);
+    assert_eq!(heard(&simulation.clients[0]), ["before", "meanwhile"]);
+    simulation.server.world_mut().resource_mut::<Time<Virtual>>().unpause();
+    send(&mut simulation, "after");
+    simulation.run(30);
+    assert_eq!(heard(&simulation.clients[0]), ["before", "meanwhile", "after"]);
 }

@@ -119,3 +119,45 @@ fn parent_and_child_can_change_places_in_one_tick() {
         assert_eq!(parents(&mut simulation), BTreeMap::from([(1, Some(2)), (2, None)]));
     }
 }
+
+#[test]
+fn a_circle_of_parents_is_none() {
+    let mut simulation = simulation(0.0);
+    let world = simulation.server.world_mut();
+    let [one, two] = [1, 2].map(|tag| world.spawn((Replicate, Tag(tag))).id());
+    world.entity_mut(one).insert(ChildOf(two));
+    world.entity_mut(two).insert(ChildOf(one));
+    world.spawn((Replicate, Tag(3), ChildOf(two)));
+    simulation.run(30);
+    assert_eq!(parents(&mut simulation), BTreeMap::from([(1, None), (2, None), (3, Some(2))]));
+    simulation.server.world_mut().entity_mut(one).remove::<ChildOf>();
+    simulation.run(30);
+    assert_eq!(parents(&mut simulation), BTreeMap::from([(1, None), (2, Some(1)), (3, Some(2))]));
+}
+
+#[test]
+fn an_entity_comes_with_its_parent_and_goes_with_its_components() {
+    #[derive(Resource, Default)]
+    struct Seen(Vec<&'static str>);
+    let mut simulation = simulation(0.2);
+    let client = &mut simulation.clients[0];
+    client.init_resource::<Seen>();
+    client.add_observer(
+        |added: On<Add<Remote>>, tags: Query<(&Tag, Has<ChildOf>)>, mut seen: ResMut<Seen>| {
+            let (tag, has_parent) = tags.get(added.entity).unwrap();
+            assert_eq!(has_parent, tag.0 == 2);
+            seen.0.push("came");
+        },
+    );
+    client.add_observer(|ends: On<Remove<Remote>>, tags: Query<&Tag>, mut seen: ResMut<Seen>| {
+        assert!(tags.contains(ends.entity));
+        seen.0.push("goes");
+    });
+    let world = simulation.server.world_mut();
+    let parent = world.spawn((Replicate, Tag(1))).id();
+    world.spawn((Replicate, Tag(2), ChildOf(parent)));
+    simulation.run(60);
+    simulation.server.world_mut().despawn(parent);
+    simulation.run(60);
+    assert_eq!(simulation.clients[0].world().resource::<Seen>().0, ["came", "came", "goes", "goes"]);
+}

@@ -6,9 +6,10 @@ use bevy_time::Time;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    Input, MakeInput, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt, Replicate, Simulate,
-    Simulated, Simulation, SimulationStep, is_first_run,
+    InGroup, Input, MakeInput, NetEntity, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt,
+    ReplServer, Replicate, Simulate, Simulated, Simulation, SimulationStep, is_first_run,
 };
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::support::{all, clients};
@@ -278,4 +279,76 @@ fn what_only_the_prediction_has_inserted_goes_with_the_ownership() {
     simulation.server.world_mut().entity_mut(walker).remove::<OwnedBy>();
     simulation.run(120);
     assert_eq!(all::<Dash>(&mut simulation.clients[0]), []);
+}
+
+/// Returns a match of which the server and the client predict what `kinds` says.
+fn with_kinds(kinds: impl Fn(&mut App, bool) + 'static) -> Simulation {
+    let mut simulation = Simulation::new(8, LinkConditions::lan(), 1, move |app: &mut App| {
+        app.replicate::<Position>().replicate::<Dash>().input::<Steer>();
+        app.add_systems(Simulate, walk);
+        let is_server = app.world().contains_resource::<ReplServer>();
+        kinds(app, is_server);
+    });
+    simulation.run(60);
+    spawn(&mut simulation);
+    simulation
+}
+
+#[test]
+fn the_order_in_which_components_are_predicted_does_not_matter() {
+    let mut simulation = with_kinds(|app, is_server| {
+        _ = if is_server {
+            app.predict::<Position>().predict::<Dash>()
+        } else {
+            app.predict::<Dash>().predict::<Position>()
+        };
+    });
+    let before = rollbacks(&simulation);
+    steer(&mut simulation, 1);
+    simulation.run(2);
+    assert!(position(&mut simulation.clients[0]) > 0.0);
+    simulation.run(60);
+    assert_eq!(rollbacks(&simulation), before);
+}
+
+#[test]
+fn a_client_that_predicts_other_components_says_so_and_follows_the_server() {
+    static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut simulation = with_kinds(|app, is_server| {
+        app.set_error_handler(|error, _| ERRORS.lock().unwrap().push(error.to_string()));
+        app.predict::<Position>();
+        if is_server {
+            app.predict::<Dash>();
+        }
+    });
+    steer(&mut simulation, 1);
+    simulation.run(60);
+    steer(&mut simulation, 0);
+    simulation.run(60);
+    let errors = ERRORS.lock().unwrap();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].contains("call `predict` for the same types on both sides"), "{}", errors[0]);
+}
+
+/// Who is carried.
+#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+struct Carries(#[replicated] NetEntity);
+
+#[test]
+fn a_predicted_reference_to_what_the_client_does_not_see_is_empty_until_it_does() {
+    let mut simulation = Simulation::new(8, LinkConditions::lan(), 1, |app: &mut App| {
+        app.replicate::<Carries>().replicate::<Dash>().predict::<Carries>().input::<Steer>();
+    });
+    simulation.run(60);
+    let owner = clients(&simulation)[0];
+    let world = simulation.server.world_mut();
+    let hidden = world.spawn((InGroup(Group(9)), Dash(1))).id();
+    simulation.run(1);
+    let name = *simulation.server.world().get::<NetEntity>(hidden).unwrap();
+    simulation.server.world_mut().spawn((OwnedBy(owner), Carries(name)));
+    simulation.run(60);
+    assert_eq!(all::<Carries>(&mut simulation.clients[0]), [Carries(NetEntity::EMPTY)]);
+    simulation.server.world_mut().entity_mut(hidden).remove::<InGroup>();
+    simulation.run(60);
+    assert_eq!(all::<Carries>(&mut simulation.clients[0]), [Carries(name)]);
 }

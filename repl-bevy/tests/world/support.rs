@@ -1,9 +1,11 @@
 //! What tests ask of a world.
 
-use bevy_app::App;
+use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
+use bevy_time::TimeUpdateStrategy;
 use repl::prelude::*;
 use repl_bevy::Simulation;
+use std::time::Duration;
 
 /// A component with a field for its owner only.
 #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
@@ -23,4 +25,14 @@ pub(crate) fn all<T: Component + Clone>(app: &mut App) -> Vec<T> {
 /// Returns the entities of the clients on the server.
 pub(crate) fn clients(simulation: &Simulation) -> Vec<Entity> {
     (0..simulation.clients.len()).map(|number| simulation.client_entity(number).unwrap()).collect()
+}
+
+/// Returns an app with a plug-in, whose clock goes on by `frame` in each update.
+pub(crate) fn app(plugin: impl Plugin, frame: Duration, setup: impl Fn(&mut App)) -> App {
+    let mut app = App::new();
+    app.add_plugins(plugin).insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    setup(&mut app);
+    app.finish();
+    app.cleanup();
+    app
 }

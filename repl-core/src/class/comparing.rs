@@ -88,6 +88,19 @@ impl<T: Replicated> Class<T> {
         differs || (const { T::PLAN.has_rest() } && self.rest_differs(live, shadow))
     }
 
+    /// Returns whether a [comparison](Self::compare) of an object with a shadow of these values would find no
+    /// change in the properties of `scope`. A quantised value may differ by less than a step. Costs a copy of
+    /// these properties, and a comparison.
+    #[must_use]
+    pub fn would_send_nothing(&self, live: &T, shadow: &T, scope: &HandleSet) -> bool {
+        let mut values = T::initial();
+        self.copy(shadow, &mut values, scope);
+        let (mut changes, mut refusals, mut scratch) =
+            (Changelist::default(), Vec::new(), Scratch::default());
+        self.compare(live, &mut values, scope, &mut changes, &mut refusals, &mut scratch);
+        changes.is_empty() && refusals.is_empty()
+    }
+
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
         let conditions = &self.tables.conditions;

@@ -99,7 +99,18 @@ impl ServerClock {
 
     /// Moves the shown tick on to the time `now`.
     pub(crate) fn advance(&mut self, now: Duration) {
-        let Some(estimate) = self.estimate else { return };
+        if let Some(shown) = self.shown_tick_at(now) {
+            self.shown = Some((shown, now));
+        }
+    }
+
+    /// Returns the tick to show in a frame at the time `now`, between two calls of
+    /// [`Client::tick`](crate::Client::tick). A game that draws more often than its client ticks passes it to
+    /// [`Interpolated::shown_at`](crate::Interpolated::shown_at) instead of the [shown
+    /// tick](Self::shown_tick), which is that of the last call.
+    #[must_use]
+    pub fn shown_tick_at(&self, now: Duration) -> Option<f64> {
+        let Some(estimate) = self.estimate else { return self.shown_tick() };
         let aim = estimate.tick_at(now) - estimate.delay_secs() / estimate.secs_per_tick;
         let shown = match self.shown {
             None => aim,
@@ -115,11 +126,12 @@ impl ServerClock {
             }
         };
         let last = self.shown.map_or(0.0, |(shown, _)| shown);
-        self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
+        Some(shown.min(estimate.newest.0 as f64).max(last))
     }
 
     /// Returns the newest tick that can have arrived at the time `now`. The server was at this tick when it
-    /// sent a packet that arrives now, if the packet was as fast as the fastest packets.
+    /// sent a packet that arrives now, if the packet was as fast as the fastest packets. If nothing has arrived
+    /// for more than a second, the server may stand still, and so does this tick.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
@@ -182,7 +194,7 @@ impl Estimate {
     }
 
     fn tick_at(&self, now: Duration) -> f64 {
-        let since = now.as_secs_f64() - self.newest.1.as_secs_f64();
+        let since = now.saturating_sub(self.newest.1).min(STANDSTILL).as_secs_f64();
         self.newest.0 as f64 + (since + self.lead_secs) / self.secs_per_tick
     }
 

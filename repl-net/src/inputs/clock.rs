@@ -99,9 +99,14 @@ impl InputClock {
         first..newest.saturating_add(1)
     }
 
+    /// Returns where the clock is: at a tick and a fraction of it.
+    pub(crate) fn position(&self) -> Option<f64> {
+        self.position.map(|(position, _)| position)
+    }
+
     /// Returns the newest tick for which an input may have been made.
     pub(crate) fn newest_due(&self) -> Option<u64> {
-        self.position.map(|(position, _)| position as u64)
+        self.position().map(|position| position as u64)
     }
 
     /// Notes how far ahead the clock was when it came to a tick.

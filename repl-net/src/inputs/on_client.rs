@@ -159,6 +159,14 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         reports.clock.due(&seen, made)
     }
 
+    /// Returns the position of the input clock when [`due`](Self::due) was called last: the newest tick that is
+    /// due, and how much of it has passed. A game that draws more often than the server ticks shows its player
+    /// by it: between the state before that tick and the one after it.
+    #[must_use]
+    pub fn position(&mut self) -> Option<f64> {
+        self.client.reports()?.clock.position()
+    }
+
     /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
     /// will read it: values are rounded as their attributes say. Use this one to predict. References in an
     /// input that the server does not know read as null there.

@@ -72,6 +72,14 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         Some(ObjectRef::new(self.server.world.store.occupant(parent).guid(parent)))
     }
 
+    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object, without those below them,
+    /// in no particular order.
+    pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
+        let world = &self.server.world;
+        let children = self.slot().into_iter().flat_map(|slot| world.subobjects.children(slot));
+        children.map(|child| ObjectRef::new(world.store.occupant(child).guid(child)))
+    }
+
     /// Returns which connections see the object, or `None` if the object does not exist.
     #[must_use]
     pub fn relevancy(self) -> Option<Relevancy> {

@@ -1,0 +1,22 @@
+//! Messages that wait until they are sent.
+
+use bevy_ecs::message::MessageCursor;
+use bevy_ecs::prelude::*;
+
+/// Which messages of a type were taken. Those of a server are taken in each tick, and, while the game is
+/// paused, in frames.
+#[derive(Resource)]
+pub(crate) struct Outbox<M: Message>(MessageCursor<M>);
+
+impl<M: Message> Default for Outbox<M> {
+    fn default() -> Self {
+        Self(MessageCursor::default())
+    }
+}
+
+impl<M: Message> Outbox<M> {
+    /// Returns each message that was not returned before.
+    pub(crate) fn take<'a>(&'a mut self, messages: &'a Messages<M>) -> impl Iterator<Item = &'a M> {
+        self.0.read(messages)
+    }
+}

@@ -1,0 +1,79 @@
+//! Corrections of predicted components are shown without jumps.
+
+use bevy_ecs::entity::EntityHashMap;
+use bevy_ecs::prelude::*;
+use repl::{Offset, Smoothed};
+use std::time::Duration;
+
+/// What is left of the corrections of the components of a type.
+#[derive(Resource)]
+pub(crate) struct Smoothing<T>(Box<dyn Smooth<T>>);
+
+trait Smooth<T>: Send + Sync {
+    fn advance(&mut self, elapsed: Duration);
+    fn correct(&mut self, entity: Entity, wrong: &T, right: &T);
+    fn apply(&self, entity: Entity, component: &mut T);
+}
+
+/// The corrections of one part of components.
+struct Corrections<P: Offset, F> {
+    none: Smoothed<P>,
+    left: EntityHashMap<Smoothed<P>>,
+    part: F,
+}
+
+impl<T: Clone + 'static> Smoothing<T> {
+    pub(crate) fn new<P>(
+        half_life: Duration,
+        snap: f64,
+        part: impl Fn(&mut T) -> &mut P + Send + Sync + 'static,
+    ) -> Self
+    where
+        P: Offset<By: Send + Sync> + Send + Sync + 'static,
+    {
+        let none = Smoothed::new(half_life, snap);
+        Self(Box::new(Corrections { none, left: EntityHashMap::default(), part }))
+    }
+
+    /// Lets the time of a frame pass.
+    pub(super) fn advance(&mut self, elapsed: Duration) {
+        self.0.advance(elapsed);
+    }
+
+    /// Records that a component was corrected.
+    pub(super) fn correct(&mut self, entity: Entity, wrong: &T, right: &T) {
+        self.0.correct(entity, wrong, right);
+    }
+
+    /// Makes a component what is shown of it.
+    pub(super) fn apply(&self, entity: Entity, component: &mut T) {
+        self.0.apply(entity, component);
+    }
+}
+
+impl<T, P, F> Smooth<T> for Corrections<P, F>
+where
+    T: Clone,
+    P: Offset<By: Send + Sync> + Send + Sync,
+    F: Fn(&mut T) -> &mut P + Send + Sync,
+{
+    fn advance(&mut self, elapsed: Duration) {
+        self.left.retain(|_, left| {
+            left.advance(elapsed);
+            left.distance() > 0.0
+        });
+    }
+
+    fn correct(&mut self, entity: Entity, wrong: &T, right: &T) {
+        let (mut wrong, mut right) = (wrong.clone(), right.clone());
+        let left = self.left.entry(entity).or_insert_with(|| self.none.clone());
+        left.correct((self.part)(&mut wrong), (self.part)(&mut right));
+    }
+
+    fn apply(&self, entity: Entity, component: &mut T) {
+        if let Some(left) = self.left.get(&entity) {
+            let part = (self.part)(component);
+            *part = left.value(part);
+        }
+    }
+}
