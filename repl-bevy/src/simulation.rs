@@ -2,7 +2,7 @@
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
-use bevy_time::TimeUpdateStrategy;
+use bevy_time::{Real, Time, TimeUpdateStrategy};
 use repl::Session;
 use repl::sim::LinkConditions;
 use std::time::Duration;
@@ -72,6 +72,16 @@ impl Simulation {
         let session = Session::for_tests(self.clients.len() as u64 + 1);
         let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK);
         self.clients.push(app(client, &self.setup));
+    }
+
+    /// Ends the server without a word, and begins another one with an empty world, as when a process is killed
+    /// and started again.
+    pub fn restart_server(&mut self) {
+        let elapsed = self.server.world().resource::<Time<Real>>().elapsed();
+        self.server = app(ServerPlugin::over(self.network.server()).every(Self::TICK), &self.setup);
+        self.server.insert_resource(TimeUpdateStrategy::ManualDuration(elapsed));
+        self.server.update();
+        self.server.insert_resource(TimeUpdateStrategy::ManualDuration(Self::TICK));
     }
 
     /// Returns the entity on the server of the client with this number. `None` if it is not connected.

@@ -23,6 +23,7 @@ struct Mail {
     arrived: BTreeMap<PeerId, VecDeque<(PeerId, Vec<u8>)>>,
     conditions: LinkConditions,
     peers: u32,
+    servers: u128,
     /// The connections on the server.
     connections: BTreeMap<PeerId, ConnectionId>,
 }
@@ -36,14 +37,19 @@ impl SimulatedNetwork {
             arrived: BTreeMap::new(),
             conditions,
             peers: 0,
+            servers: 0,
             connections: BTreeMap::new(),
         })))
     }
 
-    /// Returns the place of the server in this network. There is one.
+    /// Returns the place of the server in this network. There is one at a time: the next one takes the place
+    /// of a server that has ended.
     #[must_use]
     pub fn server(&self) -> impl ServerTransport {
-        SimulatedServer { mail: self.clone(), endpoint: Endpoint::new(EndpointConfig::default(), 0) }
+        let mut mail = self.mail();
+        mail.servers += 1;
+        let endpoint = Endpoint::new(EndpointConfig::default(), mail.servers);
+        SimulatedServer { mail: self.clone(), endpoint }
     }
 
     /// Returns the place of another client in this network.

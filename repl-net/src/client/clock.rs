@@ -316,6 +316,18 @@ mod tests {
     }
 
     #[test]
+    fn between_two_ticks_of_the_client_the_shown_tick_goes_on() {
+        let mut link = Link::new();
+        link.run(100, Duration::ZERO, 1_000, |_| {});
+        let before = shown(&link);
+        let later = |part: u32| link.clock.shown_tick_at(link.now + TICK * part / 10).expect("an estimate");
+        assert!((later(1) - before - 0.1).abs() < 0.02 && (later(2) - before - 0.2).abs() < 0.03);
+        let (now, expected) = (link.now + TICK / 10, later(1));
+        link.clock.advance(now);
+        assert_eq!(link.clock.shown_tick(), Some(expected));
+    }
+
+    #[test]
     fn the_distance_follows_the_jitter() {
         let mut link = Link::new();
         link.run(300, JITTER, 1_000, |_| {});
