@@ -90,10 +90,12 @@ fn main() {
         group.bench_function("predicted", |bencher| bencher.iter_custom(&mut predicted));
         group.bench_function("plain", |bencher| bencher.iter_custom(&mut plain));
         group.finish();
-        ratios::report(
-            "a frame of a Bevy client",
-            &mut [Side::new("predicted", None, &mut predicted), Side::new("plain", None, &mut plain)],
-        );
+        if ratios::are_wanted() {
+            ratios::report(
+                "a frame of a Bevy client",
+                &mut [Side::new("predicted", None, &mut predicted), Side::new("plain", None, &mut plain)],
+            );
+        }
     }
     for game in [&mut predicted, &mut plain] {
         let world = game.clients[0].world_mut();

@@ -208,6 +208,9 @@ where
     T: Component<Mutability = Mutable> + Clone + PartialEq,
     F: Form<T>,
 {
+    if **component == *from {
+        return;
+    }
     let mut value = (**component).clone();
     F::assign(properties, from, &mut value);
     component.set_if_neq(value);

@@ -6,8 +6,7 @@ use repl::Layout;
 use repl::prelude::*;
 use repl::tools::Objects;
 use std::any::Any;
-use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::form::{Form, Properties, assign_if_neq};
 use crate::simulate::Simulated;
@@ -60,11 +59,11 @@ pub(super) trait Rows: Any + Send + Sync {
     /// Puts them into the world. An entity that is `known`, and has none here, loses its own.
     fn load(&self, world: &mut World, known: &[Entity]);
 
-    /// Takes the component of an entity as the server has sent it. References to what is not among the
-    /// objects are empty.
+    /// Takes the component of an entity as the server has sent it, or reads over it if there is no entity.
+    /// References to what is not among the objects are empty.
     fn confirm(
         &mut self,
-        entity: Entity,
+        entity: Option<Entity>,
         reader: &mut BitReader<'_>,
         objects: &dyn Objects,
     ) -> Result<(), ReadError>;
@@ -79,14 +78,25 @@ pub(super) trait Rows: Any + Send + Sync {
     fn copy(&self) -> Box<dyn Rows>;
 }
 
-pub(super) struct TypedKind<T, F: Form<T>> {
-    properties: Arc<Properties<F::Wire>>,
-    component: PhantomData<fn() -> T>,
+pub(super) struct TypedKind<T: Component, F: Form<T>>(Arc<Access<T, F>>);
+
+impl<T: Component, F: Form<T>> TypedKind<T, F> {
+    pub(super) fn new(world: &mut World) -> Self {
+        let simulated = Mutex::new(QueryState::new(world));
+        Self(Arc::new(Access { properties: Properties::default(), simulated }))
+    }
 }
 
-impl<T, F: Form<T>> TypedKind<T, F> {
-    pub(super) fn new() -> Self {
-        Self { properties: Arc::default(), component: PhantomData }
+/// How the components of a type are found in the world, and what of them is sent.
+struct Access<T: Component, F: Form<T>> {
+    properties: Properties<F::Wire>,
+    /// A new query costs more than all else in a frame.
+    simulated: Mutex<QueryState<(Entity, &'static T), With<Simulated>>>,
+}
+
+impl<T: Component, F: Form<T>> Access<T, F> {
+    fn simulated(&self) -> MutexGuard<'_, QueryState<(Entity, &'static T), With<Simulated>>> {
+        self.simulated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -106,29 +116,34 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
     }
 
     fn rows(&self) -> Box<dyn Rows> {
-        Box::new(TypedRows::<T, F> { rows: Vec::new(), properties: self.properties.clone() })
+        Box::new(TypedRows { rows: Vec::new(), access: self.0.clone() })
     }
 }
 
 /// The components of the type `T` in one tick.
-pub(super) struct TypedRows<T, F: Form<T>> {
+pub(super) struct TypedRows<T: Component, F: Form<T>> {
     /// In the order of the entities.
     rows: Vec<(Entity, T)>,
-    pub(super) properties: Arc<Properties<F::Wire>>,
+    access: Arc<Access<T, F>>,
 }
 
 impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T>> Rows for TypedRows<T, F> {
     fn save(&mut self, world: &mut World) {
-        let mut components = world.query_filtered::<(Entity, &T), With<Simulated>>();
-        self.rows.clear();
-        self.rows.extend(components.iter(world).map(|(entity, component)| (entity, component.clone())));
+        let Self { rows, access } = self;
+        rows.clear();
+        let mut simulated = access.simulated();
+        rows.extend(simulated.iter(world).map(|(entity, component)| (entity, component.clone())));
+        drop(simulated);
         self.rows.sort_unstable_by_key(|(entity, _)| *entity);
     }
 
     fn load(&self, world: &mut World, known: &[Entity]) {
-        let mut here = world.query_filtered::<Entity, (With<Simulated>, With<T>)>();
-        let others = here.iter(world).filter(|&entity| self.find(entity).is_err());
-        let others: Vec<Entity> = others.filter(|entity| known.binary_search(entity).is_ok()).collect();
+        let mut simulated = self.access.simulated();
+        let others = simulated.iter(world).map(|(entity, _)| entity);
+        let others =
+            others.filter(|entity| self.find(*entity).is_err() && known.binary_search(entity).is_ok());
+        let others: Vec<Entity> = others.collect();
+        drop(simulated);
         for entity in others {
             world.entity_mut(entity).remove::<T>();
         }
@@ -138,7 +153,7 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
                 continue;
             }
             match entity.get_mut::<T>() {
-                Some(mut before) => assign_if_neq::<T, F>(&self.properties, component, &mut before),
+                Some(mut before) => assign_if_neq::<T, F>(self.properties(), component, &mut before),
                 None => _ = entity.insert(component.clone()),
             }
         }
@@ -146,24 +161,26 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
 
     fn confirm(
         &mut self,
-        entity: Entity,
+        entity: Option<Entity>,
         reader: &mut BitReader<'_>,
         objects: &dyn Objects,
     ) -> Result<(), ReadError> {
-        let at = self.find(entity);
+        let place = entity.map(|entity| (entity, self.find(entity)));
         if !reader.read_flag()? {
-            at.into_iter().for_each(|at| drop(self.rows.remove(at)));
+            if let Some((_, Ok(at))) = place {
+                self.rows.remove(at);
+            }
             return Ok(());
         }
-        match at {
-            Ok(at) => F::read(&self.properties, (reader, objects), &mut self.rows[at].1),
-            Err(at) => {
-                let mut component = T::default();
-                F::read(&self.properties, (reader, objects), &mut component)?;
-                self.rows.insert(at, (entity, component));
-                Ok(())
-            }
+        if let Some((_, Ok(at))) = place {
+            return F::read(&self.access.properties, (reader, objects), &mut self.rows[at].1);
         }
+        let mut component = T::default();
+        F::read(&self.access.properties, (reader, objects), &mut component)?;
+        if let Some((entity, Err(at))) = place {
+            self.rows.insert(at, (entity, component));
+        }
+        Ok(())
     }
 
     fn retain(&mut self, entities: &[Entity]) {
@@ -174,16 +191,21 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
         let Some(confirmed) = (confirmed as &dyn Any).downcast_ref::<Self>() else { return false };
         self.rows.len() == confirmed.rows.len()
             && self.rows.iter().zip(&confirmed.rows).all(|((mine, component), (entity, other))| {
-                mine == entity && (component == other || F::agrees(&self.properties, component, other))
+                mine == entity && (component == other || F::agrees(self.properties(), component, other))
             })
     }
 
     fn copy(&self) -> Box<dyn Rows> {
-        Box::new(Self { rows: self.rows.clone(), properties: self.properties.clone() })
+        Box::new(Self { rows: self.rows.clone(), access: self.access.clone() })
     }
 }
 
-impl<T, F: Form<T>> TypedRows<T, F> {
+impl<T: Component, F: Form<T>> TypedRows<T, F> {
+    /// Returns what is sent of the components.
+    pub(super) fn properties(&self) -> &Properties<F::Wire> {
+        &self.access.properties
+    }
+
     /// Returns the component of an entity.
     pub(super) fn get(&self, entity: Entity) -> Option<&T> {
         self.rows.get(self.find(entity).ok()?).map(|(_, component)| component)

@@ -47,7 +47,7 @@ where
     T: Component<Mutability = Mutable> + Clone + PartialEq + Default,
     F: Form<T>,
 {
-    let kind = TypedKind::<T, F>::new();
+    let kind = TypedKind::<T, F>::new(app.world_mut());
     if is_server(app) {
         app.world_mut().resource_mut::<ServerKinds>().0.add(kind);
     } else {

@@ -6,15 +6,14 @@ use bevy_time::{Real, Time};
 use repl::prelude::*;
 use repl::tools::Objects;
 use repl::{Guid, PredictionStats, PredictionStep};
-use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::kind::Kinds;
 use super::next_input::NextInput;
 use super::snapshot::Snapshot;
-use super::states::Prediction;
+use super::states::{Prediction, States};
 use crate::client::LeftServer;
 use crate::client::entities::Entities;
 use crate::client::state::ReplClient;
@@ -70,7 +69,10 @@ trait InputKind: Send + Sync {
     fn give(&self, world: &mut World, tick: u64);
 }
 
-struct TypedInput<T>(PhantomData<fn() -> T>);
+/// The entities that have inputs of a type.
+struct TypedInput<T: Send + Sync + 'static>(Mutex<OwnInputs<T>>);
+
+type OwnInputs<T> = QueryState<&'static mut Input<T>, With<Owned>>;
 
 impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
     fn due(&self, world: &mut World, now: Duration) -> Range<u64> {
@@ -89,7 +91,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
 
     fn give(&self, world: &mut World, tick: u64) {
         let made = world.resource_mut::<ReplClient>().inputs::<T>().or_last(tick);
-        let mut owned = world.query_filtered::<&mut Input<T>, With<Owned>>();
+        let mut owned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         owned.iter_mut(world).for_each(|mut input| input.0.clone_from(&made));
     }
 }
@@ -110,7 +112,7 @@ pub(super) fn add_input<T: NetSerialize + Clone + Default + Send + Sync>(app: &m
     app.world_mut().resource_mut::<ReplClient>().register_inputs::<T>();
     app.world_mut().register_required_components::<Owned, Input<T>>();
     app.init_resource::<NextInput<T>>();
-    let kind = Arc::new(TypedInput::<T>(PhantomData));
+    let kind = Arc::new(TypedInput::<T>(Mutex::new(QueryState::new(app.world_mut()))));
     app.world_mut().resource_mut::<Predictions>().inputs.push(kind);
 }
 
@@ -123,16 +125,18 @@ impl Predictions {
         let result = self.confirm(world);
         let Self { predicted, inputs, position, correction, .. } = self;
         let interval = prediction(world.resource()).map_or(Duration::ZERO, |prediction| prediction.interval);
-        predicted.roll_back(|snapshot, at| step(world, inputs, interval, snapshot, at));
+        let mut steps = predicted.roll_back(|snapshot, at| step(world, inputs, interval, snapshot, at));
         *correction = predicted.take_corrected().zip(predicted.state().cloned());
         let now = world.resource::<Time<Real>>().elapsed();
         for tick in inputs.first().map_or(0..0, |input| input.due(world, now)) {
             world.run_schedule(MakeInput);
             inputs.iter().for_each(|input| input.make(world, tick));
             predicted.advance(tick, |snapshot, at| step(world, inputs, interval, snapshot, at));
+            steps += 1;
         }
         *position = inputs.first().and_then(|input| input.position(world)).unwrap_or(0.0);
-        if let Some(newest) = predicted.state() {
+        // After a step, the newest state is in the world already.
+        if let Some(newest) = predicted.state().filter(|_| steps == 0 || predicted.is_stopped()) {
             newest.load(world);
         }
         world.insert_resource(PredictionCounts(predicted.stats()));
@@ -141,19 +145,19 @@ impl Predictions {
 
     /// Takes what the server has confirmed last.
     fn confirm(&mut self, world: &mut World) -> Result {
-        let client = world.resource::<ReplClient>();
-        let Some(prediction) = prediction(client).filter(|_| !self.is_unreadable) else { return Ok(()) };
-        let confirmed = client.server_tick().and_then(|tick| prediction.confirmed.at(tick));
-        let Some((tick, states)) = confirmed else { return Ok(()) };
+        let tick = confirmed(world.resource()).map(|(_, tick, _)| tick);
+        let Some(tick) = tick.filter(|_| !self.is_unreadable) else { return Ok(()) };
         if self.predicted.confirmed_tick() == Some(tick) {
             return Ok(());
         }
-        let (kinds, states) = (prediction.kinds, states.clone());
-        let mut snapshot =
-            self.predicted.at(tick).cloned().unwrap_or_else(|| Snapshot::of(world, &self.kinds));
-        let known = Known(world.resource::<ReplClient>());
-        let read = snapshot.confirm(&states, world.resource::<Entities>(), &known);
-        if kinds != self.kinds.checksum() || read.is_err() {
+        let mut snapshot = match self.predicted.at(tick) {
+            Some(mine) => mine.clone(),
+            None => Snapshot::of(world, &self.kinds),
+        };
+        let client = world.resource::<ReplClient>();
+        let Some((prediction, _, states)) = confirmed(client) else { return Ok(()) };
+        let read = snapshot.confirm(states, world.resource::<Entities>(), &Known(client));
+        if prediction.kinds != self.kinds.checksum() || read.is_err() {
             self.is_unreadable = true;
             return Err(BevyError::error(
                 "nothing is predicted, because the server confirms other components than this client predicts: \
@@ -191,4 +195,11 @@ fn step(
 /// Returns what the server says about the prediction of this client.
 fn prediction(client: &ReplClient) -> Option<&Prediction> {
     client.objects::<Prediction>().next().map(|(_, prediction)| prediction)
+}
+
+/// Returns what the server has confirmed last, with its tick.
+fn confirmed(client: &ReplClient) -> Option<(&Prediction, u64, &States)> {
+    let prediction = prediction(client)?;
+    let (tick, states) = prediction.confirmed.at(client.server_tick()?)?;
+    Some((prediction, tick, states))
 }

@@ -8,7 +8,7 @@ use repl::{ArchetypeId, Relevancy};
 
 use super::kind::Kinds;
 use super::on_host;
-use super::states::{EntityState, Prediction, States};
+use super::states::{Prediction, States};
 use crate::net_entity::NetEntity;
 use crate::server::clients::ConnectedClient;
 use crate::server::host::HostPlayer;
@@ -85,7 +85,7 @@ fn confirm(world: &mut World) {
     }
     let states = clients.iter(world).map(|(client, connected, owns, object)| {
         let owned = owns.into_iter().flat_map(Owns::iter);
-        let states = States { entities: owned.filter_map(|entity| state(world, kinds, entity)).collect() };
+        let states = states(world, kinds, owned);
         (client, connected.connection, object.map(|object| object.0), states)
     });
     let states: Vec<_> = states.collect();
@@ -112,13 +112,24 @@ fn confirm(world: &mut World) {
     });
 }
 
-/// Returns the predicted components of an entity, if it has any. What has no wire form is not confirmed in
-/// this tick.
-fn state(world: &World, kinds: &Kinds, entity: Entity) -> Option<EntityState> {
-    let entity = world.get_entity(entity).ok()?;
-    let name = *entity.get::<NetEntity>()?;
+/// Returns the predicted components of entities, of those that have any. What has no wire form is not
+/// confirmed in this tick.
+fn states(world: &World, kinds: &Kinds, entities: impl Iterator<Item = Entity>) -> States {
+    let (mut count, mut writer) = (0_u16, BitWriter::default());
+    for entity in entities.filter_map(|entity| world.get_entity(entity).ok()).take(usize::from(u16::MAX)) {
+        let before = writer.bit_len();
+        if write(kinds, entity, &mut writer).is_some() {
+            count += 1;
+        } else {
+            writer.truncate(before);
+        }
+    }
+    States::new(count, writer)
+}
+
+/// Writes the name and the predicted components of an entity, if it has any.
+fn write(kinds: &Kinds, entity: EntityRef<'_>, writer: &mut BitWriter) -> Option<()> {
     kinds.iter().any(|kind| kind.is_on(entity)).then_some(())?;
-    let mut writer = BitWriter::default();
-    kinds.iter().try_for_each(|kind| kind.write(entity, &mut writer)).ok()?;
-    Some(EntityState { name, components: writer.into_bytes() })
+    entity.get::<NetEntity>()?.write(writer).ok()?;
+    kinds.iter().try_for_each(|kind| kind.write(entity, writer)).ok()
 }

@@ -61,6 +61,6 @@ fn show<T, F>(
         if let Some(smoothing) = &smoothing {
             smoothing.apply(*entity, &mut value);
         }
-        assign_if_neq::<T, F>(&newest.properties, &value, &mut shown);
+        assign_if_neq::<T, F>(newest.properties(), &value, &mut shown);
     }
 }

@@ -4,10 +4,12 @@ use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::tools::Objects;
 use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kind::{Kind, Kinds, Rows};
 use super::states::States;
 use crate::client::entities::Entities;
+use crate::net_entity::NetEntity;
 use crate::simulate::Simulated;
 
 /// All predicted components of a client in one tick.
@@ -15,26 +17,34 @@ pub(super) struct Snapshot {
     rows: Vec<Box<dyn Rows>>,
     /// The entities of which it has all predicted components, in their order.
     known: Vec<Entity>,
+    simulated: SimulatedEntities,
 }
+
+/// The entities that are simulated.
+type SimulatedEntities = Arc<Mutex<QueryState<Entity, With<Simulated>>>>;
 
 impl Clone for Snapshot {
     fn clone(&self) -> Self {
-        Self { rows: self.rows.iter().map(|rows| rows.copy()).collect(), known: self.known.clone() }
+        let rows = self.rows.iter().map(|rows| rows.copy()).collect();
+        Self { rows, known: self.known.clone(), simulated: self.simulated.clone() }
     }
 }
 
 impl Snapshot {
     /// Returns what is in the world.
     pub(super) fn of(world: &mut World, kinds: &Kinds) -> Self {
-        let mut snapshot = Self { rows: kinds.iter().map(Kind::rows).collect(), known: Vec::new() };
+        let simulated = Arc::new(Mutex::new(QueryState::new(world)));
+        let mut snapshot =
+            Self { rows: kinds.iter().map(Kind::rows).collect(), known: Vec::new(), simulated };
         snapshot.save(world);
         snapshot
     }
 
     pub(super) fn save(&mut self, world: &mut World) {
-        let mut simulated = world.query_filtered::<Entity, With<Simulated>>();
+        let mut simulated = self.simulated.lock().unwrap_or_else(PoisonError::into_inner);
         self.known.clear();
         self.known.extend(simulated.iter(world));
+        drop(simulated);
         self.known.sort_unstable();
         self.rows.iter_mut().for_each(|rows| rows.save(world));
     }
@@ -63,12 +73,14 @@ impl Snapshot {
         entities: &Entities,
         objects: &dyn Objects,
     ) -> Result<(), ReadError> {
-        let mut known = Vec::with_capacity(states.entities.len());
-        for state in &states.entities {
+        let mut known = Vec::with_capacity(usize::from(states.entities));
+        let bytes = states.bytes();
+        let mut reader = BitReader::new(&bytes);
+        for _ in 0..states.entities {
             // An entity that has not arrived yet is predicted later.
-            let Some(entity) = entities.entity_of(state.name.root().erase()) else { continue };
-            known.push(entity);
-            let mut reader = BitReader::new(&state.components);
+            let name = NetEntity::read(&mut reader, &mut ReferenceMap::new(objects))?;
+            let entity = entities.entity_of(name.root().erase());
+            known.extend(entity);
             self.rows.iter_mut().try_for_each(|rows| rows.confirm(entity, &mut reader, objects))?;
         }
         known.sort_unstable();

@@ -3,8 +3,6 @@
 use repl::prelude::*;
 use std::time::Duration;
 
-use crate::net_entity::NetEntity;
-
 /// The entities that one client owns, after a tick. The client alone receives it.
 #[derive(Replicated, Default)]
 #[replicated(name = "bevy::Prediction")]
@@ -22,15 +20,23 @@ pub(super) struct Prediction {
 /// The predicted components of all entities of a client.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(super) struct States {
-    #[replicated(max_len = 4096)]
-    pub(super) entities: Vec<EntityState>,
+    pub(super) entities: u16,
+    /// For each entity its name, and for each kind a bit that says whether the entity has such a component, and
+    /// its values. In words, because elements are read one by one.
+    #[replicated(max_len = 32_768)]
+    words: Vec<u64>,
 }
 
-/// The predicted components of an entity.
-#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(super) struct EntityState {
-    pub(super) name: NetEntity,
-    /// For each kind, a bit that says whether the entity has such a component, and its values.
-    #[replicated(max_len = 1024)]
-    pub(super) components: Vec<u8>,
+impl States {
+    /// Returns the states of so many entities.
+    pub(super) fn new(entities: u16, written: BitWriter) -> Self {
+        let bytes = written.into_bytes();
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        Self { entities, words: bytes.chunks(8).map(word).collect() }
+    }
+
+    /// Returns what was written.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
 }

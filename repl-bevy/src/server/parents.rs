@@ -1,5 +1,6 @@
 //! Which entities are the children of others that are replicated.
 
+use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
 
 use super::state::ReplServer;
@@ -7,11 +8,11 @@ use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
 
 /// Makes what is sent of an entity's parent equal to what the world says. A parent that is not replicated is
-/// none, and neither is one that is also a descendant, until it is none any more.
+/// none, and entities that are their own ancestors have none.
 pub(super) fn note(world: &mut World, entity: Entity) {
-    let mut parent = world.get::<ChildOf>(entity).map(ChildOf::parent);
-    if parent.is_some_and(|parent| is_below(world, parent, entity)) {
-        world.resource_mut::<ReplServer>().add_circle(entity);
+    let mut parent = parent_of(world, entity);
+    if let Some(circle) = circle_of(world, entity) {
+        world.resource_mut::<ReplServer>().add_circle(circle);
         parent = None;
     }
     let name = parent.and_then(|parent| world.get::<NetEntity>(parent)).copied();
@@ -25,11 +26,16 @@ pub(super) fn note(world: &mut World, entity: Entity) {
     }
 }
 
-/// Returns whether an entity is another one, or a descendant of it.
-fn is_below(world: &World, entity: Entity, ancestor: Entity) -> bool {
-    let mut entities =
-        std::iter::successors(Some(entity), |&entity| Some(world.get::<ChildOf>(entity)?.parent()));
-    // In a circle that the ancestor is not part of, the walk would not end.
-    let mut known = bevy_ecs::entity::EntityHashSet::default();
-    entities.by_ref().take_while(|&entity| known.insert(entity)).any(|entity| entity == ancestor)
+fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
+    world.get::<ChildOf>(entity).map(ChildOf::parent)
+}
+
+/// Returns the circle of parents that an entity is part of, if it is.
+fn circle_of(world: &World, entity: Entity) -> Option<EntityHashSet> {
+    let mut known = EntityHashSet::default();
+    let mut next = parent_of(world, entity);
+    while let Some(ancestor) = next.filter(|&ancestor| known.insert(ancestor)) {
+        next = parent_of(world, ancestor);
+    }
+    known.contains(&entity).then_some(known)
 }

@@ -29,7 +29,8 @@ pub struct OwnedBy(pub Entity);
 pub struct Owns(Vec<Entity>);
 
 /// Only the clients in a group see the entity: see
-/// [`join_group`](repl::ConnectionHandle::join_group). Without it, all clients may see the entity. Insert it
+/// [`join_group`](repl::ConnectionHandle::join_group), and for single clients
+/// [`set_visible`](ReplServer::set_visible). Without it, all clients may see the entity. Insert it
 /// again to change it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable)]

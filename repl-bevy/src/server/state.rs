@@ -72,6 +72,14 @@ impl ReplServer {
         self.clients.entity(connection)
     }
 
+    /// Hides an entity from a client if `visible` is false, with the children that have no position of their
+    /// own. If it is true, the other rules decide again. Lasts until the client leaves.
+    pub fn set_visible(&mut self, entity: NetEntity, client: Entity, visible: bool) {
+        if let Some(connection) = self.connection_of(client) {
+            self.server.object(entity.root()).set_visible(connection, visible);
+        }
+    }
+
     /// Returns why a client does not have an entity, or not its newest state. `None` if it has.
     #[must_use]
     pub fn why_not_sent(&self, entity: NetEntity, client: Entity) -> Option<NotSent> {
@@ -120,8 +128,10 @@ impl ReplServer {
         self.unsettled.insert(entity);
     }
 
-    pub(super) fn add_circle(&mut self, entity: Entity) {
-        self.circles.insert(entity);
+    /// Adds the entities of a circle of parents, all of which are to be settled in this tick.
+    pub(super) fn add_circle(&mut self, circle: EntityHashSet) {
+        let Self { circles, unsettled, .. } = self;
+        unsettled.extend(circle.into_iter().filter(|&entity| circles.insert(entity)));
     }
 
     pub(super) fn unsettle_circles(&mut self) {

@@ -128,6 +128,24 @@ fn a_team_gets_its_plan_again_when_the_team_changes_and_nobody_when_there_is_non
 }
 
 #[test]
+fn an_entity_is_hidden_from_one_client() {
+    let mut simulation = simulation(2);
+    let clients = clients_at(&mut simulation);
+    let entity = simulation.server.world_mut().spawn((Replicate, Place::default())).id();
+    simulation.run(30);
+    let show = |simulation: &mut Simulation, visible| {
+        let name = *simulation.server.world().get::<NetEntity>(entity).unwrap();
+        simulation.server.world_mut().resource_mut::<ReplServer>().set_visible(name, clients[0].0, visible);
+        simulation.run(30);
+        places(simulation).iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    let before = places(&mut simulation).iter().map(Vec::len).collect::<Vec<_>>();
+    assert_eq!(before[0], 1);
+    assert_eq!(show(&mut simulation, false), [0, before[1]]);
+    assert_eq!(show(&mut simulation, true), before);
+}
+
+#[test]
 fn a_group_sees_what_is_in_it() {
     let mut simulation = simulation(2);
     let clients = clients(&simulation);
