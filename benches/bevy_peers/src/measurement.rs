@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::account::Account;
+use crate::allocator;
 use crate::peer::Peer;
 use crate::row::Row;
 use crate::verdict;
@@ -11,8 +12,13 @@ use crate::workload::Population;
 
 /// After so many ticks, the clients should be connected, or have everything.
 const PATIENCE: usize = 300;
+/// The ticks without changes after all clients have joined, which are ten seconds. Meanwhile a library ends
+/// what it resends, and frees what it needed for the join.
+const REST: usize = 300;
 /// The ticks before those that are measured.
 const WARM_UP: usize = 12;
+/// How many numbers a measurement has.
+pub(crate) const NUMBERS: usize = 9;
 
 /// What was measured in one row with one library.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +29,8 @@ pub(crate) struct Measurement {
     pub(crate) bytes: f64,
     /// The heap memory of the server after the last tick.
     pub(crate) heap: f64,
+    /// The heap memory of a client after the last tick.
+    pub(crate) client_heap: f64,
     /// The memory of the process after the last tick, with all clients.
     pub(crate) resident: f64,
     /// The server's processor time until all clients had all entities that were spawned at once.
@@ -39,19 +47,32 @@ pub(crate) struct Measurement {
 
 impl Measurement {
     fn failed(difference: String) -> Self {
-        Self::from_numbers([f64::NAN; 8], Some(difference))
+        Self::from_numbers([f64::NAN; NUMBERS], Some(difference))
     }
 
-    pub(crate) const fn from_numbers(numbers: [f64; 8], difference: Option<String>) -> Self {
-        let [micros, bytes, heap, resident, join_micros, join_bytes, join_ticks, late_ticks] = numbers;
-        Self { micros, bytes, heap, resident, join_micros, join_bytes, join_ticks, late_ticks, difference }
+    pub(crate) const fn from_numbers(numbers: [f64; NUMBERS], difference: Option<String>) -> Self {
+        let [micros, bytes, heap, client_heap, resident, join_micros, join_bytes, join_ticks, late_ticks] =
+            numbers;
+        Self {
+            micros,
+            bytes,
+            heap,
+            client_heap,
+            resident,
+            join_micros,
+            join_bytes,
+            join_ticks,
+            late_ticks,
+            difference,
+        }
     }
 
-    pub(crate) const fn numbers(&self) -> [f64; 8] {
+    pub(crate) const fn numbers(&self) -> [f64; NUMBERS] {
         [
             self.micros,
             self.bytes,
             self.heap,
+            self.client_heap,
             self.resident,
             self.join_micros,
             self.join_bytes,
@@ -101,12 +122,14 @@ pub(crate) fn measure<P: Peer>(row: Row, clients: usize) -> Measurement {
     };
     let (join_micros, join_bytes) = (run.micros(), run.bytes);
 
+    (0..REST).for_each(|_| run.tick(None));
     (0..WARM_UP).for_each(|_| run.tick(Some(row)));
     run.begin();
     let ticks = ticks(clients);
     (0..ticks).for_each(|_| run.tick(Some(row)));
-    let (micros, bytes, heap) =
-        (run.micros() / ticks as f64, run.bytes as f64 / ticks as f64, run.account.heap);
+    let (micros, bytes) = (run.micros() / ticks as f64, run.bytes as f64 / ticks as f64);
+    let heap = run.account.heap as f64;
+    let client_heap = (allocator::held() as f64 - heap) / clients as f64;
     let resident = resident_bytes();
 
     let late_ticks = run.until_same();
@@ -115,7 +138,8 @@ pub(crate) fn measure<P: Peer>(row: Row, clients: usize) -> Measurement {
     Measurement {
         micros,
         bytes,
-        heap: heap as f64,
+        heap,
+        client_heap,
         resident,
         join_micros,
         join_bytes: join_bytes as f64,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::Command;
 
-use crate::measurement::Measurement;
+use crate::measurement::{Measurement, NUMBERS};
 use crate::peers::{NAMES, NOTHING};
 use crate::row::Row;
 
@@ -14,9 +14,9 @@ const ROUNDS: usize = 3;
 /// Measures everything and prints the table. A line appears when its row was measured.
 pub(crate) fn print() -> Result<(), String> {
     let mut out = io::stdout();
-    let head = "| in a tick | clients | library | µs | bytes | server MB | process MB | behind | \
+    let head = "| in a tick | clients | library | µs | bytes | server MB | client MB | process MB | behind | \
                 join ms | join bytes | join ticks | verified |";
-    let rule = "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|";
+    let rule = "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|";
     write_line(&mut out, head)?;
     write_line(&mut out, rule)?;
     for row in Row::EACH {
@@ -53,14 +53,14 @@ fn apart(name: &str, row: Row, clients: usize) -> Result<Measurement, String> {
     let failed = || {
         let told = String::from_utf8_lossy(&output.stderr);
         let last = told.lines().next_back().unwrap_or_default().to_string();
-        Measurement::from_numbers([f64::NAN; 8], Some(format!("the process failed: {last}")))
+        Measurement::from_numbers([f64::NAN; NUMBERS], Some(format!("the process failed: {last}")))
     };
     Ok(Measurement::read(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(failed))
 }
 
 /// Returns the median of each number. A row is verified only if it was in each round.
 fn median(runs: &[Measurement]) -> Measurement {
-    let mut numbers = [0.0; 8];
+    let mut numbers = [0.0; NUMBERS];
     for (at, median) in numbers.iter_mut().enumerate() {
         let mut of_runs: Vec<f64> = runs.iter().map(|run| run.numbers()[at]).collect();
         of_runs.sort_by(f64::total_cmp);
@@ -75,11 +75,12 @@ fn line(row: Row, clients: usize, name: &str, measured: &Measurement, nothing: &
     let verified =
         measured.difference.as_ref().map_or_else(|| "yes".into(), |why| format!("not verified: {why}"));
     format!(
-        "| {} | {clients} | {name} | {:.0} | {:.0} | {:.2} | {:.0} | {:.0} | {:.1} | {:.0} | {:.0} | {verified} |",
+        "| {} | {clients} | {name} | {:.0} | {:.0} | {:.2} | {:.2} | {:.0} | {:.0} | {:.1} | {:.0} | {:.0} | {verified} |",
         row.title(),
         measured.micros - nothing.micros,
         measured.bytes,
         mega(measured.heap - nothing.heap),
+        mega(measured.client_heap),
         mega(measured.resident),
         measured.late_ticks,
         (measured.join_micros - nothing.join_micros) / 1e3,
