@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::arrival::{self, NewComponent};
 use super::column::Column;
-use super::parents;
 use super::remote::Remote;
 use crate::net_entity::{NetEntity, Root};
+use crate::net_parent::NetParent;
 use crate::owned::Owned;
 use crate::simulate::Simulated;
 
@@ -97,8 +97,9 @@ impl Entities {
         roots.sort_unstable();
         // A child needs the entity of its parent, which may arrive at the same time.
         by_root.extend(roots.into_iter().map(|(_, root)| (root, scene.world.spawn_empty().id())));
-        arriving.updates.sort_by_key(|(number, _)| *number);
-        for family in arriving.updates.chunk_by(|(one, _), (next, _)| one == next) {
+        let mut updates = std::mem::take(&mut arriving.updates);
+        updates.sort_by_key(|(number, _)| *number);
+        for family in updates.chunk_by(|(one, _), (next, _)| one == next) {
             let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
             let Some(&entity) = by_root.get(&root.erase()) else { continue };
             let mut components = vec![marks(root, scene.client)];
@@ -106,12 +107,11 @@ impl Entities {
                 let class = scene.client.object_info(update.object).class_name();
                 if let Some(column) = class.and_then(|class| columns.get(class)) {
                     components.push(column.arrive(scene.client, update));
-                    components.extend(parents::of_arrival(scene.client, update, by_root));
+                    components.extend(parent_of_arrival(scene.client, update, by_root));
                 }
             }
             arrival::insert_later(scene.queue, entity, components);
         }
-        arriving.updates.clear();
     }
 
     fn apply(
@@ -171,6 +171,17 @@ fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
         arrival.add(NetEntity::new(root));
         is_owner.then_some(Owned).into_iter().for_each(|owned| arrival.add(owned));
     })
+}
+
+/// Returns the parent that comes with an entity, if the update is of its parent, and this client has it.
+fn parent_of_arrival(
+    client: &Client,
+    update: &Update,
+    entities: &HashMap<ObjectRef<()>, Entity>,
+) -> Option<NewComponent> {
+    let NetParent { parent } = client.get(update.cast::<NetParent>()?)?;
+    let parent = *entities.get(&parent.root().erase())?;
+    Some(Box::new(move |arrival| arrival.add(ChildOf(parent))))
 }
 
 /// Despawns an entity. Children that this client has made end with their parent. Those of the server end when

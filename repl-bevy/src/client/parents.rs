@@ -2,10 +2,7 @@
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
-use repl::prelude::*;
-use std::collections::HashMap;
 
-use super::arrival::NewComponent;
 use super::entities::Entities;
 use crate::net_parent::NetParent;
 use crate::sets::ReplSystems;
@@ -16,17 +13,6 @@ pub(super) fn follow(app: &mut App) {
     app.add_observer(|removed: On<Remove<NetParent>>, mut commands: Commands| {
         commands.entity(removed.entity).try_remove::<ChildOf>();
     });
-}
-
-/// Returns the parent that comes with an entity, if the update is of its parent, and this client has it.
-pub(super) fn of_arrival(
-    client: &Client,
-    update: &Update,
-    entities: &HashMap<ObjectRef<()>, Entity>,
-) -> Option<NewComponent> {
-    let NetParent { parent } = client.get(update.cast::<NetParent>()?)?;
-    let parent = *entities.get(&parent.root().erase())?;
-    Some(Box::new(move |arrival| arrival.add(ChildOf(parent))))
 }
 
 type Moved<'w> = (Entity, &'w NetParent, Option<&'w ChildOf>);
