@@ -4,7 +4,7 @@ use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::fmt;
 
-/// A client asks to be let in, because [`ServerConfig::login`] is [`Login::Ask`](repl::Login::Ask). An observer
+/// A client asks to be let in, because [`ServerConfig::login`] is [`Login::Ask`]. An observer
 /// answers, at once or later:
 ///
 /// ```
