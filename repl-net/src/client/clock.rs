@@ -99,8 +99,8 @@ impl ServerClock {
 
     /// Moves the shown tick on to the time `now`.
     pub(crate) fn advance(&mut self, now: Duration) {
-        if let Some(shown) = self.shown_tick_at(now) {
-            self.shown = Some((shown, now));
+        if self.estimate.is_some() {
+            self.shown = self.shown_tick_at(now).map(|shown| (shown, now));
         }
     }
 
