@@ -44,6 +44,13 @@ pub trait ReplAppExt {
     /// # fn build(app: &mut bevy_app::App) {
     /// app.replicate_to::<TeamPlan, Team>(|team| repl::Audience::Group(Group(team.0)));
     /// # }
+    /// // The server says who is in the group, for example when a client connects.
+    /// # use repl_bevy::{ConnectedClient, ReplServer};
+    /// fn welcome(added: On<Add<ConnectedClient>>, mut server: ResMut<ReplServer>) {
+    ///     if let Some(connection) = server.connection_of(added.entity) {
+    ///         server.connection(connection).join_group(Group(1));
+    ///     }
+    /// }
     /// ```
     ///
     /// # Panics
@@ -57,6 +64,24 @@ pub trait ReplAppExt {
     /// value to the next one, of the entities that they do not [simulate](crate::Simulated). `most_ticks` is
     /// the longest time between two values of an entity that moves, in ticks of the server, with two or three
     /// for lost packets: the entities are shown so much later.
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl::prelude::*;
+    /// # use repl_bevy::ReplAppExt;
+    /// #[derive(Component, Replicated, Clone, PartialEq, Default)]
+    /// struct Position(#[replicated] [f32; 2]);
+    ///
+    /// impl Interpolate for Position {
+    ///     fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+    ///         Self(self.0.interpolate(&next.0, fraction))
+    ///     }
+    /// }
+    ///
+    /// # fn build(app: &mut bevy_app::App) {
+    /// app.replicate::<Position>().interpolate::<Position>(4);
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// Panics if components of the type are not replicated as they are.
@@ -109,8 +134,8 @@ pub trait ReplAppExt {
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
     /// Lets clients show corrections of a component that is [predicted](Self::predict) without jumps: of
-    /// the way to the right value, one half is left after each half-life. A correction of more than `snap`, in
-    /// the units of the value, is shown at once. `part` is the value in a component that is shown so.
+    /// the way to the right value, one half is left after each half-life. A correction of more than `snap`,
+    /// in the units of the value, is shown at once. `part` is the value in a component that is shown so.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -137,6 +162,24 @@ pub trait ReplAppExt {
     /// Lets each client see only the entities within an area around its viewpoints. The game sets the
     /// viewpoints by [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints), for example in each tick.
     /// `position` says where an entity is. All clients see an entity that does not have this component.
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl::prelude::*;
+    /// # use repl_bevy::{OwnedBy, ReplAppExt, ReplServer};
+    /// # #[derive(Component, Replicated, Default)] struct Position(#[replicated] [f32; 2]);
+    /// # fn build(app: &mut bevy_app::App) {
+    /// app.relevancy(Area::within(60.0).flat(), |position: &Position| position.0);
+    /// # }
+    /// // On the server, in `FixedUpdate`: each client looks from where its player is.
+    /// fn look(players: Query<(&OwnedBy, &Position), Changed<Position>>, mut server: ResMut<ReplServer>) {
+    ///     for (owner, Position([x, y])) in &players {
+    ///         if let Some(connection) = server.connection_of(owner.0) {
+    ///             server.connection(connection).set_viewpoints(&[[*x, *y, 0.0]]);
+    ///         }
+    ///     }
+    /// }
+    /// ```
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).

@@ -7,8 +7,8 @@ use repl::tools::{Class, HandleSet, Objects};
 use repl::{CompareError, SpawnError};
 use std::marker::PhantomData;
 
-/// A form in which components of the type `T` are sent, for components that are not yours. What is not sent of
-/// a component is the client's own. An example:
+/// A form in which components of the type `T` are sent, for components that are not yours. What is not sent
+/// of a component is the client's own. An example:
 ///
 /// ```
 /// use repl::prelude::*;

@@ -44,14 +44,17 @@
 //! assert_eq!(at(&mut simulation.server), 0.0);
 //! ```
 //!
-//! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, and say with the methods of [`ReplAppExt`] what is
-//! replicated, in one function for both.
+//! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, after `DefaultPlugins` or `MinimalPlugins`, and
+//! say with the methods of [`ReplAppExt`] what is replicated, in one function for both.
 //!
 //! - **Replicate an entity**: insert [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the
-//!   server. On clients it has [`Remote`], and on the client of its owner also [`Owned`].
-//! - **Replicate components**: [`replicate`](ReplAppExt::replicate), in another form
+//!   server. On clients it has [`Remote`], and on the client of its owner also [`Owned`]. A child needs a
+//!   [`Replicate`] of its own.
+//! - **Replicate components**, which are structs with `#[derive(Component, Replicated, Default)]`; an enum
+//!   is a field with `#[derive(NetSerialize)]`: [`replicate`](ReplAppExt::replicate), in another form
 //!   [`replicate_as`](ReplAppExt::replicate_as), for some clients
 //!   [`replicate_to`](ReplAppExt::replicate_to).
+//! - **Let clients keep an entity**: [`TornOff`]. **Have it on both sides before**: [`NetKey`].
 //! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
 //! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy), or with [`InGroup`]. A
 //!   child that has no position is seen with its parent, as `ChildOf` says.
@@ -61,11 +64,13 @@
 //! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
 //!   and [`FromServer`].
 //! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
-//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`] and [`ClientLeft`] on the server, [`JoinedServer`] and
-//!   [`LeftServer`] on clients.
+//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`] and [`ClientLeft`] on the server,
+//!   [`JoinedServer`] and [`LeftServer`] on clients.
 //! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
 //! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
 //!   library.
+//!
+//! The preludes of `repl` and of Bevy both have an `Update`: import the one that you mean by its name.
 //!
 //! # Guarantees
 //!
@@ -74,6 +79,7 @@
 //! - A component changes on a client only if its values differ, so `Changed` tells of no repeated packet.
 //! - When a client loses its server, its entities stay; they are replaced when it has joined again.
 //! - What a client has made itself is its own, and ends with its parent.
+//! - What is not sent of a component is the client's own, also if the component is predicted or interpolated.
 //! - [`FixedUpdate`](bevy_app::FixedUpdate) is never repeated: only [`Simulate`] is.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
@@ -90,6 +96,7 @@ mod hosting;
 mod interpolation;
 mod net_entities;
 mod net_entity;
+mod net_key;
 mod net_parent;
 mod not_sent;
 mod outbox;
@@ -101,6 +108,7 @@ mod server;
 mod sets;
 mod simulate;
 mod simulation;
+mod torn_off;
 mod transport;
 
 pub use app::ReplAppExt;
@@ -114,6 +122,7 @@ pub use diagnostics::ReplDiagnosticsPlugin;
 pub use form::WireForm;
 pub use net_entities::NetEntities;
 pub use net_entity::NetEntity;
+pub use net_key::NetKey;
 pub use not_sent::MessageNotSent;
 pub use owned::Owned;
 pub use plugins::client_plugin::ClientPlugin;
@@ -130,5 +139,6 @@ pub use server::state::ReplServer;
 pub use sets::ReplSystems;
 pub use simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, is_first_run};
 pub use simulation::Simulation;
+pub use torn_off::TornOff;
 pub use transport::simulated::SimulatedNetwork;
 pub use transport::{ClientTransport, ServerTransport};

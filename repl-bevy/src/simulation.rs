@@ -74,8 +74,8 @@ impl Simulation {
         self.clients.push(app(client, &self.setup));
     }
 
-    /// Ends the server without a word, and begins another one with an empty world, as when a process is killed
-    /// and started again.
+    /// Ends the server without a word, and begins another one with an empty world, as when a process is
+    /// killed and started again.
     pub fn restart_server(&mut self) {
         let elapsed = self.server.world().resource::<Time<Real>>().elapsed();
         self.server = app(ServerPlugin::over(self.network.server()).every(Self::TICK), &self.setup);

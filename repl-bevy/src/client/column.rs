@@ -27,6 +27,9 @@ pub(super) trait Column: Send + Sync {
     /// From now on, this client predicts the components of entities that are simulated.
     fn predict(&mut self);
 
+    /// Leaves the component of an entity to the client, with the last values of the server.
+    fn leave(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
+
     /// Gives the component of an entity that is not predicted any more the values of the server.
     fn restore(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 }
@@ -101,6 +104,19 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
 
     fn predict(&mut self) {
         self.is_predicted = true;
+    }
+
+    fn leave(&self, client: &Client, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {
+        let Some(object) = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>) else { return };
+        if let Some((wire, mut component)) = client.get(object).zip(entity.get_mut::<T>()) {
+            F::copy(&self.properties, wire, &mut component);
+        }
+        let entity = entity.id();
+        queue.push(move |world: &mut World| {
+            if let Ok(mut entity) = world.get_entity_mut(entity) {
+                entity.remove::<(Part<T>, Arrived<T>)>();
+            }
+        });
     }
 
     fn restore(&self, client: &Client, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {

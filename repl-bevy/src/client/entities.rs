@@ -8,10 +8,13 @@ use std::collections::{HashMap, HashSet};
 use super::arrival::{self, NewComponent};
 use super::column::Column;
 use super::remote::Remote;
+use super::waiting::{self, MadeHere};
 use crate::net_entity::{NetEntity, Root};
+use crate::net_key::NetKey;
 use crate::net_parent::NetParent;
 use crate::owned::Owned;
 use crate::simulate::Simulated;
+use crate::torn_off::TornOff;
 
 /// The columns, by the names of their classes.
 type Columns = HashMap<&'static str, Box<dyn Column>>;
@@ -44,6 +47,8 @@ struct News {
 /// Where updates are applied.
 struct Scene<'a> {
     client: &'a Client,
+    /// Whether another session has begun, so what ends has not ended on the server.
+    is_new_session: bool,
     world: &'a mut World,
     queue: &'a mut CommandQueue,
 }
@@ -75,9 +80,17 @@ impl Entities {
 
     /// Brings all updates of the client into the world. What is spawned, inserted or removed is so when the
     /// queue is applied.
-    pub(super) fn follow(&mut self, client: &mut Client, world: &mut World, queue: &mut CommandQueue) {
+    pub(super) fn follow(
+        &mut self,
+        client: &mut Client,
+        is_new_session: bool,
+        world: &mut World,
+        queue: &mut CommandQueue,
+    ) {
         let news = without_ends_in_between(polled(client));
-        let mut scene = Scene { client, world, queue };
+        let torn_off = news.iter().filter(|news| news.update.what == UpdateKind::TornOff);
+        let torn_off: Vec<_> = torn_off.map(|news| news.update.object).collect();
+        let mut scene = Scene { client, is_new_session, world, queue };
         for News { root, class, update } in news {
             if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
                 self.arrive(&mut scene);
@@ -88,17 +101,23 @@ impl Entities {
             }
         }
         self.arrive(&mut scene);
+        // Their components have the last state.
+        torn_off.into_iter().for_each(|object| _ = client.object(object).remove_torn_off());
     }
 
     /// Spawns the entities that arrive, each with all that it has.
     fn arrive(&mut self, scene: &mut Scene<'_>) {
         let Self { by_root, columns, arriving } = self;
-        let mut roots: Vec<_> = arriving.roots.drain().map(|(root, number)| (number, root)).collect();
-        roots.sort_unstable();
-        // A child needs the entity of its parent, which may arrive at the same time.
-        by_root.extend(roots.into_iter().map(|(_, root)| (root, scene.world.spawn_empty().id())));
+        arriving.roots.clear();
         let mut updates = std::mem::take(&mut arriving.updates);
         updates.sort_by_key(|(number, _)| *number);
+        // A child needs the entity of its parent, which may arrive at the same time.
+        for family in updates.chunk_by(|(one, _), (next, _)| one == next) {
+            let Some(root) = family.first().map(|(_, first)| first.object) else { continue };
+            let key = family.iter().find_map(|(_, update)| scene.client.get(update.cast::<NetKey>()?));
+            let entity = key.and_then(|key| waiting::take(scene.world, *key));
+            by_root.insert(root, entity.unwrap_or_else(|| scene.world.spawn_empty().id()));
+        }
         for family in updates.chunk_by(|(one, _), (next, _)| one == next) {
             let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
             let Some(&entity) = by_root.get(&root.erase()) else { continue };
@@ -143,12 +162,35 @@ impl Entities {
                 }
                 scene.later(entity, |mut entity| _ = entity.remove::<(Owned, Simulated)>());
             }
-            UpdateKind::Despawned(_) => {
+            UpdateKind::TornOff => {
+                self.leave(scene, update.object, entity);
+                scene.later(entity, |mut entity| _ = entity.insert(TornOff));
+            }
+            UpdateKind::Despawned(reason) => {
+                let is_made_here = scene.world.get::<MadeHere>(entity).is_some();
+                if is_made_here && (reason == CloseReason::Relevancy || scene.is_new_session) {
+                    self.leave(scene, update.object, entity);
+                    scene.queue.push(move |world: &mut World| waiting::wait_again(world, entity));
+                    return;
+                }
                 self.by_root.remove(&update.object);
                 scene.queue.push(move |world: &mut World| despawn(world, entity));
             }
             _ => {}
         }
+    }
+}
+
+impl Entities {
+    /// Leaves an entity to the client.
+    fn leave(&mut self, scene: &mut Scene<'_>, root: ObjectRef<()>, entity: Entity) {
+        self.by_root.remove(&root);
+        if let Ok(mut here) = scene.world.get_entity_mut(entity) {
+            self.columns
+                .values()
+                .for_each(|column| column.leave(scene.client, here.as_mutable(), scene.queue));
+        }
+        scene.later(entity, |mut entity| _ = entity.remove::<(Remote, NetEntity, Owned, Simulated)>());
     }
 }
 

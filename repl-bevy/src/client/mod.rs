@@ -7,6 +7,7 @@ pub(crate) mod messages;
 mod parents;
 pub(crate) mod remote;
 pub(crate) mod state;
+mod waiting;
 
 use bevy_app::{App, AppExit, Last, PostUpdate, PreUpdate};
 use bevy_ecs::component::Mutable;
@@ -18,6 +19,7 @@ use repl::prelude::*;
 
 use crate::form::{Form, Itself};
 use crate::net_entity::Root;
+use crate::net_key::NetKey;
 use crate::net_parent::NetParent;
 use crate::sets::{self, ReplSystems};
 use column::TypedColumn;
@@ -41,7 +43,9 @@ pub(crate) fn build(app: &mut App, client: ReplClient) {
     app.insert_resource(client).init_resource::<Entities>();
     app.world_mut().resource_mut::<ReplClient>().register::<Root>();
     replicate::<NetParent, Itself>(app);
+    replicate::<NetKey, Itself>(app);
     parents::follow(app);
+    waiting::note(app);
     sets::order(app, PostUpdate);
     app.add_systems(PreUpdate, receive.in_set(ReplSystems::Receive))
         .add_systems(PostUpdate, tick.in_set(ReplSystems::Send))
@@ -60,13 +64,16 @@ fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
     world.resource_mut::<ReplClient>().receive(now).with_severity(Severity::Error)?;
     let mut queue = CommandQueue::default();
+    let mut client = world.resource_mut::<ReplClient>();
+    let events: Vec<_> = std::iter::from_fn(|| client.poll_event()).collect();
+    let is_new_session = events.contains(&ClientEvent::Connected);
     world.resource_scope(|world, mut client: Mut<'_, ReplClient>| {
         world.resource_scope(|world, mut entities: Mut<'_, Entities>| {
-            entities.follow(&mut client, world, &mut queue);
+            entities.follow(&mut client, is_new_session, world, &mut queue);
         });
     });
     // Observers may use the client, so it is in the world again.
-    while let Some(event) = world.resource_mut::<ReplClient>().poll_event() {
+    for event in events {
         match event {
             ClientEvent::Connected => world.trigger(JoinedServer),
             ClientEvent::Disconnected(reason) => world.trigger(LeftServer { reason }),

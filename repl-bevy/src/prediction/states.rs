@@ -21,8 +21,8 @@ pub(super) struct Prediction {
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(super) struct States {
     pub(super) entities: u16,
-    /// For each entity its name, and for each kind a bit that says whether the entity has such a component, and
-    /// its values. In words, because elements are read one by one.
+    /// For each entity its name, and for each kind a bit that says whether the entity has such a component,
+    /// and its values. In words, because elements are read one by one.
     #[replicated(max_len = 32_768)]
     words: Vec<u64>,
 }

@@ -25,6 +25,7 @@ use repl::{Audience, Coordinates};
 
 use crate::form::{Form, Itself};
 use crate::net_entity::Root;
+use crate::net_key::NetKey;
 use crate::net_parent::NetParent;
 use crate::part::Part;
 use crate::sets;
@@ -40,6 +41,7 @@ pub(crate) fn build(app: &mut App, server: ReplServer) {
     server_of(app).register_external::<Root>();
     settings::add_settings(app);
     replicate::<NetParent, Itself>(app);
+    replicate::<NetKey, Itself>(app);
     sets::order(app, FixedPostUpdate);
     systems::add_systems(app);
 }

@@ -12,6 +12,7 @@ use super::setting_kinds::SettingKinds;
 use super::state::ReplServer;
 use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
+use crate::torn_off::TornOff;
 
 /// The client that owns an entity, which is the entity with its
 /// [`ConnectedClient`](crate::ConnectedClient). The owner gets components and fields that are for the owner
@@ -48,6 +49,9 @@ pub struct NetPriority(pub f32);
 /// Applies all settings of an entity to its object.
 pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: EntityRef<'_>) {
     let Some(root) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) else { return };
+    if server.object_info(root.root()).is_torn_off() {
+        return;
+    }
     let owner = entity.get::<OwnedBy>().and_then(|owner| server.connection_of(owner.0));
     let parent = entity.get::<NetParent>();
     let relevancy = match entity.get::<InGroup>() {
@@ -77,6 +81,9 @@ pub(super) fn add_settings(app: &mut App) {
     watch::<OwnedBy>(app);
     watch::<InGroup>(app);
     watch::<NetPriority>(app);
+    app.add_observer(|added: On<Add<TornOff>>, mut server: ResMut<ReplServer>| {
+        server.tear_off_later(added.entity);
+    });
 }
 
 /// Says which component is the position of entities.

@@ -24,6 +24,8 @@ pub struct ReplServer {
     pub(super) clients: Clients,
     /// The entities of which a setting has changed since the last tick.
     unsettled: EntityHashSet,
+    /// The entities that are to be torn off in this tick.
+    torn_off: Vec<Entity>,
     /// The entities that are their own ancestors. They are settled again in each tick.
     circles: EntityHashSet,
     /// Why something is not replicated since the last tick.
@@ -41,6 +43,7 @@ impl ReplServer {
             roots: Roots::default(),
             clients: Clients::default(),
             unsettled: EntityHashSet::default(),
+            torn_off: Vec::new(),
             circles: EntityHashSet::default(),
             refused: None,
             awaits_host: false,
@@ -132,6 +135,19 @@ impl ReplServer {
     pub(super) fn add_circle(&mut self, circle: EntityHashSet) {
         let Self { circles, unsettled, .. } = self;
         unsettled.extend(circle.into_iter().filter(|&entity| circles.insert(entity)));
+    }
+
+    pub(super) fn tear_off_later(&mut self, entity: Entity) {
+        self.torn_off.push(entity);
+    }
+
+    /// Tears off what was marked since the last tick.
+    pub(super) fn tear_off(&mut self, world: &World) {
+        for entity in std::mem::take(&mut self.torn_off) {
+            if let Some(name) = world.get::<NetEntity>(entity).filter(|name| !name.is_empty()) {
+                self.server.object(name.root()).tear_off();
+            }
+        }
     }
 
     pub(super) fn unsettle_circles(&mut self) {

@@ -83,6 +83,7 @@ fn send(world: &mut World) -> Result {
         world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
             columns.hand_over(&mut server, world);
             settle_all(&mut server, world, &unsettled);
+            server.tear_off(world);
         });
     });
     // What the host owns can be called when it is told.
