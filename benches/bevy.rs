@@ -1,6 +1,6 @@
-//! A frame of a client with Bevy that predicts what it owns, compared with the same client without prediction.
+//! A frame of a Bevy client that predicts its entities, compared with a client that does not predict.
 //!
-//! *Invariant:* both clients have the same entities at the end, and nothing was rolled back.
+//! *Invariant:* both clients have all entities at the end, and nothing was rolled back.
 
 #[path = "support/ratios.rs"]
 mod ratios;

@@ -47,7 +47,7 @@ struct News {
 /// Where updates are applied.
 struct Scene<'a> {
     client: &'a Client,
-    /// Whether another session has begun, so what ends has not ended on the server.
+    /// Whether another session has begun. Then the objects of the old one end here, but not on the server.
     is_new_session: bool,
     world: &'a mut World,
     queue: &'a mut CommandQueue,
@@ -275,8 +275,8 @@ fn polled(client: &mut Client) -> Vec<News> {
     news
 }
 
-/// Returns all updates but the ends of components of entities that end later: they are there until their
-/// entity is despawned.
+/// Drops the removals of components whose entity ends later in the same list. So an entity that ends still
+/// has its components when it is despawned.
 fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
     let mut ending = HashSet::new();
     let is_kept = |News { root, update, .. }: &News| {

@@ -26,7 +26,7 @@ pub struct ReplServer {
     unsettled: EntityHashSet,
     /// The entities that are to be torn off in this tick.
     torn_off: Vec<Entity>,
-    /// The entities that are their own ancestors. They are settled again in each tick.
+    /// The entities whose parents form a circle. They are settled again in each tick.
     circles: EntityHashSet,
     /// Why something is not replicated since the last tick.
     refused: Option<SpawnError>,

@@ -38,7 +38,8 @@ pub(super) fn add_systems(app: &mut App) {
         .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
-/// A network that fails is no reason to panic.
+/// Receives packets, and tells the world who comes and goes. An error of the network is logged and does not
+/// panic.
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
@@ -86,7 +87,7 @@ fn send(world: &mut World) -> Result {
             server.tear_off(world);
         });
     });
-    // What the host owns can be called when it is told.
+    // After the components have objects, so that an observer of `Owned` can call them.
     unsettled.iter().for_each(|&entity| host::mark(world, entity));
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
