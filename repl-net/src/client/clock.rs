@@ -130,8 +130,8 @@ impl ServerClock {
     }
 
     /// Returns the newest tick that can have arrived at the time `now`. The server was at this tick when it
-    /// sent a packet that arrives now, if the packet was as fast as the fastest packets. If nothing has arrived
-    /// for more than a second, the server may stand still, and so does this tick.
+    /// sent a packet that arrives now, if the packet was as fast as the fastest packets. If nothing has
+    /// arrived for a second, this tick stands still, because the server may stand still.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))

@@ -159,9 +159,9 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         reports.clock.due(&seen, made)
     }
 
-    /// Returns the position of the input clock when [`due`](Self::due) was called last: the newest tick that is
-    /// due, and how much of it has passed. A game that draws more often than the server ticks shows its player
-    /// by it: between the state before that tick and the one after it.
+    /// Returns the position of the input clock when [`due`](Self::due) was called last. The whole part is the
+    /// newest tick that is due, and the fraction is how much of this tick has passed. A game that draws more
+    /// often than the server ticks shows its player between the states before and after this tick.
     #[must_use]
     pub fn position(&mut self) -> Option<f64> {
         self.client.reports()?.clock.position()

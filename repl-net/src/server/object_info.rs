@@ -72,8 +72,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         Some(ObjectRef::new(self.server.world.store.occupant(parent).guid(parent)))
     }
 
-    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object, without those below them,
-    /// in no particular order.
+    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object, in no particular order.
+    /// The subobjects of subobjects are not among them.
     pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
         let world = &self.server.world;
         let children = self.slot().into_iter().flat_map(|slot| world.subobjects.children(slot));
