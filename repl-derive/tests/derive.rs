@@ -9,9 +9,9 @@ fn mistakes_are_reported_at_their_place_with_what_to_write() {
     trybuild::TestCases::new().compile_fail("tests/derive/fail/*/*.rs");
 }
 
-/// A `pass` case makes trybuild build the cases. Mistakes in `derive/late` are found only by a build.
+/// Mistakes in `derive/late` are found only by a build, and cases that pass make trybuild build the others.
 #[test]
-fn every_form_of_type_can_be_derived_for() {
+fn mistakes_that_only_a_build_finds_are_reported() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/derive/pass/*.rs");
     cases.compile_fail("tests/derive/late/*.rs");

@@ -411,16 +411,14 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
         let field = &layout.fields[i];
         let elements = parents_of(field);
         cursor.watched = !matches!(field.notify, Notify::None);
+        let repeated = Repeated::of(match field.formatted().kind() {
+            Kind::FixedArray { element, .. } => field.formatted().element(element),
+            _ => field.formatted(),
+        });
         let mut element = 0;
         while element < elements {
             let (first_command, first_handle) = (cursor.command, level.handles);
-            level = match field.formatted().kind() {
-                Kind::FixedArray { element: shape, .. } => {
-                    let offset = field.offset + element * shape.size;
-                    emit(field.formatted().element(shape), offset, level, &mut cursor)
-                }
-                _ => emit(field.formatted(), field.offset, level, &mut cursor),
-            };
+            level = repeated.emit(field.offset, element, level, &mut cursor);
             parents[parent] = Parent {
                 property: PropertyIndex::new(i),
                 condition: field.condition,
@@ -438,16 +436,44 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     cursor.commands[cursor.command] = BLANK;
 }
 
+/// A property that may be repeated, as the elements of a fixed array are. What the compiler finds out about it,
+/// it finds out once for all elements.
+#[derive(Clone, Copy)]
+struct Repeated {
+    property: Formatted,
+    /// The command, if the property is a leaf.
+    leaf: Option<CommandKind>,
+}
+
+impl Repeated {
+    const fn of(property: Formatted) -> Self {
+        let leaf = match property.kind() {
+            Kind::Leaf(codec) if travels(property) => {
+                let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+                Some(CommandKind::Leaf(LeafCommand { codec, bytes, direct: codec.direct() }))
+            }
+            _ => None,
+        };
+        Self { property, leaf }
+    }
+
+    /// Appends the commands of the element at an index, if the first element begins at `offset`.
+    const fn emit(&self, offset: usize, index: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
+        let offset = offset + index * self.property.shape.size;
+        match self.leaf {
+            Some(leaf) => push(offset, leaf, level, cursor),
+            None => emit(self.property, offset, level, cursor),
+        }
+    }
+}
+
 /// Appends the commands of a property that begins at `offset`.
 const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
     let mut level = level;
     match property.kind() {
-        Kind::Leaf(codec) => {
-            if travels(property) {
-                let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
-                let direct = codec.direct();
-                let leaf = LeafCommand { codec, bytes, direct };
-                level = push(offset, CommandKind::Leaf(leaf), level, cursor);
+        Kind::Leaf(_) => {
+            if let Some(leaf) = Repeated::of(property).leaf {
+                level = push(offset, leaf, level, cursor);
             }
         }
         Kind::Struct(fields) => {
@@ -458,9 +484,9 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
             }
         }
         Kind::FixedArray { element, len } => {
-            let mut i = 0;
+            let (repeated, mut i) = (Repeated::of(property.element(element)), 0);
             while i < len {
-                level = emit(property.element(element), offset + i * element.size, level, cursor);
+                level = repeated.emit(offset, i, level, cursor);
                 i += 1;
             }
         }

@@ -40,6 +40,7 @@ struct All {
     near_only: u8,
 }
 
-fn main() {
+#[test]
+fn s34_every_condition_has_its_name() {
     assert_eq!(All::LAYOUT.properties(), Condition::ALL.len());
 }

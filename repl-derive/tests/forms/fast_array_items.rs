@@ -115,7 +115,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
         .expect("what was written can be read")
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let item = Item {
         kind: 7,
         count: 200,

@@ -40,7 +40,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let read = round_trip(&Player { always: 1, small: 15, local: 3 });
     assert_eq!((read.always, read.small, read.local), (1, 15, 0));
     assert_eq!(Player::LAYOUT.properties(), 2);

@@ -22,7 +22,8 @@ fn hand_over<T: WithoutFastArrays>(server: &mut Server, live: &T) {
     server.external().compare(object, live).unwrap();
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut server = Server::new(ServerConfig::default());
     spawn::<Slot<u16>>(&mut server);
     hand_over(&mut server, &Player::default());

@@ -38,9 +38,7 @@ impl Ship {
 }
 
 #[derive(Replicated, Default)]
-struct Tuple(
-    #[replicated(location, quantize(step = 0.5, range = -100.0..=100.0), saturate)] [f32; 2],
-);
+struct Tuple(#[replicated(location, quantize(step = 0.5, range = -100.0..=100.0), saturate)] [f32; 2]);
 
 #[derive(Replicated, Default)]
 struct Tile {
@@ -59,7 +57,8 @@ fn is_flat<T: Located>() -> bool {
     T::IS_FLAT
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut server = Server::new(ServerConfig::default());
     server.class::<Wolf>().set_area(Area::within(1.0));
     server.class::<Ship>().set_area(Area::within(1.0));

@@ -39,7 +39,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut value = r#struct { r#type: 1, r#match: r#enum::r#while { r#for: 2 } };
     assert_eq!(round_trip(&value).r#match, value.r#match);
     assert_eq!(round_trip(&r#enum::r#loop), r#enum::r#loop);

@@ -97,7 +97,8 @@ impl Callbacks for Player {
     }
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let player = Player {
         team: 3,
         health: 100,

@@ -43,7 +43,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn s12_only_marked_fields_are_sent_or_all_but_skipped_ones() {
     let one = round_trip(&OptIn { sent: 1, kept: 2, skipped: std::marker::PhantomData });
     let two = round_trip(&OptOut { sent: 1, marked: 2, kept: 3 });
     let three = round_trip(&Value { sent: 1, marked: 2, kept: 3 });

@@ -37,7 +37,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut score = round_trip(&Score(7, 1.5, 2));
     assert_eq!((score.0, score.1, score.2), (7, 0.0, 2));
     Replicated::notify(&mut score, 1, &Score(0, 0.0, 9));

@@ -18,7 +18,8 @@ struct Ball {
     position: [Vector; 2],
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut writer = repl::BitWriter::new();
     let ball = Ball { position: [Vector { x: 1.0, y: 2.0 }, Vector { x: 3.0, y: 31.5 }] };
     repl::NetSerialize::write(&ball, &mut writer).expect("in range");

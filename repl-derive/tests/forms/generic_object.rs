@@ -91,7 +91,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut soldier = Soldier::<Bow>::default();
     (soldier.ammo, soldier.orders, soldier.log) = (500, [1, 2, 3, 4], vec![None, Some(9)]);
     soldier.count.0 = vec![0; 3];

@@ -69,7 +69,8 @@ mod repl_bool {
     }
 }
 
-fn main() {
+#[test]
+fn s52_every_form_of_notify_is_accepted() {
     let mut player = Player { x: 1.0, y: 2.0, silent: 3, ..Player::default() };
     let old = Player { name: "Ada".to_owned(), team: Some(4), score: [5, 6], ..Player::default() };
     for field in 0..=Player::LAYOUT.properties() {

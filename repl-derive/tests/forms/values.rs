@@ -54,7 +54,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let log = Log {
         unit: Unit,
         empty: Empty {},

@@ -27,7 +27,7 @@ impl Rules for Plain {
 }
 
 #[derive(FastArrayItem)]
-#[replicated(crate = "crate::vendor::replication")]
+#[replicated(crate = "crate::generic_items::vendor::replication")]
 struct Stack<R: Rules, T = u8, const N: usize = 2>
 where
     T: Default,
@@ -56,7 +56,7 @@ where
 }
 
 #[derive(FastArrayItem, Default)]
-#[replicated(crate = crate::vendor::replication, callbacks)]
+#[replicated(crate = crate::generic_items::vendor::replication, callbacks)]
 struct r#struct<T: Default>
 where
     T: Copy,
@@ -72,13 +72,14 @@ impl<T: Default + Copy> ItemCallbacks for r#struct<T> {
 }
 
 #[derive(Replicated, Default)]
-#[replicated(crate = crate::vendor::replication, all)]
+#[replicated(crate = crate::generic_items::vendor::replication, all)]
 struct Bag {
     stacks: FastArray<Stack<Plain>>,
     structs: FastArray<r#struct<i32>>,
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let mut bag = Bag::default();
     bag.stacks.push(Stack { amount: 5, sizes: [1, 2], log: vec![None, Some(3)], rules: PhantomData });
     bag.structs.push(r#struct { r#type: -1, r#match: 2 });

@@ -17,7 +17,8 @@ impl Player {
     }
 }
 
-fn main() {
+#[test]
+fn s45_a_switch_may_start_off() {
     let mut player = Player { mood: 1, ..Player::default() };
     Replicated::notify(&mut player, 1, &Player::default());
     assert_eq!((player.plan.as_str(), player.moods), ("", vec![0]));

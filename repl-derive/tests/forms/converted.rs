@@ -82,7 +82,8 @@ impl Player {
     }
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let _ = (Marker::<physics::Vec3>::LAYOUT, Stop::LAYOUT, Player::LAYOUT.property("pose"));
     let mut server = Server::new(ServerConfig::default());
     let player = server.spawn(Player::default());

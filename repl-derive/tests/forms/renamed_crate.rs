@@ -13,7 +13,7 @@ mod repl {}
 use vendor::replication::{NetSerialize, Replicated, Rpcs, ServerCall, rpcs};
 
 #[derive(Replicated, Default)]
-#[replicated(crate = "crate::vendor::replication")]
+#[replicated(crate = "crate::renamed_crate::vendor::replication")]
 struct Player {
     #[replicated(range = 0..=100)]
     health: u8,
@@ -21,7 +21,7 @@ struct Player {
     stance: Stance,
 }
 
-#[rpcs(crate = "crate::vendor::replication")]
+#[rpcs(crate = "crate::renamed_crate::vendor::replication")]
 impl Player {
     #[rpc(server, reliable, validate = may_run)]
     fn run(call: &mut ServerCall<'_, Self>, speed: u8) {
@@ -34,14 +34,15 @@ impl Player {
 }
 
 #[derive(NetSerialize, Clone, Default)]
-#[replicated(crate = crate::vendor::replication)]
+#[replicated(crate = crate::renamed_crate::vendor::replication)]
 enum Stance {
     #[default]
     Idle,
     Run(u8),
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let player = Player { health: 1, stance: Stance::Run(2) };
     let Stance::Run(speed) = player.stance else { return assert!(matches!(Stance::Idle, Stance::Idle)) };
     assert_eq!((speed, player.health), (2, 1));

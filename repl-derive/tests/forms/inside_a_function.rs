@@ -53,7 +53,8 @@ mod private {
     pub(super) struct Secret(pub(super) u8);
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     #[derive(Replicated, Default)]
     struct Local {
         #[replicated]

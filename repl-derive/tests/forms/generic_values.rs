@@ -43,7 +43,8 @@ fn round_trip<T: NetSerialize>(value: &T) -> T {
     read
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let tree = Tree::<u16, 3>::Many { pairs: vec![Pair { first: 1, second: Some(2), cached: None }] };
     assert_eq!(round_trip(&tree), tree);
     assert_eq!(round_trip(&Tree::<u16, 3>::Row([1, 2, 3])), Tree::Row([1, 2, 3]));

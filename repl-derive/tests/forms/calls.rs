@@ -4,8 +4,6 @@
 
 use repl::prelude::*;
 
-
-
 #[derive(Replicated, Default)]
 struct Player {
     #[replicated]
@@ -28,10 +26,7 @@ mod heading {
         Ok(())
     }
 
-    pub(crate) fn read(
-        reader: &mut BitReader<'_>,
-        _: &mut ReferenceMap<'_>,
-    ) -> Result<f32, ReadError> {
+    pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<f32, ReadError> {
         Ok(reader.read_bits(8)? as f32 / 256.0)
     }
 }
@@ -112,6 +107,7 @@ fn uses(client: &mut Client, server: &mut Server, player: ObjectRef<Player>) {
     }
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let _ = uses;
 }

@@ -96,7 +96,8 @@ mod flag {
     }
 }
 
-fn main() {
+#[test]
+fn these_forms_are_accepted() {
     let _ = <user::Player as ::repl::Replicated>::program();
     let _ = <user::Item as ::repl::FastArrayItem>::LAYOUT;
     let _ = <user::Stance as ::repl::NetSerialize>::WIRE_FORM.checksum();
