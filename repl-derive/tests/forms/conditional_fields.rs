@@ -7,7 +7,7 @@ struct Player {
     #[cfg(any())]
     #[replicated]
     never: std::time::Instant,
-    #[cfg(all())]
+    #[cfg(not(any()))]
     #[replicated]
     always: u8,
     #[cfg_attr(all(), replicated(bits = 4))]

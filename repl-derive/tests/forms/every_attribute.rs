@@ -13,6 +13,7 @@
     clippy::all,
     clippy::pedantic
 )]
+#![allow(clippy::trivially_copy_pass_by_ref, clippy::use_self, reason = "nothing that the macros generate")]
 
 use std::time::Duration;
 

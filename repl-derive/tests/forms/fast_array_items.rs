@@ -14,6 +14,7 @@
     clippy::all,
     clippy::pedantic
 )]
+#![allow(clippy::assertions_on_constants, reason = "nothing that the macros generate")]
 
 use std::time::Duration;
 

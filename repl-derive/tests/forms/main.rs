@@ -1,7 +1,8 @@
-//! Every form of type for which the macros can be derived. Two more are in `derive/pass`, because lints find other things in
-//! a crate than in a module.
+//! Every form of type for which the macros can be derived. Two more are in `derive/pass`, because lints find
+//! other things in a crate than in a module.
 
 #![allow(
+    clippy::all,
     dead_code,
     unnameable_types,
     unreachable_pub,

@@ -57,6 +57,27 @@ impl LastState {
     }
 }
 
+/// An object that is being removed, with its subobjects.
+pub(crate) struct LastFamily {
+    /// The slots of the objects that exist. Each comes before those below it.
+    pub(crate) slots: Vec<u32>,
+    /// The last changes of these objects, in the same order.
+    pub(crate) objects: Vec<LastChanges>,
+    /// The subobjects that were removed before, and that some clients may have.
+    pub(crate) leaving: Vec<u32>,
+}
+
+impl LastFamily {
+    /// Compares an object that is about to be removed, and its subobjects.
+    pub(crate) fn of(world: &mut World, slot: u32) -> Self {
+        let is_alive = |slot: &u32| world.store.occupant(*slot).alive;
+        let (slots, leaving): (Vec<u32>, Vec<u32>) =
+            world.subobjects.with_descendants(slot).into_iter().partition(is_alive);
+        let objects = slots.iter().map(|&slot| LastChanges::of(world, slot)).collect();
+        Self { slots, objects, leaving }
+    }
+}
+
 /// The last changes of an object that is being removed, and the last states of its clients.
 pub(crate) struct LastChanges {
     /// What has changed since the last tick.
@@ -64,9 +85,11 @@ pub(crate) struct LastChanges {
     /// Whether the object has changed since it was spawned.
     pub(crate) has_changed: bool,
     /// Whether nothing must be said of the object to clients that have it, except that it is gone: it never
-    /// changed since it was spawned, all clients see it alike, and it has no subobjects, parent or path.
+    /// changed since it was spawned, all clients see it alike, and it has no path.
     pub(crate) is_plain: bool,
-    slot: u32,
+    pub(crate) slot: u32,
+    /// How many connections have an object in the slot until they have learnt that their clients removed it.
+    pub(crate) holders: u32,
     groups: Arc<Groups>,
     /// The states that were encoded so far, each with its properties.
     encoded: Vec<(Changelist, Arc<LastState>)>,
@@ -77,9 +100,10 @@ impl LastChanges {
     pub(crate) fn of(world: &mut World, slot: u32) -> Self {
         let changes = world.compare_last(slot);
         let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
-        let is_related = !world.subobjects.is_alone(slot) || world.paths.is_static(slot);
-        let is_plain = !has_changed && !is_related && !world.store.conditions(slot).is_conditional();
-        Self { changes, has_changed, is_plain, slot, groups: groups_of(world, slot), encoded: Vec::new() }
+        let is_static = world.paths.is_static(slot);
+        let is_plain = !has_changed && !is_static && !world.store.conditions(slot).is_conditional();
+        let groups = groups_of(world, slot);
+        Self { changes, has_changed, is_plain, slot, holders: 0, groups, encoded: Vec::new() }
     }
 
     /// Returns the last state with the properties of a changelist, or `None` if nothing of it can be sent.

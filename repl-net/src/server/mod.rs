@@ -79,7 +79,7 @@ use broadcast::Broadcast;
 use connection::Connection;
 use events::ServerEvents;
 use host::Host;
-use last_state::LastChanges;
+use last_state::{LastChanges, LastFamily};
 use passes::Passes;
 use peer::Peer;
 use rows::OwnRows;
@@ -356,20 +356,20 @@ impl Server {
     /// after a packet of a client also looks once at each call that waits for this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.store.slot_of(object) else { return };
-        for slot in self.world.with_subobjects(slot).into_iter().rev() {
-            self.despawn_one(slot);
+        let mut family = LastFamily::of(&mut self.world, slot);
+        if let Some(host) = &mut self.host {
+            family.slots.iter().rev().for_each(|&slot| host.removed(&self.world, slot));
+        }
+        for peer in self.sessions.peers.values_mut() {
+            peer.connection.destroy(&mut self.world, &mut family);
+        }
+        for LastChanges { slot, holders, .. } in family.objects.into_iter().rev() {
+            self.despawn_one(slot, holders);
         }
     }
 
-    fn despawn_one(&mut self, slot: u32) {
-        if let Some(host) = &mut self.host {
-            host.removed(&self.world, slot);
-        }
-        let mut holders = 0;
-        let mut last = LastChanges::of(&mut self.world, slot);
-        for peer in self.sessions.peers.values_mut() {
-            holders += u32::from(peer.connection.destroy(&mut self.world, slot, &mut last));
-        }
+    /// Removes an object from the world, after `holders` connections were told to remove it.
+    fn despawn_one(&mut self, slot: u32, holders: u32) {
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
         let orphans = self.world.cells.remove(slot);

@@ -3,7 +3,7 @@
 use repl::{Audience, CloseReason, Group, Relevancy};
 
 use super::*;
-use crate::support::{Packets, leaks};
+use crate::support::{Packets, leaks, size};
 
 /// Returns a room with clients that have a tank with two turrets.
 fn tank(guests: usize) -> (Room, ObjectRef<Pawn>, [ObjectRef<Pawn>; 2]) {
@@ -444,4 +444,97 @@ fn s202_the_relevancy_of_a_subobject_is_its_parents() {
 fn s202_the_owner_of_a_subobject_is_its_parents() {
     let (mut room, _, [turret, _]) = tank(0);
     room.server.object(turret).set_owner(None);
+}
+
+/// Returns a room for so many objects, with one client that has a machine.
+fn machine_room(max_objects: usize) -> (Room, [ObjectRef<Part>; 4]) {
+    let config = ServerConfig { max_objects, ..ServerConfig::default() };
+    Room::furnished(config, parts, 1, |server| machine(server, 1))
+}
+
+/// Asserts that the client has no objects, and that the server can use their slots again.
+fn assert_all_are_gone(room: &mut Room, max_objects: usize) {
+    room.settle();
+    assert_eq!(room.client().objects::<Part>().count(), 0);
+    for _ in 0..max_objects {
+        room.server.try_spawn(Part::default()).expect("the slots are free");
+    }
+    room.settle();
+    assert_eq!(room.client().objects::<Part>().count(), max_objects);
+}
+
+#[test]
+fn r22_a_family_of_which_nothing_else_is_to_be_said_is_removed_with_its_root() {
+    let sizes = [1, 4].map(|members| {
+        let (mut room, machine) = machine_room(4);
+        let removed = machine[4 - members];
+        room.server.despawn(removed);
+        let removal = room.tick_one();
+        room.deliver(0, &removal);
+        assert_eq!(room.client().objects::<Part>().count(), 4 - members);
+        size(&removal)
+    });
+    assert!(sizes[1] <= sizes[0] + 1, "one part: {}, the machine: {} bytes", sizes[0], sizes[1]);
+    let (mut room, machine) = machine_room(4);
+    room.polled(0);
+    room.server.despawn(machine[0]);
+    room.step();
+    let told: Vec<_> = room.polled(0).into_iter().map(|(object, _)| object).collect();
+    let position = |part: &ObjectRef<Part>| told.iter().position(|told| *told == part.erase());
+    let positions = machine.each_ref().map(position);
+    assert!(positions.iter().all(Option::is_some) && positions[1..].iter().all(|at| *at < positions[0]));
+    assert_all_are_gone(&mut room, 4);
+}
+
+#[test]
+fn r22_a_lost_removal_of_a_family_is_sent_again() {
+    let (mut room, machine) = machine_room(4);
+    room.server.despawn(machine[0]);
+    room.lose_until_noticed(0);
+    assert_eq!(room.client().objects::<Part>().count(), 4);
+    assert_all_are_gone(&mut room, 4);
+}
+
+#[test]
+fn r22_what_comes_late_of_a_family_that_is_gone_is_not_taken() {
+    // A part that is on its way when its machine is removed, and a whole machine.
+    for has_machine in [true, false] {
+        let (mut room, machine) = machine_room(8);
+        if !has_machine {
+            room.server.despawn(machine[0]);
+            room.settle();
+        }
+        let root = if has_machine { machine[0] } else { room.server.spawn(Part::default()) };
+        room.server.object(root).spawn_subobject(Part::default()).expect("a machine");
+        let opening = room.tick_one();
+        room.server.despawn(root);
+        let removal = room.tick_one();
+        room.deliver(0, &removal);
+        room.deliver(0, &opening);
+        assert_eq!(room.client().objects::<Part>().count(), 0);
+        assert_all_are_gone(&mut room, 8);
+    }
+}
+
+#[test]
+fn r22_a_subobject_and_then_its_object_are_removed_in_one_tick() {
+    for part in 1..4 {
+        let (mut room, machine) = machine_room(4);
+        room.server.despawn(machine[part]);
+        room.server.despawn(machine[0]);
+        assert_all_are_gone(&mut room, 4);
+        let (mut room, machine) = machine_room(4);
+        room.server.despawn(machine[part]);
+        room.tick_one();
+        room.server.despawn(machine[0]);
+        assert_all_are_gone(&mut room, 4);
+        // With a budget, objects are sent in the order of their priorities. What has changed has a last state.
+        let (mut room, machine) = machine_room(4);
+        let id = room.guests[0].id;
+        room.server.connection(id).set_budget(100_000);
+        room.server.despawn(machine[part]);
+        room.server[machine[0]].wear = 9;
+        room.server.despawn(machine[0]);
+        assert_all_are_gone(&mut room, 4);
+    }
 }

@@ -15,7 +15,7 @@ use repl_link::parts::Sequence;
 use super::Replicas;
 use crate::body::blob::MAX_BLOBS;
 use crate::body::reassembly::Part;
-use crate::body::removal::ReadRemoval;
+use crate::body::removal::{CloseReason, ReadRemoval};
 use crate::body::segment::LEAST_RUN_BITS;
 use crate::body::slot_set::{SlotSet, masks_between};
 use crate::body::walk::{BodyError, OpenHead, PropertyList, Visitor};
@@ -212,6 +212,30 @@ impl Validator<'_> {
         self.contents.has_last_state = true;
         Ok(())
     }
+
+    /// Removes the objects below an object that is removed, those at the bottom first. What has an entry of its
+    /// own in the packet is not removed because of this.
+    fn close_below(&mut self, top: u32, reason: CloseReason) -> Result<(), BodyError> {
+        let slots = &self.replicas.slots;
+        let (mut below, mut above, mut next) = (Vec::new(), top, 0_usize);
+        loop {
+            for slot in slots.families.children(above) {
+                if slots.age_and_place(slot, self.stamp).0 {
+                    return Err(BodyError::Stale);
+                }
+                if self.seen.insert_new(slot) {
+                    below.push(slot);
+                }
+            }
+            let Some(&slot) = below.get(next) else { break };
+            (above, next) = (slot, next.saturating_add(1));
+        }
+        for slot in below.into_iter().rev() {
+            self.outcome.close(slot);
+            self.contents.close(slot, reason, None);
+        }
+        Ok(())
+    }
 }
 
 #[cold]
@@ -363,10 +387,11 @@ impl Visitor for Validator<'_> {
             (None, Some(bits)) => reader.skip_bits(bits)?,
             (_, None) => {}
         }
-        self.contents.close(slot, reason, path.as_deref());
         if !reason.keeps_object() {
+            self.close_below(slot, reason)?;
             self.outcome.close(slot);
         }
+        self.contents.close(slot, reason, path.as_deref());
         Ok(())
     }
 

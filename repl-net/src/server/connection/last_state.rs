@@ -7,19 +7,35 @@ use repl_core::Changelist;
 use super::Connection;
 use super::objects::LastLack;
 use crate::body::losses::in_flight_of;
-use crate::server::last_state::LastChanges;
+use crate::server::last_state::{LastChanges, LastFamily};
 use crate::server::world::World;
 
 impl Connection {
-    /// Handles the removal of an object from the server, which still exists. Returns whether the client must
-    /// still be told to remove the object.
-    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32, last: &mut LastChanges) -> bool {
-        self.end_calls(world, slot);
-        let waits = self.calls.are_left(slot, &self.link.exchange.outgoing);
-        self.copies.note_closing(world, slot);
-        if last.is_plain && !waits && self.copies.objects.remove_plainly(slot) {
-            return true;
+    /// Handles the removal of an object and its subobjects from the server, which still exist. Counts the
+    /// connection as a holder of those of which the client must still be told that they are gone.
+    pub(crate) fn destroy(&mut self, world: &mut World, family: &mut LastFamily) {
+        for &slot in family.slots.iter().rev() {
+            self.end_calls(world, slot);
+            self.copies.note_closing(world, slot);
         }
+        if self.may_remove_plainly(family) && self.copies.objects.remove_plainly(&family.slots) {
+            return family.objects.iter_mut().for_each(|last| last.holders += 1);
+        }
+        for last in family.objects.iter_mut().rev() {
+            last.holders += u32::from(self.destroy_one(world, last));
+        }
+    }
+
+    /// Returns whether nothing else must be said of a family, or be sent before, than that it is gone.
+    fn may_remove_plainly(&self, family: &LastFamily) -> bool {
+        let has_calls = |slot| self.calls.are_left(slot, &self.link.exchange.outgoing);
+        family.objects.iter().all(|last| last.is_plain && !has_calls(last.slot))
+            && !family.leaving.iter().any(|&slot| self.copies.uses(slot))
+    }
+
+    /// Begins to remove an object from the client. Returns whether the client must still be told to remove it.
+    fn destroy_one(&mut self, world: &mut World, last: &mut LastChanges) -> bool {
+        let slot = last.slot;
         let lacking = self.last_changes(world, slot, last);
         let state = lacking.and_then(|list| last.encode(world, list));
         let is_owner = state.is_some() && self.copies.view().is_owner_of_any(world, slot);

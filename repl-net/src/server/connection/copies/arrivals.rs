@@ -61,13 +61,31 @@ impl Copies {
         self.note_removals(world, sequence, closed);
         let removed = self.objects.plain_removals_arrived(word, mask);
         for slot in slots_of(word, removed) {
+            self.removals_below_arrived(world, sequence, slot);
             self.last_rights.forget(slot);
             world.release(slot);
         }
         for slot in slots_of(word, mask & !removed) {
             if self.objects.is_closing(slot, sequence) {
+                if !self.objects.close_reason(slot).keeps_object() {
+                    self.removals_below_arrived(world, sequence, slot);
+                }
                 self.forget(world, slot);
             }
+        }
+    }
+
+    /// Records that the client has removed what is below an object that it has removed.
+    fn removals_below_arrived(&mut self, world: &mut World, sequence: Sequence, slot: u32) {
+        let is_plain = |slot: &u32| self.objects.is_removed_plainly(*slot);
+        let below: Vec<u32> = world.subobjects.children(slot).filter(is_plain).collect();
+        for slot in below {
+            let generation = world.store.occupant(slot).generation;
+            self.closes_arrived(
+                world,
+                sequence,
+                Cohort { word: word_of(slot), mask: bit_of(slot), generation },
+            );
         }
     }
 

@@ -85,6 +85,10 @@ impl Copies {
 
     /// Begins to remove an object from the client, and frees what the connection no longer needs of it.
     pub(crate) fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
+        if !world.subobjects.is_alone(slot) {
+            let family = world.subobjects.with_descendants(slot);
+            family.into_iter().for_each(|slot| self.objects.remove_with_family(slot, self.next));
+        }
         let unneeded = closed.map(|closed| self.stop_sending(world, slot, closed));
         unneeded.into_iter().flatten().for_each(|what| world.free(slot, what));
     }

@@ -103,19 +103,38 @@ impl ObjectStates {
         closed
     }
 
-    /// Handles the removal of an object from the server as a plain removal. Returns `false` and changes
-    /// nothing if this is not possible: if the client must be told more than that the object is gone, or does
-    /// not see it in the default view.
-    pub(crate) fn remove_plainly(&mut self, slot: u32) -> bool {
-        let is_removed = self.view.is_plain(slot)
-            && self.sleep.is_none()
-            && self.tracked.get(slot).is_none()
-            && self.standings.remove_plainly(word_of(slot), bit_of(slot)) != 0;
+    /// Handles the removal of an object and its subobjects from the server as a plain removal. The object is
+    /// the first of `family`. Returns `false` and changes nothing if this is not possible: if the client must
+    /// be told more than that the object is gone, or does not see all of them in the default view.
+    pub(crate) fn remove_plainly(&mut self, family: &[u32]) -> bool {
+        // If a part of the family was on its way, it could arrive after the rest was removed, and then would
+        // not be removed with it.
+        let is_arriving = |&slot: &u32| self.standings.is_pending(slot);
+        let is_alike = family.iter().all(is_arriving) || !family.iter().any(is_arriving);
+        let is_removed = is_alike && family.iter().all(|&slot| self.is_removable_plainly(slot));
         if is_removed {
-            self.unknown_in_sight.remove(slot);
-            self.check(slot);
+            for (at, &slot) in family.iter().enumerate() {
+                self.standings.remove_plainly(slot, at > 0);
+                self.unknown_in_sight.remove(slot);
+                self.check(slot);
+            }
         }
         is_removed
+    }
+
+    /// Sends a plain removal that waits, in the packet `since` or a later packet, with those of its family. By
+    /// itself it could come after its parent is removed.
+    pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
+        if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
+            self.track(slot).since = since;
+        }
+    }
+
+    fn is_removable_plainly(&self, slot: u32) -> bool {
+        self.view.is_plain(slot)
+            && self.sleep.is_none()
+            && self.tracked.get(slot).is_none()
+            && self.standings.is_removable_plainly(slot)
     }
 
     /// Returns the plain removals that were not sent yet, as words.

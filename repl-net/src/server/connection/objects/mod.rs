@@ -215,7 +215,7 @@ impl ObjectStates {
     }
 
     /// Returns whether the client must remove an object and be told nothing else.
-    pub(super) fn is_removed_plainly(&self, slot: u32) -> bool {
+    pub(crate) fn is_removed_plainly(&self, slot: u32) -> bool {
         self.standings.plain_removals().contains(slot)
     }
 

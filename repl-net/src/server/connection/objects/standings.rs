@@ -7,7 +7,8 @@
 //!
 //! A *plain removal* is an object that was removed from the server and of which the client must be told
 //! nothing else, for example a shot that never changed. It takes only bits until its closing is
-//! acknowledged. If the closing is lost, the object is tracked.
+//! acknowledged. If the closing is lost, the object is tracked. A subobject that is removed with its parent has
+//! no closing of its own: the client removes it with the parent.
 //!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
 //! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight
@@ -270,19 +271,26 @@ impl Standings {
         here
     }
 
-    /// Objects are destroyed. Those of which the client must be told nothing else become plain removals: they
-    /// were in step, or pending spawns that were sent, and are new to the client. Returns these.
-    pub(super) fn remove_plainly(&mut self, word: usize, mask: u64) -> u64 {
+    /// Returns whether the client must be told nothing else of an object, if it is destroyed now, than that it
+    /// is gone. Then the object is in step, or a pending spawn that was sent, and it is new to the client.
+    pub(super) fn is_removable_plainly(&self, slot: u32) -> bool {
+        let (word, bit) = (word_of(slot), bit_of(slot));
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
         let others = lacking | self.out_of_step.word(word) & !self.opening.word(word);
-        let removed = mask & self.known.word(word) & !(others | self.removed().used_in(word));
-        self.opening.remove_mask(word, removed);
-        let plain = &mut self.removed.get_or_insert_default().plain;
-        for set in [&mut self.out_of_step, &mut self.to_send, plain] {
-            set.insert_mask(word, removed);
+        bit & self.known.word(word) & !(others | self.removed().used_in(word)) != 0
+    }
+
+    /// An object that is [removable plainly](Self::is_removable_plainly) is destroyed, and becomes a plain
+    /// removal. If it `goes_with_parent`, the client is told nothing of it.
+    pub(super) fn remove_plainly(&mut self, slot: u32, goes_with_parent: bool) {
+        debug_assert!(self.is_removable_plainly(slot), "slot {slot}");
+        self.opening.remove(slot);
+        self.out_of_step.insert(slot);
+        self.removed.get_or_insert_default().plain.insert(slot);
+        if !goes_with_parent {
+            self.to_send.insert(slot);
         }
-        self.check(word);
-        removed
+        self.check(word_of(slot));
     }
 
     /// The plain removals in `mask` were sent.

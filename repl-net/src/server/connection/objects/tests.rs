@@ -156,7 +156,7 @@ impl Pair {
             plain.is_alive = false;
             let is_plain = plain.is_removable_plainly();
             if tries_plainly {
-                assert_eq!(self.states.remove_plainly(slot), is_plain);
+                assert_eq!(self.states.remove_plainly(&[slot]), is_plain);
             }
             let plain = self.plain(slot);
             if tries_plainly && is_plain {
