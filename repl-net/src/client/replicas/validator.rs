@@ -213,8 +213,8 @@ impl Validator<'_> {
         Ok(())
     }
 
-    /// Removes the objects below an object that is removed, those at the bottom first. What has an entry of its
-    /// own in the packet is not removed because of this.
+    /// Removes the objects below an object that is destroyed, those at the bottom first. What has an entry of
+    /// its own in the packet is not removed because of this.
     fn close_below(&mut self, top: u32, reason: CloseReason) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         let (mut below, mut above, mut next) = (Vec::new(), top, 0_usize);
@@ -387,8 +387,10 @@ impl Visitor for Validator<'_> {
             (None, Some(bits)) => reader.skip_bits(bits)?,
             (_, None) => {}
         }
-        if !reason.keeps_object() {
+        if reason.is_destruction() {
             self.close_below(slot, reason)?;
+        }
+        if !reason.keeps_object() {
             self.outcome.close(slot);
         }
         self.contents.close(slot, reason, path.as_deref());

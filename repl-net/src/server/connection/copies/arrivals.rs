@@ -61,32 +61,29 @@ impl Copies {
         self.note_removals(world, sequence, closed);
         let removed = self.objects.plain_removals_arrived(word, mask);
         for slot in slots_of(word, removed) {
-            self.removals_below_arrived(world, sequence, slot);
+            let below = self.removals_below(world, slot);
             self.last_rights.forget(slot);
             world.release(slot);
+            below.into_iter().for_each(|closed| self.closes_arrived(world, sequence, closed));
         }
         for slot in slots_of(word, mask & !removed) {
             if self.objects.is_closing(slot, sequence) {
-                if !self.objects.close_reason(slot).keeps_object() {
-                    self.removals_below_arrived(world, sequence, slot);
-                }
+                let has_family = self.objects.closes_family(slot);
+                let below = if has_family { self.removals_below(world, slot) } else { Vec::new() };
                 self.forget(world, slot);
+                below.into_iter().for_each(|closed| self.closes_arrived(world, sequence, closed));
             }
         }
     }
 
-    /// Records that the client has removed what is below an object that it has removed.
-    fn removals_below_arrived(&mut self, world: &mut World, sequence: Sequence, slot: u32) {
-        let is_plain = |slot: &u32| self.objects.is_removed_plainly(*slot);
-        let below: Vec<u32> = world.subobjects.children(slot).filter(is_plain).collect();
-        for slot in below {
+    /// Returns the plain removals directly below an object.
+    fn removals_below(&self, world: &World, slot: u32) -> Vec<Cohort> {
+        let below = world.subobjects.children(slot).filter(|&slot| self.objects.is_removed_plainly(slot));
+        let cohort = |slot| {
             let generation = world.store.occupant(slot).generation;
-            self.closes_arrived(
-                world,
-                sequence,
-                Cohort { word: word_of(slot), mask: bit_of(slot), generation },
-            );
-        }
+            Cohort { word: word_of(slot), mask: bit_of(slot), generation }
+        };
+        below.map(cohort).collect()
     }
 
     /// Records that a packet with content about one object has arrived, or was acked late.

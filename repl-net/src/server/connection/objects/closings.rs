@@ -8,6 +8,7 @@ use std::time::Duration;
 use repl_link::parts::Sequence;
 
 use super::standings::Standings;
+use super::tracked::AfterClosing;
 use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
@@ -39,6 +40,11 @@ impl ObjectStates {
             Some(Phase::Closing(reason)) => reason,
             _ => CloseReason::Relevancy,
         }
+    }
+
+    /// Returns whether the subobjects of an object that is being closed have no closings of their own.
+    pub(crate) fn closes_family(&self, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.after_closing == AfterClosing::FamilyIsGone)
     }
 
     /// Returns an object that is being closed with all subobjects that are, after those below them.
@@ -126,7 +132,9 @@ impl ObjectStates {
     /// itself it could come after its parent is removed.
     pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
         if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
-            self.track(slot).since = since;
+            let tracked = self.track(slot);
+            tracked.since = since;
+            tracked.after_closing = AfterClosing::FamilyIsGone;
         }
     }
 
@@ -162,7 +170,9 @@ impl ObjectStates {
         }
         self.sleep.iter_mut().for_each(|sleep| sleep.forget(slot));
         let tracked = self.track(slot);
-        tracked.reopen = false;
+        if tracked.after_closing == AfterClosing::Reopen {
+            tracked.after_closing = AfterClosing::Nothing;
+        }
         if let Phase::Closing(known) = &mut tracked.phase {
             // A destruction takes precedence, because references to the object never become valid
             // again (R18). But a client that was told to keep an object may have done so already.
@@ -187,7 +197,8 @@ impl ObjectStates {
     /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
     /// again.
     pub(crate) fn forget(&mut self, slot: u32) -> bool {
-        let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
+        let reopen =
+            self.tracked.remove(slot).is_some_and(|tracked| tracked.after_closing == AfterClosing::Reopen);
         self.forget_last_state(slot);
         self.standings.forget(word_of(slot), bit_of(slot));
         self.check(slot);

@@ -45,6 +45,7 @@ pub(crate) use outcomes::LostOpening;
 pub(crate) use sending::OpeningRemainder;
 use sleep::Sleep;
 use standings::Standings;
+use tracked::AfterClosing;
 pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
@@ -247,7 +248,10 @@ impl ObjectStates {
 
     /// Returns whether the client has an object or will receive it.
     pub(super) fn is_expected(&self, slot: u32) -> bool {
-        let is_lost = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
+        let is_lost = self
+            .tracked
+            .get(slot)
+            .is_some_and(|tracked| tracked.is_closing() && tracked.after_closing != AfterClosing::Reopen);
         self.standings.known().contains(slot) && !is_lost && !self.is_removed_plainly(slot)
     }
 
@@ -361,7 +365,7 @@ impl ObjectStates {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
         {
-            tracked.reopen = true;
+            tracked.after_closing = AfterClosing::Reopen;
             return false;
         }
         if self.standings.known().contains(slot) {

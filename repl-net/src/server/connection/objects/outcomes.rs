@@ -7,7 +7,7 @@ use repl_core::{Changelist, PropertyIndex};
 use repl_link::parts::Sequence;
 
 use super::ObjectStates;
-use super::tracked::{Phase, ProxyState};
+use super::tracked::{AfterClosing, Phase, ProxyState};
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
@@ -97,6 +97,7 @@ impl ObjectStates {
         for slot in slots_of(word, mask & self.standings.plain_removals().word(word)) {
             let tracked = self.track(slot);
             (tracked.since, tracked.carried) = (sequence, sequence);
+            tracked.after_closing = AfterClosing::FamilyIsGone;
         }
         for slot in slots_of(word, mask & self.standings.known().word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);

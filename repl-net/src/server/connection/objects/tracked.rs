@@ -42,6 +42,17 @@ pub(crate) enum ProxyState {
     Sent(Sequence, Sequence),
 }
 
+/// What the acknowledged closing of an object says or begins, beside that the client has removed the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AfterClosing {
+    #[default]
+    Nothing,
+    /// The object must be sent again.
+    Reopen,
+    /// The client has removed the subobjects, which had no closings of their own.
+    FamilyIsGone,
+}
+
 /// The state of a tracked object.
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
@@ -89,8 +100,7 @@ pub(crate) struct Tracked {
     /// the object, but the connection does not know which changes the client lacks. After such a late ack,
     /// the connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) arrived_late: bool,
-    /// Whether the object must be sent again after its closing is acknowledged.
-    pub(super) reopen: bool,
+    pub(super) after_closing: AfterClosing,
     /// When the closing of the object was first sent, first waited for the calls on the object, or last made
     /// progress.
     pub(super) closing_since: Option<Duration>,
