@@ -436,8 +436,8 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     cursor.commands[cursor.command] = BLANK;
 }
 
-/// A property that may be repeated, as the elements of a fixed array are. What the compiler finds out about it,
-/// it finds out once for all elements.
+/// A property that may be repeated, as the elements of a fixed array are. Its command is made once for all
+/// elements, because the compiler is slow at this.
 #[derive(Clone, Copy)]
 struct Repeated {
     property: Formatted,

@@ -1,7 +1,7 @@
 //! The entries of a packet that validation has read. They are applied without reading their heads again.
 //!
-//! *Invariant:* these are exactly the entries that were validated, in their order, and the removals that follow
-//! from them. So the length of a packet and the number of the objects that it removes limit the memory.
+//! *Invariant:* these are exactly the entries that were validated, in their order, and the removals of the
+//! subobjects of removed objects. So the length of a packet and the number of objects limit the memory.
 
 use std::num::NonZeroU32;
 use std::ops::Range;

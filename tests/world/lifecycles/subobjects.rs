@@ -528,7 +528,7 @@ fn r22_a_subobject_and_then_its_object_are_removed_in_one_tick() {
         room.tick_one();
         room.server.despawn(machine[0]);
         assert_all_are_gone(&mut room, 4);
-        // With a budget, objects are sent in the order of their priorities. What has changed has a last state.
+        // With a budget, objects are sent in the order of their priorities. The machine has a last state.
         let (mut room, machine) = machine_room(4);
         let id = room.guests[0].id;
         room.server.connection(id).set_budget(100_000);

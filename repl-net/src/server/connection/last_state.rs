@@ -33,7 +33,7 @@ impl Connection {
             && !family.leaving.iter().any(|&slot| self.copies.uses(slot))
     }
 
-    /// Begins to remove an object from the client. Returns whether the client must still be told to remove it.
+    /// Begins to remove an object from the client. Returns whether the client must still be told of it.
     fn destroy_one(&mut self, world: &mut World, last: &mut LastChanges) -> bool {
         let slot = last.slot;
         let lacking = self.last_changes(world, slot, last);

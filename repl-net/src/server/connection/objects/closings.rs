@@ -128,8 +128,9 @@ impl ObjectStates {
         is_removed
     }
 
-    /// Sends a plain removal that waits, in the packet `since` or a later packet, with those of its family. By
-    /// itself it could come after its parent is removed.
+    /// If an object is a plain removal that was not sent yet, it is tracked from now on, and removed in the
+    /// packet `since` or a later one, together with its family. A plain removal could be sent after that of its
+    /// parent.
     pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
         if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
             let tracked = self.track(slot);

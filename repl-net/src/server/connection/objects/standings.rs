@@ -7,8 +7,8 @@
 //!
 //! A *plain removal* is an object that was removed from the server and of which the client must be told
 //! nothing else, for example a shot that never changed. It takes only bits until its closing is
-//! acknowledged. If the closing is lost, the object is tracked. A subobject that is removed with its parent has
-//! no closing of its own: the client removes it with the parent.
+//! acknowledged. If the closing is lost, the object is tracked. A subobject may be a plain removal without a
+//! closing of its own: then the client removes it with its parent.
 //!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
 //! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight
@@ -271,8 +271,8 @@ impl Standings {
         here
     }
 
-    /// Returns whether the client must be told nothing else of an object, if it is destroyed now, than that it
-    /// is gone. Then the object is in step, or a pending spawn that was sent, and it is new to the client.
+    /// Returns whether an object can become a plain removal now: it is in step, or a pending spawn that was
+    /// sent, and its slot is new to the client.
     pub(super) fn is_removable_plainly(&self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);

@@ -42,7 +42,7 @@ pub(crate) enum ProxyState {
     Sent(Sequence, Sequence),
 }
 
-/// What the acknowledged closing of an object says or begins, beside that the client has removed the object.
+/// What else follows from the ack of an object's closing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AfterClosing {
     #[default]
