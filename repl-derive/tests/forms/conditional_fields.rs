@@ -1,6 +1,8 @@
 //! Fields and attributes under `cfg` count only if they are compiled.
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::{NetSerialize, Replicated};
+
+use crate::round_trip;
 
 #[derive(Replicated, Default)]
 struct Player {
@@ -26,18 +28,6 @@ enum Event {
         always: u8,
     },
     Two,
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]

@@ -18,11 +18,9 @@
 
 use std::time::Duration;
 
+use crate::round_trip;
 use repl::tools::Keyed;
-use repl::{
-    BitReader, BitWriter, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, NetSerialize,
-    NoObjects, ObjectRef, ReferenceMap, Replicated,
-};
+use repl::{ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, NetSerialize, ObjectRef, Replicated};
 
 mod seconds {
     use std::time::Duration;
@@ -106,14 +104,6 @@ impl Bag {
     fn on_items(&mut self) {
         self.items.clear();
     }
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read")
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A generic object with bounds, defaults and a where clause. The macro adds the bounds that the fields need.
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::Replicated;
+
+use crate::round_trip;
 
 trait Weapon: Default + 'static {
     type Ammo;
@@ -77,18 +79,6 @@ where
     fn on_log(&mut self, old: &Vec<Option<T>>) {
         self.notified = old.is_empty();
     }
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]

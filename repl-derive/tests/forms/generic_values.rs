@@ -1,6 +1,8 @@
 //! Generic values, nested in one another and in an object.
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::{NetSerialize, Replicated};
+
+use crate::round_trip;
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Pair<A, B> {
@@ -29,18 +31,6 @@ struct Nested<T: Clone> {
 struct Inner<T> {
     values: Vec<T>,
     plain: u32,
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]

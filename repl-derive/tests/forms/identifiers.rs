@@ -2,7 +2,9 @@
 
 #![allow(non_camel_case_types)]
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::{NetSerialize, Replicated};
+
+use crate::round_trip;
 
 #[derive(Replicated, Default)]
 struct r#struct {
@@ -25,18 +27,6 @@ enum r#enum {
     r#while {
         r#for: u8,
     },
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]

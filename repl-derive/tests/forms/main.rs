@@ -31,3 +31,18 @@ mod s45_starts_off;
 mod s52_notifies;
 mod tuple_and_unit_structs;
 mod values;
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
+
+/// Writes a value, reads it, and returns what was read. What was read is written as the same bytes.
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}

@@ -1,7 +1,9 @@
 //! An object replicates only the marked fields, or with `all` every field except fields with `skip`. A value
 //! replicates every field except fields with `skip` (S12).
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::{NetSerialize, Replicated};
+
+use crate::round_trip;
 
 #[derive(Replicated, Default)]
 struct OptIn {
@@ -29,18 +31,6 @@ struct Value {
     marked: u8,
     #[replicated(skip)]
     kept: u8,
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]

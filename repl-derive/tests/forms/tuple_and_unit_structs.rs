@@ -1,6 +1,8 @@
 //! The fields of tuple structs are named by number. A struct without fields is an object without properties.
 
-use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+use repl::Replicated;
+
+use crate::round_trip;
 
 #[derive(Replicated, Default)]
 struct Score(#[replicated] u32, f32, #[replicated(notify = on_streak)] u8);
@@ -24,18 +26,6 @@ struct Both(Score2, (u8, bool));
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Score2(u32);
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
-}
 
 #[test]
 fn these_forms_are_accepted() {

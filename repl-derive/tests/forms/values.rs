@@ -2,6 +2,8 @@
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 
+use crate::round_trip;
+
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Unit;
 
@@ -40,18 +42,6 @@ struct Log {
     single: Option<Single>,
     #[replicated]
     events: Vec<Event>,
-}
-
-fn round_trip<T: NetSerialize>(value: &T) -> T {
-    let mut writer = BitWriter::new();
-    value.write(&mut writer).expect("the value has a form");
-    let bytes = writer.into_bytes();
-    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
-        .expect("what was written can be read");
-    let mut again = BitWriter::new();
-    read.write(&mut again).expect("what was read has a form");
-    assert_eq!(again.into_bytes(), bytes);
-    read
 }
 
 #[test]
