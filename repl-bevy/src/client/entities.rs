@@ -3,11 +3,14 @@
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
 use repl::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::arrival::{self, NewComponent};
 use super::column::Column;
+use super::newcomers::Newcomers;
+use super::news::{self, News};
 use super::remote::Remote;
+use super::scene::Scene;
 use super::waiting::{self, MadeHere};
 use crate::net_entity::{NetEntity, Root};
 use crate::net_key::NetKey;
@@ -24,33 +27,7 @@ type Columns = HashMap<&'static str, Box<dyn Column>>;
 pub(crate) struct Entities {
     by_root: HashMap<ObjectRef<()>, Entity>,
     columns: Columns,
-    arriving: Arriving,
-}
-
-/// The entities that arrive in one tick of the server. Their components come between those of others.
-#[derive(Default)]
-struct Arriving {
-    /// The number of each root.
-    roots: HashMap<ObjectRef<()>, usize>,
-    /// The updates of roots and components, each with the number of its root.
-    updates: Vec<(usize, Update)>,
-    tick: u64,
-}
-
-/// An update, as it was when it was polled.
-struct News {
-    root: ObjectRef<()>,
-    class: Option<&'static str>,
-    update: Update,
-}
-
-/// Where updates are applied.
-struct Scene<'a> {
-    client: &'a Client,
-    /// Whether another session has begun. Then the objects of the old one end here, but not on the server.
-    is_new_session: bool,
-    world: &'a mut World,
-    queue: &'a mut CommandQueue,
+    newcomers: Newcomers,
 }
 
 impl Entities {
@@ -87,16 +64,15 @@ impl Entities {
         world: &mut World,
         queue: &mut CommandQueue,
     ) {
-        let news = without_ends_in_between(polled(client));
+        let news = news::take(client);
         let torn_off = news.iter().filter(|news| news.update.what == UpdateKind::TornOff);
         let torn_off: Vec<_> = torn_off.map(|news| news.update.object).collect();
         let mut scene = Scene { client, is_new_session, world, queue };
         for News { root, class, update } in news {
-            if update.tick != self.arriving.tick || self.arriving.has_told_all_of(root, &update) {
+            if self.newcomers.are_all_before(root, &update) {
                 self.arrive(&mut scene);
             }
-            self.arriving.tick = update.tick;
-            if let Some(update) = self.arriving.add(root, update) {
+            if let Some(update) = self.newcomers.add(root, update) {
                 self.apply(&mut scene, root, class, &update);
             }
         }
@@ -107,22 +83,20 @@ impl Entities {
 
     /// Spawns the entities that arrive, each with all that it has.
     fn arrive(&mut self, scene: &mut Scene<'_>) {
-        let Self { by_root, columns, arriving } = self;
-        arriving.roots.clear();
-        let mut updates = std::mem::take(&mut arriving.updates);
-        updates.sort_by_key(|(number, _)| *number);
+        let Self { by_root, columns, newcomers } = self;
+        let families = newcomers.take();
         // A child needs the entity of its parent, which may arrive at the same time.
-        for family in updates.chunk_by(|(one, _), (next, _)| one == next) {
-            let Some(root) = family.first().map(|(_, first)| first.object) else { continue };
-            let key = family.iter().find_map(|(_, update)| scene.client.get(update.cast::<NetKey>()?));
+        for family in &families {
+            let Some(root) = family.first().map(|first| first.object) else { continue };
+            let key = family.iter().find_map(|update| scene.client.get(update.cast::<NetKey>()?));
             let entity = key.and_then(|key| waiting::take(scene.world, *key));
             by_root.insert(root, entity.unwrap_or_else(|| scene.world.spawn_empty().id()));
         }
-        for family in updates.chunk_by(|(one, _), (next, _)| one == next) {
-            let Some(root) = family.first().and_then(|(_, first)| first.cast::<Root>()) else { continue };
+        for family in &families {
+            let Some(root) = family.first().and_then(|first| first.cast::<Root>()) else { continue };
             let Some(&entity) = by_root.get(&root.erase()) else { continue };
             let mut components = vec![marks(root, scene.client)];
-            for (_, update) in family.iter().filter(|(_, update)| update.what == UpdateKind::Spawned) {
+            for update in family.iter().filter(|update| update.what == UpdateKind::Spawned) {
                 let class = scene.client.object_info(update.object).class_name();
                 if let Some(column) = class.and_then(|class| columns.get(class)) {
                     components.push(column.arrive(scene.client, update));
@@ -174,7 +148,7 @@ impl Entities {
                     return;
                 }
                 self.by_root.remove(&update.object);
-                scene.queue.push(move |world: &mut World| despawn(world, entity));
+                scene.end(entity);
             }
             _ => {}
         }
@@ -191,17 +165,6 @@ impl Entities {
                 .for_each(|column| column.leave(scene.client, here.as_mutable(), scene.queue));
         }
         scene.later(entity, |mut entity| _ = entity.remove::<(Remote, NetEntity, Owned, Simulated)>());
-    }
-}
-
-impl Scene<'_> {
-    /// Changes which components an entity has, if it still exists then.
-    fn later(&mut self, entity: Entity, change: impl FnOnce(EntityWorldMut<'_>) + Send + 'static) {
-        self.queue.push(move |world: &mut World| {
-            if let Ok(entity) = world.get_entity_mut(entity) {
-                change(entity);
-            }
-        });
     }
 }
 
@@ -224,72 +187,4 @@ fn parent_of_arrival(
     let NetParent { parent } = client.get(update.cast::<NetParent>()?)?;
     let parent = *entities.get(&parent.root().erase())?;
     Some(Box::new(move |arrival| arrival.add(ChildOf(parent))))
-}
-
-/// Despawns an entity. Children that this client has made end with their parent. Those of the server end when
-/// it says so.
-fn despawn(world: &mut World, entity: Entity) {
-    let children = world.get::<Children>(entity).map(|children| children.to_vec());
-    for child in children.unwrap_or_default() {
-        let Ok(mut child) = world.get_entity_mut(child) else { continue };
-        if child.contains::<Remote>() {
-            child.remove::<ChildOf>();
-        }
-    }
-    world.try_despawn(entity).ok();
-}
-
-impl Arriving {
-    /// Returns whether an update is of an entity that arrives, and no longer part of its arrival.
-    fn has_told_all_of(&self, root: ObjectRef<()>, update: &Update) -> bool {
-        !is_arrival(update) && self.roots.contains_key(&root)
-    }
-
-    /// Adds an update, if it is part of an arrival. Returns it otherwise.
-    fn add(&mut self, root: ObjectRef<()>, update: Update) -> Option<Update> {
-        let numbers = self.roots.len();
-        let number = if update.object == root && update.what == UpdateKind::Spawned {
-            *self.roots.entry(root).or_insert(numbers)
-        } else if let Some(&number) = self.roots.get(&root).filter(|_| is_arrival(&update)) {
-            number
-        } else {
-            return Some(update);
-        };
-        self.updates.push((number, update));
-        None
-    }
-}
-
-fn is_arrival(update: &Update) -> bool {
-    matches!(update.what, UpdateKind::Spawned | UpdateKind::Owner)
-}
-
-/// Returns all updates that wait. What has departed has a parent and a class only until the next poll.
-fn polled(client: &mut Client) -> Vec<News> {
-    let mut news = Vec::new();
-    while let Some(update) = client.poll_update() {
-        let info = client.object_info(update.object);
-        let root = info.parent().unwrap_or(update.object);
-        news.push(News { root, class: info.class_name(), update });
-    }
-    news
-}
-
-/// Drops the removals of components whose entity ends later in the same list. So an entity that ends still
-/// has its components when it is despawned.
-fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
-    let mut ending = HashSet::new();
-    let is_kept = |News { root, update, .. }: &News| {
-        if !matches!(update.what, UpdateKind::Despawned(_)) {
-            return true;
-        }
-        let is_root = update.object == *root;
-        if is_root {
-            ending.insert(*root);
-        }
-        is_root || !ending.contains(root)
-    };
-    let mut kept: Vec<News> = news.into_iter().rev().filter(is_kept).collect();
-    kept.reverse();
-    kept
 }

@@ -4,8 +4,11 @@ mod arrival;
 mod column;
 pub(crate) mod entities;
 pub(crate) mod messages;
+mod newcomers;
+mod news;
 mod parents;
 pub(crate) mod remote;
+mod scene;
 pub(crate) mod state;
 mod waiting;
 

@@ -7,6 +7,7 @@ use bevy_ecs::query::QueryState;
 use repl::prelude::*;
 use std::marker::PhantomData;
 
+use super::changes::changed_rows;
 use super::state::ReplServer;
 use crate::form::Form;
 use crate::net_entity::NetEntity;
@@ -23,11 +24,15 @@ pub(super) trait Column: Send + Sync {
 }
 
 type Removed<T> = (With<Part<T>>, Without<T>, Allow<Disabled>);
-type Row<T> = (&'static mut T, &'static mut Part<T>, &'static NetEntity);
+type Row<T> = (&'static mut T, &'static Part<T>, Entity);
+/// Like `Allow<Disabled>`, which gives no access to whole tables.
+type DisabledOrNot = Or<(With<Disabled>, Without<Disabled>)>;
 
 pub(super) struct TypedColumn<T: Component<Mutability = Mutable>, F> {
+    rows: QueryState<Row<T>, DisabledOrNot>,
+    /// For components in a sparse set, which has no rows.
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
-    all: QueryState<Row<T>, Allow<Disabled>>,
+    all: QueryState<(&'static mut T, &'static mut Part<T>, &'static NetEntity), Allow<Disabled>>,
     removed: QueryState<(Entity, &'static Part<T>), Removed<T>>,
     form: PhantomData<fn() -> F>,
 }
@@ -35,6 +40,7 @@ pub(super) struct TypedColumn<T: Component<Mutability = Mutable>, F> {
 impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
     pub(super) fn new(world: &mut World) -> Self {
         Self {
+            rows: QueryState::new(world),
             changed: QueryState::new(world),
             all: QueryState::new(world),
             removed: QueryState::new(world),
@@ -42,19 +48,42 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
         }
     }
 
-    fn hand_over_row(
-        server: &mut ReplServer,
-        (mut component, mut part, root): (Mut<'_, T>, Mut<'_, Part<T>>, &NetEntity),
-    ) {
-        let component = component.bypass_change_detection();
-        // The object is gone if the entity was not replicated for a while, and its root is null until it is
-        // again.
-        if F::compare(server, part.object_of(), component).is_err() {
-            part.object = match F::try_spawn(server, root.root().erase(), component) {
-                Ok(object) => object.map_or(ObjectRef::NULL, ObjectRef::erase),
-                Err(error) => server.refuse(error).root().erase(),
-            };
+    /// Compares the components that have changed. Returns the entities of those that have no object.
+    fn compare(&mut self, server: &mut ReplServer, world: &mut World) -> Vec<Entity> {
+        let mut without_object = Vec::new();
+        let mut compare = |component: &mut T, part: &Part<T>, entity: Entity| {
+            if F::compare(server, part.object_of(), component).is_err() {
+                without_object.push(entity);
+            }
+        };
+        let Ok(tables) = self.rows.contiguous_iter_mut(world) else {
+            for (mut component, part, entity) in self.changed.iter_mut(world) {
+                compare(component.bypass_change_detection(), part, entity);
+            }
+            return without_object;
+        };
+        for (mut components, parts, entities) in tables {
+            let ticks = components.changed_ticks_slice();
+            let rows: Vec<_> =
+                changed_rows(ticks, components.last_run_tick(), components.this_run_tick()).collect();
+            let components = components.bypass_change_detection();
+            rows.into_iter().for_each(|row| compare(&mut components[row], &parts[row], entities[row]));
         }
+        without_object
+    }
+
+    /// Makes an object for the component of an entity, if it has none.
+    fn spawn(&mut self, server: &mut ReplServer, world: &mut World, entity: Entity) {
+        let Ok((mut component, mut part, root)) = self.all.get_mut(world, entity) else { return };
+        if server.contains(part.object) {
+            return;
+        }
+        let component = component.bypass_change_detection();
+        // The root is null until the entity is replicated again.
+        part.object = match F::try_spawn(server, root.root().erase(), component) {
+            Ok(object) => object.map_or(ObjectRef::NULL, ObjectRef::erase),
+            Err(error) => server.refuse(error).root().erase(),
+        };
     }
 }
 
@@ -68,14 +97,7 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> Column for TypedColumn<T, F
     }
 
     fn hand_over(&mut self, server: &mut ReplServer, world: &mut World, new: &[Entity]) {
-        for row in self.changed.iter_mut(world) {
-            Self::hand_over_row(server, row);
-        }
-        for &entity in new {
-            let Ok((component, part, root)) = self.all.get_mut(world, entity) else { continue };
-            if !server.contains(part.object) {
-                Self::hand_over_row(server, (component, part, root));
-            }
-        }
+        let without_object = self.compare(server, world);
+        without_object.iter().chain(new).for_each(|&entity| self.spawn(server, world, entity));
     }
 }

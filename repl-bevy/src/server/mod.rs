@@ -3,6 +3,7 @@
 //! *Invariant:* the world is only read, except for the components and entities of this crate.
 
 mod audience;
+mod changes;
 pub(crate) mod clients;
 mod column;
 pub(crate) mod host;

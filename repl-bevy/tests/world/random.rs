@@ -32,6 +32,10 @@ struct Item(#[replicated] u8);
 #[derive(Component, Replicated, Default, Clone)]
 struct Target(#[replicated] NetEntity);
 
+/// The clients from which an entity is hidden.
+#[derive(Component, Default)]
+struct HiddenFrom(BTreeSet<Entity>);
+
 const CLIENTS: usize = 2;
 
 fn simulation(seed: u64, loss: f64) -> Simulation {
@@ -92,7 +96,7 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
     let place = Place([viewpoint(rng.below(3) as u32)[0] + i32::from(small % 5), 0]);
     let other = *rng.pick(&entities).unwrap();
     let mut entity = world.entity_mut(entity);
-    match rng.below(21) {
+    match rng.below(23) {
         0 => entity.despawn(),
         1 => drop(entity.remove::<Player>()),
         2..=4 => drop(entity.insert(Player { health: small, ammo: small })),
@@ -104,12 +108,17 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         9 => drop(entity.remove::<OwnedBy>()),
         10 => drop(entity.insert(InGroup(Group(rng.below(2) as u32)))),
         11 => drop(entity.remove::<InGroup>()),
-        12 => drop(entity.remove::<Replicate>()),
+        // An entity that is replicated again is hidden from nobody.
+        12 => drop(entity.remove::<(Replicate, HiddenFrom)>()),
         13 => drop(entity.insert((Replicate, NetPriority(2.0)))),
         14 => drop(entity.insert(Bag::default())),
         // Also to a descendant, and to itself, which Bevy refuses.
         18 | 19 => drop(entity.insert(ChildOf(other))),
         20 => drop(entity.remove::<ChildOf>()),
+        21 | 22 if entity.contains::<Replicate>() => {
+            let (entity, client) = (entity.id(), *rng.pick(clients).unwrap());
+            hide_or_show(world, entity, client);
+        }
         15 | 16 => {
             if let Some(mut bag) = entity.get_mut::<Bag>() {
                 bag.items.push(Item(small as u8));
@@ -126,6 +135,15 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
             world.run_system_once(aim).unwrap();
         }
     }
+}
+
+/// Hides an entity from a client, or shows it again if it was hidden.
+fn hide_or_show(world: &mut World, entity: Entity, client: Entity) {
+    let mut hidden = world.get::<HiddenFrom>(entity).map_or_else(BTreeSet::new, |hidden| hidden.0.clone());
+    let is_visible = hidden.remove(&client) || !hidden.insert(client);
+    world.entity_mut(entity).insert(HiddenFrom(hidden));
+    let name = world.run_system_once(move |mut names: NetEntities| names.of(entity)).unwrap();
+    world.resource_mut::<ReplServer>().set_visible(name, client, is_visible);
 }
 
 /// What a client has, or should have, of an entity.
@@ -189,6 +207,9 @@ fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
 /// Returns whether a client should have an entity.
 fn is_seen(world: &World, entity: Entity, client: u32, client_entity: Entity) -> bool {
     let here = world.entity(entity);
+    if is_hidden(world, entity, client_entity) {
+        return false;
+    }
     if here.get::<OwnedBy>().is_some_and(|owner| owner.0 == client_entity) {
         return true;
     }
@@ -199,6 +220,14 @@ fn is_seen(world: &World, entity: Entity, client: u32, client_entity: Entity) ->
             parent_of(world, entity).is_none_or(|parent| is_seen(world, parent, client, client_entity))
         }
     }
+}
+
+/// Returns whether an entity is hidden from a client, by itself or with its parent.
+fn is_hidden(world: &World, entity: Entity, client: Entity) -> bool {
+    let here = world.entity(entity);
+    let follows_parent = !here.contains::<InGroup>() && !here.contains::<Place>();
+    here.get::<HiddenFrom>().is_some_and(|hidden| hidden.0.contains(&client))
+        || follows_parent && parent_of(world, entity).is_some_and(|parent| is_hidden(world, parent, client))
 }
 
 /// Returns what a client should have.
@@ -234,6 +263,9 @@ fn random_worlds_converge() {
         for tick in 0..60 {
             if rng.chance(0.01) {
                 simulation.restart_server();
+                let world = simulation.server.world_mut();
+                let hidden: Vec<_> = world.query_filtered::<Entity, With<HiddenFrom>>().iter(world).collect();
+                hidden.into_iter().for_each(|entity| _ = world.entity_mut(entity).remove::<HiddenFrom>());
                 connected = connect(&mut simulation);
             }
             for _ in 0..rng.below(4) {

@@ -3,8 +3,10 @@
 //! *Invariant:* on a server, no object is below itself, directly or through other objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
+
+use super::sparse_slots::SparseSlots;
 
 /// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest
 /// object that was ever above or below another one.
@@ -147,7 +149,8 @@ impl Forest {
 pub(crate) struct Depths<'a> {
     forest: &'a Forest,
     /// The objects that count. `None` if all do.
-    among: Option<HashSet<u32>>,
+    among: Option<SparseSlots>,
+    /// The numbers of objects that have more than one above them, and of those above these.
     known: HashMap<u32, u32>,
 }
 
@@ -157,20 +160,32 @@ impl<'a> Depths<'a> {
     }
 
     /// Counts only the objects above an object that are in `among`, up to the first one that is not.
-    pub(crate) fn among(forest: &'a Forest, among: HashSet<u32>) -> Self {
+    pub(crate) fn among(forest: &'a Forest, among: SparseSlots) -> Self {
         Self { forest, among: Some(among), known: HashMap::new() }
     }
 
     /// Returns how many objects are above an object. Costs O(1) on average, if it is asked of all objects.
     pub(crate) fn of(&mut self, slot: u32) -> u32 {
+        match self.above(slot).map(|parent| self.above(parent)) {
+            None => 0,
+            Some(None) => 1,
+            Some(Some(_)) => self.count(slot),
+        }
+    }
+
+    /// Returns the object directly above an object, if it counts.
+    fn above(&self, slot: u32) -> Option<u32> {
+        let counts = |parent: &u32| self.among.as_ref().is_none_or(|among| among.contains(*parent));
+        self.forest.parent(slot).filter(counts)
+    }
+
+    fn count(&mut self, slot: u32) -> u32 {
         let mut path = vec![slot];
         let mut above = None;
         while let Some(&last) = path.last() {
             // The number of an object on the path counts as zero, which ends the walk in a circle.
             above = self.known.insert(last, 0);
-            let counts = |parent: &u32| self.among.as_ref().is_none_or(|among| among.contains(parent));
-            let parent = self.forest.parent(last).filter(|_| above.is_none()).filter(counts);
-            let Some(parent) = parent else { break };
+            let Some(parent) = self.above(last).filter(|_| above.is_none()) else { break };
             path.push(parent);
         }
         let mut depth = above.unwrap_or(0);
@@ -229,7 +244,9 @@ mod tests {
         }
         let mut depths = Depths::new(&forest);
         assert_eq!([1, 3, 9, 4, 2, 7, 1].map(|slot| depths.of(slot)), [3, 2, 1, 0, 2, 0, 3]);
-        let mut depths = Depths::among(&forest, HashSet::from([1, 3]));
+        let mut among = SparseSlots::default();
+        [1, 3].into_iter().for_each(|slot| among.insert(slot));
+        let mut depths = Depths::among(&forest, among);
         assert_eq!([1, 3, 9, 2].map(|slot| depths.of(slot)), [1, 0, 0, 0], "9 was there before");
         let mut depths = Depths::new(&forest);
         // A circle ends.

@@ -241,7 +241,7 @@ impl RunHeader<'_> {
 }
 
 /// Returns the number of bits that a number takes at most in an Exp-Golomb code of order 0, 1 or 2.
-fn exp_golomb_bits(number: u32) -> usize {
+pub(crate) fn exp_golomb_bits(number: u32) -> usize {
     ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
 

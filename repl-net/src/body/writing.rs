@@ -47,9 +47,10 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
-    /// Begins the opening of one object, for which the caller has [made room](Outbox::make_room). The caller
-    /// must then [append](Self::append) the values of the object.
-    fn opening(&mut self, slot: u32, run_header: &RunHeader<'_>);
+    /// Begins the openings of objects in consecutive slots from `first` on, for which the caller has [made
+    /// room](Outbox::make_room). The caller must then [append](Self::append) the values of each object in
+    /// turn.
+    fn openings(&mut self, first: u32, objects: u32, run_header: &RunHeader<'_>);
 
     /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
     /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
@@ -138,8 +139,8 @@ impl WriteState for Outbox<State> {
         write_entry(body, SegmentKind::Close, gap_order, slot, write);
     }
 
-    fn opening(&mut self, slot: u32, run_header: &RunHeader<'_>) {
-        write_run(self.body(), slot, 1, run_header);
+    fn openings(&mut self, first: u32, objects: u32, run_header: &RunHeader<'_>) {
+        write_run(self.body(), first, objects, run_header);
     }
 
     fn run(

@@ -367,8 +367,7 @@ impl<'a> Written<'a> {
         for &slot in slots {
             let Some(entry) = self.entries.get(slot as usize) else { break };
             let bits = entry.bits as usize;
-            let alike =
-                entry.header == leader.header || self.headers.get(entry.header as usize) == Some(header);
+            let alike = self.have_same_header(leader, entry);
             let fits = bits <= left.min(max_object_bits) && (slot == first || bits >= LEAST_RUN_BITS);
             if slot as usize != end || !alike || !fits {
                 break;
@@ -377,6 +376,17 @@ impl<'a> Written<'a> {
         }
         let entries = self.entries.get(first as usize..end).filter(|entries| !entries.is_empty())?;
         Some(OpeningRun { first, header, entries })
+    }
+
+    /// Returns whether the openings of the objects in two slots have equal headers.
+    pub(crate) fn are_alike(&self, one: u32, other: u32) -> bool {
+        let entries = self.entries.get(one as usize).zip(self.entries.get(other as usize));
+        entries.is_some_and(|(one, other)| self.have_same_header(one, other))
+    }
+
+    fn have_same_header(&self, one: &CachedOpening, other: &CachedOpening) -> bool {
+        let header = |entry: &CachedOpening| self.headers.get(entry.header as usize);
+        one.header == other.header || header(one).is_some() && header(one) == header(other)
     }
 }
 
@@ -390,6 +400,11 @@ impl<'a> OpeningRun<'a> {
             classes: classes.len(),
             name: None,
         }
+    }
+
+    /// Returns the number of objects.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// Returns how many bits the values of each object of the run take.

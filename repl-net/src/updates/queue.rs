@@ -7,12 +7,15 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use repl_core::{Guid, HandleSet, ObjectRef, Program};
+use repl_link::parts::ROUND_TICKS;
 
 use super::entry::Entry;
 use super::properties::Properties;
 use super::thinner::thinned;
 use super::update::{Update, UpdateKind};
 use crate::body::forest::{Depths, Forest};
+use crate::body::growth::Demand;
+use crate::body::sparse_slots::SparseSlots;
 
 /// The queue may always have this many entries, even if it has few objects to report.
 pub(super) const LEAST: usize = 1_024;
@@ -36,6 +39,10 @@ pub(crate) struct Updates {
     has_outdated: bool,
     /// The removed objects for which no update will report the removal.
     unreported: Vec<ObjectRef<()>>,
+    /// How long the queue became, so that the memory of a burst is freed later.
+    demand: Demand,
+    /// The number of packets that found the queue empty.
+    packets: u64,
 }
 
 impl Updates {
@@ -57,6 +64,10 @@ impl Updates {
         self.tick = self.tick.max(tick.unwrap_or(0));
         if self.queue.is_empty() {
             self.limit = LEAST;
+            self.packets = self.packets.wrapping_add(1);
+            if self.packets.is_multiple_of(ROUND_TICKS) {
+                self.queue.shrink_to(self.demand.end_round(0));
+            }
         }
     }
 
@@ -75,6 +86,7 @@ impl Updates {
             self.sort_families(families, is_there);
         }
         self.keep_short();
+        self.demand.note(self.queue.len());
     }
 
     /// Sorts the updates of the packet. First come those of objects that are gone, in the order in which they
@@ -82,7 +94,9 @@ impl Updates {
     /// may refer to a new one.
     fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
-        let came = packet.iter().filter(|entry| entry.what.is_arrival()).flat_map(Entry::slots).collect();
+        let mut came = SparseSlots::default();
+        let arrivals = packet.iter().filter(|entry| entry.what.is_arrival());
+        arrivals.flat_map(Entry::slots).for_each(|slot| came.insert(slot));
         let mut depths = Depths::among(families, came);
         packet.make_contiguous().sort_by_cached_key(|entry| {
             match entry.objects.0.guid().filter(|guid| is_there(*guid)) {
@@ -202,6 +216,11 @@ impl Updates {
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.queue.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.queue.capacity()
     }
 
     /// Removes and returns the next update of one object.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use repl_core::{Guid, HandleSet, ObjectRef, Program, Replicated};
 use repl_derive::Replicated;
+use repl_link::parts::ROUND_TICKS;
 
 use super::queue::{LEAST, Updates};
 use super::update::{Update, UpdateKind};
@@ -421,4 +422,19 @@ fn ticks_go_back_only_with_a_session() {
     told.updates.push(object(1), GONE, &told.class);
     ticks.extend(told.updates.pop().map(|update| update.tick));
     assert_eq!(ticks, [5, 5, 5, 1]);
+}
+
+#[test]
+fn the_memory_of_a_burst_is_freed_after_rounds_without_one() {
+    let mut told = Told::new();
+    told.packet(|updates, class| {
+        (0..40_000).for_each(|slot| updates.push(object(slot), UpdateKind::Owner, class));
+    });
+    assert_eq!(told.left().len(), 40_000);
+    assert!(told.updates.capacity() >= 40_000);
+    for _ in 0..3 * ROUND_TICKS {
+        told.packet(|updates, class| updates.push(object(3), UpdateKind::Owner, class));
+        assert_eq!(told.left().len(), 1);
+    }
+    assert!(told.updates.capacity() <= 64, "{}", told.updates.capacity());
 }

@@ -538,3 +538,32 @@ fn r22_a_subobject_and_then_its_object_are_removed_in_one_tick() {
         assert_all_are_gone(&mut room, 4);
     }
 }
+
+#[test]
+fn r22_families_of_the_same_shape_cost_little_more_than_their_values() {
+    const FAMILIES: usize = 200;
+    let opened = |spawn: &dyn Fn(&mut Server)| {
+        let (mut room, _) =
+            Room::furnished(ServerConfig::default(), parts, 1, |server| server.spawn(part(0)));
+        spawn(&mut room.server);
+        let openings = room.tick_one();
+        room.deliver(0, &openings);
+        assert_eq!(room.client().objects::<Part>().count(), 1 + 4 * FAMILIES);
+        assert!(room.client().objects::<Part>().all(|(part, copy)| *copy == room.server[part]));
+        size(&openings)
+    };
+    let alone =
+        opened(&|server| (0..FAMILIES).for_each(|_| (1..5).for_each(|wear| _ = server.spawn(part(wear)))));
+    let one_by_one = opened(&|server| (0..FAMILIES).for_each(|_| _ = machine(server, 1)));
+    // As a plug-in for an ECS may spawn them.
+    let roots_first = opened(&|server| {
+        let roots: Vec<_> = (0..FAMILIES).map(|_| server.spawn(part(1))).collect();
+        for wear in 2..5 {
+            roots.iter().for_each(|&root| {
+                server.object(root).spawn_subobject(part(wear)).expect("a root");
+            });
+        }
+    });
+    assert!(roots_first * 100 <= alone * 110, "{alone} bytes alone, {roots_first} in families");
+    assert!(one_by_one * 100 <= alone * 130, "{alone} bytes alone, {one_by_one} in families");
+}

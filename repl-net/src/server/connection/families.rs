@@ -3,16 +3,16 @@
 //! *Invariant:* a subobject is opened in a packet with its parent, or after the client has acknowledged the
 //! parent.
 
+use repl_core::BitSlice;
 use repl_link::parts::SEGMENT_BITS;
 
 use super::Connection;
 use super::context::PassContext;
+use super::levels::Levels;
 use super::objects::Phase;
-use super::opening::opening_bits;
-use crate::body::segment::RunHeader;
-use crate::body::slot_set::{bit_of, word_of};
+use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
-use crate::server::openings::{OpeningRun, SMALL_OPEN_BITS, Written};
+use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
 /// How a family is opened.
 enum Together {
@@ -31,44 +31,48 @@ impl Connection {
     pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (families, others) = self.copies.new_families(slots, context.world);
         others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));
-        let (broadcast, classes) = (context.broadcast, context.classes);
-        let openings = broadcast.openings(&families.concat(), false, context.world, classes);
+        let (broadcast, world, classes) = (context.broadcast, context.world, context.classes);
+        let openings = broadcast.openings(&families.slots(), false, world, classes);
         let (written, values) = openings.lend();
-        for family in families {
-            let Some((openings, bits)) = self.shared_openings(&family, written, context) else {
-                family.iter().for_each(|&slot| self.copies.objects.leave_spawns(slot));
-                continue;
-            };
-            if self.link.outbox.is_exhausted() || !self.link.outbox.make_room(bits, context.now) {
-                break;
+        let (mut packet, mut room) = (Levels::new(written, world, classes), 0);
+        for family in families.iter() {
+            let mut bits = packet.bits(family).unwrap_or(usize::MAX);
+            if bits > room {
+                self.send_levels(&packet, written, values, context);
+                packet.clear();
+                room = 0;
+                bits = packet.bits(family).unwrap_or(usize::MAX);
+                if bits > self.link.outbox.capacity() {
+                    family.iter().for_each(|&(slot, _)| self.copies.objects.leave_spawns(slot));
+                    continue;
+                }
+                if self.link.outbox.is_exhausted() || !self.link.outbox.make_room(bits, context.now) {
+                    return;
+                }
+                room = self.link.outbox.room();
             }
-            for (run_header, run) in openings {
-                let slot = run.first;
-                self.link.outbox.opening(slot, &run_header);
-                self.append_openings(&run, 1, written, values, context);
-                self.copies.objects.spawns_sent(word_of(slot), bit_of(slot));
-            }
+            room = room.saturating_sub(bits);
+            packet.add(family);
         }
+        self.send_levels(&packet, written, values, context);
     }
 
-    /// Returns the openings of a family from the cache, and how many bits they take at most. `None` if the
-    /// family does not fit into a packet, or if one of them is too large to be sent again with each change.
-    fn shared_openings<'a>(
-        &self,
-        family: &[u32],
-        written: Written<'a>,
+    /// Sends the openings of families, for which the caller has made room.
+    fn send_levels(
+        &mut self,
+        families: &Levels<'_>,
+        written: Written<'_>,
+        values: BitSlice<'_>,
         context: &PassContext<'_>,
-    ) -> Option<(Vec<(RunHeader<'a>, OpeningRun<'a>)>, usize)> {
-        let (world, most) = (context.world, self.link.outbox.capacity());
-        let (mut openings, mut sum) = (Vec::with_capacity(family.len()), 0);
-        for &slot in family {
-            let run = written.run(&[slot], most, SMALL_OPEN_BITS)?;
-            let mut run_header = run.run_header(world, context.classes);
-            run_header.origin.parent = self.copies.parent_gap(slot, world);
-            sum += opening_bits(&run_header, run.sizes().sum()) + SEGMENT_BITS;
-            openings.push((run_header, run));
+    ) {
+        for (run, run_header) in families.runs() {
+            let objects = run.len() as u32;
+            self.link.outbox.openings(run.first, objects, &run_header);
+            self.append_openings(&run, objects, written, values, context);
+            for (word, mask) in masks_between(run.first, run.first + objects) {
+                self.copies.objects.spawns_sent(word, mask);
+            }
         }
-        (sum <= most).then_some((openings, sum))
     }
 
     /// Sends the opening of an object with those of all others of its family that the client may lack. If
@@ -109,7 +113,9 @@ impl Connection {
         if context.scratch.large_families.contains(&top) {
             return Together::Never;
         }
-        let family = self.copies.arriving_family(top, context.world);
+        let mut family = Vec::new();
+        self.copies.arriving_family(top, context.world, &mut family);
+        let family: Vec<u32> = family.into_iter().map(|(slot, _)| slot).collect();
         family.iter().for_each(|&slot| self.copies.objects.leave_spawns(slot));
         let Some(bits) = self.family_bits(&family, context) else {
             context.scratch.large_families.insert(top);

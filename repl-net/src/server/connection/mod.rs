@@ -18,6 +18,7 @@ mod copies;
 mod families;
 mod large;
 mod last_state;
+mod levels;
 mod lists;
 mod memory;
 mod messages;

@@ -27,6 +27,7 @@ use crate::body::blob::Blobs;
 use crate::server::world::World;
 use last_rights::LastRights;
 use recent_removals::RecentRemovals;
+pub(crate) use subobjects::Member;
 
 /// The copies of one client.
 pub(crate) struct Copies {

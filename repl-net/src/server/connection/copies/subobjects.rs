@@ -7,6 +7,17 @@ use crate::body::parent::ParentGap;
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::world::World;
 
+/// An object of a family, and the gap to its parent.
+pub(crate) type Member = (u32, Option<ParentGap>);
+
+/// Families of objects. In each, every object is before those below it.
+#[derive(Debug, Default)]
+pub(crate) struct Families {
+    members: Vec<Member>,
+    /// For each family, the number of the members before its end.
+    ends: Vec<usize>,
+}
+
 impl Copies {
     /// Returns the parent of an object, if the client has it or will have it. An object that is torn off may
     /// be left without its parent.
@@ -32,39 +43,61 @@ impl Copies {
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
     }
 
-    /// Returns the family that comes with the object at its top. Each object is before those below it. An
+    /// Appends the family that comes with the object at its top. Each object is before those below it. An
     /// object that the client must first remove does not come with the family, and nothing below it does.
-    pub(crate) fn arriving_family(&self, top: u32, world: &World) -> Vec<u32> {
-        let mut family = Vec::new();
-        for slot in world.subobjects.with_descendants(top) {
-            let is_with_parent =
-                slot == top || world.subobjects.parent(slot).is_some_and(|up| family.contains(&up));
-            if is_with_parent && self.objects.is_to_arrive(slot) {
-                family.push(slot);
-            }
+    pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
+        if !self.objects.is_to_arrive(top) {
+            return;
         }
-        family
+        let mut next = family.len();
+        family.push((top, self.parent_gap(top, world)));
+        while let Some(&(parent, _)) = family.get(next) {
+            let children =
+                world.subobjects.children(parent).filter(|&child| self.objects.is_to_arrive(child));
+            family.extend(children.map(|child| (child, ParentGap::between(parent, child))));
+            next += 1;
+        }
     }
 
     /// Returns the families of the pending spawns in `slots`, each family once, if all of their objects are
     /// pending spawns that were not sent yet, and the client is far from none of them. Also returns the
     /// pending spawns in `slots` whose families are not like that.
-    pub(crate) fn new_families(&self, slots: &[u32], world: &World) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let (mut families, mut others, mut found) = (Vec::new(), Vec::new(), SparseSlots::default());
+    pub(crate) fn new_families(&self, slots: &[u32], world: &World) -> (Families, Vec<u32>) {
+        let (mut families, mut others, mut found) = (Families::default(), Vec::new(), SparseSlots::default());
+        let is_new = |slot: u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
         for &slot in slots {
             if found.contains(slot) || !self.objects.is_waiting_spawn(slot) {
                 // It is found already, or was sent with another one.
                 continue;
             }
-            let family = self.arriving_family(self.arriving_top(slot, world), world);
-            let is_new = |&slot: &u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
-            if family.contains(&slot) && family.iter().all(is_new) {
-                family.iter().for_each(|&slot| found.insert(slot));
-                families.push(family);
+            let start = families.members.len();
+            self.arriving_family(self.arriving_top(slot, world), world, &mut families.members);
+            let family = &families.members[start..];
+            let has_it = family.iter().any(|&(member, _)| member == slot);
+            if has_it && family.iter().all(|&(member, _)| is_new(member)) {
+                family.iter().for_each(|&(member, _)| found.insert(member));
+                families.ends.push(families.members.len());
             } else {
+                families.members.truncate(start);
                 others.push(slot);
             }
         }
         (families, others)
+    }
+}
+
+impl Families {
+    /// Returns the families.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Member]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.members[start..end])
+    }
+
+    /// Returns the objects in the order in which a packet has them: the first of each family, then the second
+    /// of each, and so on.
+    pub(crate) fn slots(&self) -> Vec<u32> {
+        let most = self.iter().map(<[Member]>::len).max().unwrap_or(0);
+        let level = |at: usize| self.iter().filter_map(move |family| family.get(at));
+        (0..most).flat_map(level).map(|&(slot, _)| slot).collect()
     }
 }

@@ -1,0 +1,54 @@
+//! The entities that arrive in one tick of the server.
+//!
+//! *Invariant:* an entity arrives with all components that the server sent with it.
+
+use std::collections::HashMap;
+
+use repl::prelude::*;
+
+/// The entities that arrive in one tick of the server. Their components come between those of others.
+#[derive(Default)]
+pub(super) struct Newcomers {
+    /// The number of each root.
+    roots: HashMap<ObjectRef<()>, usize>,
+    /// The updates of roots and components, each with the number of its root.
+    updates: Vec<(usize, Update)>,
+    tick: u64,
+}
+
+impl Newcomers {
+    /// Returns whether an update comes after all of an arrival: it is of a later tick, or of an entity that
+    /// arrives, and no longer part of this.
+    pub(super) fn are_all_before(&self, root: ObjectRef<()>, update: &Update) -> bool {
+        update.tick != self.tick || !is_arrival(update) && self.roots.contains_key(&root)
+    }
+
+    /// Takes the updates of all that arrive, those of each entity together and in their order.
+    pub(super) fn take(&mut self) -> Vec<Vec<Update>> {
+        let mut families = vec![Vec::new(); self.roots.len()];
+        self.roots.clear();
+        for (number, update) in self.updates.drain(..) {
+            families[number].push(update);
+        }
+        families
+    }
+
+    /// Adds an update, if it is part of an arrival. Returns it otherwise.
+    pub(super) fn add(&mut self, root: ObjectRef<()>, update: Update) -> Option<Update> {
+        self.tick = update.tick;
+        let numbers = self.roots.len();
+        let number = if update.object == root && update.what == UpdateKind::Spawned {
+            *self.roots.entry(root).or_insert(numbers)
+        } else if let Some(&number) = self.roots.get(&root).filter(|_| is_arrival(&update)) {
+            number
+        } else {
+            return Some(update);
+        };
+        self.updates.push((number, update));
+        None
+    }
+}
+
+fn is_arrival(update: &Update) -> bool {
+    matches!(update.what, UpdateKind::Spawned | UpdateKind::Owner)
+}

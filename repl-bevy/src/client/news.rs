@@ -1,0 +1,49 @@
+//! What has happened to the objects of the server since the last time.
+//!
+//! *Invariant:* an entity that ends still has its components.
+
+use std::collections::HashSet;
+
+use repl::prelude::*;
+
+/// An update, as it was when it was polled.
+pub(super) struct News {
+    pub(super) root: ObjectRef<()>,
+    pub(super) class: Option<&'static str>,
+    pub(super) update: Update,
+}
+
+/// Takes all updates that wait.
+pub(super) fn take(client: &mut Client) -> Vec<News> {
+    without_ends_in_between(polled(client))
+}
+
+/// Returns all updates that wait. What has departed has a parent and a class only until the next poll.
+fn polled(client: &mut Client) -> Vec<News> {
+    let mut news = Vec::new();
+    while let Some(update) = client.poll_update() {
+        let info = client.object_info(update.object);
+        let root = info.parent().unwrap_or(update.object);
+        news.push(News { root, class: info.class_name(), update });
+    }
+    news
+}
+
+/// Drops the removals of components whose entity ends later in the same list. So an entity that ends still
+/// has its components when it is despawned.
+fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
+    let mut ending = HashSet::new();
+    let is_kept = |News { root, update, .. }: &News| {
+        if !matches!(update.what, UpdateKind::Despawned(_)) {
+            return true;
+        }
+        let is_root = update.object == *root;
+        if is_root {
+            ending.insert(*root);
+        }
+        is_root || !ending.contains(root)
+    };
+    let mut kept: Vec<News> = news.into_iter().rev().filter(is_kept).collect();
+    kept.reverse();
+    kept
+}
