@@ -495,7 +495,7 @@ pub use repl_core::{
 /// # }
 /// ```
 pub use repl_derive::rpcs;
-pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc};
+pub use repl_derive::{FastArrayItem, Interpolate, NetSerialize, Replicated, rpc};
 /// An item of a fast array: most often a struct with this derive.
 ///
 /// ```
@@ -550,7 +550,7 @@ pub mod prelude {
         NetSerialize, ObjectRef, PropertyIndex, ReadError, ReferenceMap, Replicated, WithoutFastArrays,
         WriteError,
     };
-    pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc, rpcs};
+    pub use repl_derive::{FastArrayItem, Interpolate, NetSerialize, Replicated, rpc, rpcs};
     pub use repl_fastarray::{
         ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
         ReplicatedMap, ValueMut,

@@ -45,13 +45,14 @@ pub trait ReplAppExt {
     /// app.replicate_to::<TeamPlan, Team>(|team| repl::Audience::Group(Group(team.0)));
     /// # }
     /// // The server says who is in the group, for example when a client connects.
-    /// # use repl_bevy::{ConnectedClient, ReplServer};
-    /// fn welcome(added: On<Add<ConnectedClient>>, mut server: ResMut<ReplServer>) {
-    ///     if let Some(connection) = server.connection_of(added.entity) {
-    ///         server.connection(connection).join_group(Group(1));
-    ///     }
+    /// # use repl_bevy::{ConnectedClient, MemberOf};
+    /// fn welcome(added: On<Add<ConnectedClient>>, mut commands: Commands) {
+    ///     commands.entity(added.entity).insert(MemberOf(vec![Group(1)]));
     /// }
     /// ```
+    ///
+    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. The condition
+    /// `OwnerOnly` on a field says less: others have the component, and the field's default value in it.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).
@@ -69,14 +70,8 @@ pub trait ReplAppExt {
     /// # use bevy_ecs::prelude::*;
     /// # use repl::prelude::*;
     /// # use repl_bevy::ReplAppExt;
-    /// #[derive(Component, Replicated, Clone, PartialEq, Default)]
+    /// #[derive(Component, Replicated, Interpolate, Clone, PartialEq, Default)]
     /// struct Position(#[replicated] [f32; 2]);
-    ///
-    /// impl Interpolate for Position {
-    ///     fn interpolate(&self, next: &Self, fraction: f64) -> Self {
-    ///         Self(self.0.interpolate(&next.0, fraction))
-    ///     }
-    /// }
     ///
     /// # fn build(app: &mut bevy_app::App) {
     /// app.replicate::<Position>().interpolate::<Position>(4);
@@ -159,27 +154,27 @@ pub trait ReplAppExt {
         T: Component + Clone,
         P: Offset<By: Send + Sync> + Send + Sync + 'static;
 
-    /// Lets each client see only the entities within an area around its viewpoints. The game sets the
-    /// viewpoints by [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints), for example in each tick.
-    /// `position` says where an entity is. All clients see an entity that does not have this component.
+    /// Lets each client see only the entities within an area around its viewpoints, which are the entities
+    /// with a [`Viewpoint`](crate::Viewpoint) that it owns. `position` says where an entity is. All clients
+    /// see an entity that does not have this component. An app has one such component: a second call
+    /// replaces the first.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
     /// # use repl::prelude::*;
-    /// # use repl_bevy::{OwnedBy, ReplAppExt, ReplServer};
+    /// # use repl_bevy::{OwnedBy, ReplAppExt, Replicate, Viewpoint};
     /// # #[derive(Component, Replicated, Default)] struct Position(#[replicated] [f32; 2]);
     /// # fn build(app: &mut bevy_app::App) {
     /// app.relevancy(Area::within(60.0).flat(), |position: &Position| position.0);
     /// # }
-    /// // On the server, in `FixedUpdate`: each client looks from where its player is.
-    /// fn look(players: Query<(&OwnedBy, &Position), Changed<Position>>, mut server: ResMut<ReplServer>) {
-    ///     for (owner, Position([x, y])) in &players {
-    ///         if let Some(connection) = server.connection_of(owner.0) {
-    ///             server.connection(connection).set_viewpoints(&[[*x, *y, 0.0]]);
-    ///         }
-    ///     }
-    /// }
+    /// # fn spawn(mut commands: Commands, client: Entity) {
+    /// // The client sees from here, and others see this only from near.
+    /// commands.spawn((OwnedBy(client), Viewpoint, Position([1.0, 2.0])));
+    /// # }
     /// ```
+    ///
+    /// For other viewpoints, such as that of a camera without an entity, call
+    /// [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints) of the client's connection in each tick.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).

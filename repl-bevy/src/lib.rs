@@ -56,16 +56,16 @@
 //!   [`replicate_to`](ReplAppExt::replicate_to).
 //! - **Let clients keep an entity**: [`TornOff`]. **Have it on both sides before**: [`NetKey`].
 //! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
-//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy), or with [`InGroup`]. A
-//!   child that has no position is seen with its parent, as `ChildOf` says.
+//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], or with
+//!   [`InGroup`] and [`MemberOf`]. A child that has no position is seen with its parent, as `ChildOf` says.
 //! - **Move without waiting**: [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict) and
 //!   [`Simulate`].
 //! - **Show others between two updates**: [`interpolate`](ReplAppExt::interpolate).
 //! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
 //!   and [`FromServer`].
 //! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
-//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`] and [`ClientLeft`] on the server,
-//!   [`JoinedServer`] and [`LeftServer`] on clients.
+//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`], [`ClientLeft`] and [`LeavesWithOwner`] on the
+//!   server, [`JoinedServer`] and [`LeftServer`] on clients.
 //! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
 //! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
 //!   library.
@@ -81,6 +81,8 @@
 //! - What a client has made itself is its own, and ends with its parent.
 //! - What is not sent of a component is the client's own, also if the component is predicted or interpolated.
 //! - [`FixedUpdate`](bevy_app::FixedUpdate) is never repeated: only [`Simulate`] is.
+#![doc = ""]
+#![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 #![allow(elided_lifetimes_in_paths, reason = "systems are written without them")]
@@ -130,11 +132,12 @@ pub use plugins::server_plugin::ServerPlugin;
 pub use prediction::next_input::NextInput;
 pub use prediction::on_client::PredictionCounts;
 pub use server::clients::{ClientLeft, ConnectedClient};
+pub use server::groups::MemberOf;
 pub use server::host::HostPlayer;
 pub use server::login::LoginAsked;
 pub use server::messages::{FromClient, Recipients, ToClients};
 pub use server::replicate::Replicate;
-pub use server::settings::{InGroup, NetPriority, OwnedBy, Owns};
+pub use server::settings::{InGroup, LeavesWithOwner, NetPriority, OwnedBy, Owns, Viewpoint};
 pub use server::state::ReplServer;
 pub use sets::ReplSystems;
 pub use simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, is_first_run};

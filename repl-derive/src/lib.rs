@@ -19,6 +19,7 @@ mod derive;
 mod earlier;
 mod error;
 mod expand;
+mod interpolate;
 mod rpcs;
 mod spelling;
 #[cfg(test)]
@@ -70,6 +71,31 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(NetSerialize, attributes(replicated))]
 pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
     derived(Derive::NetSerialize, input)
+}
+
+/// Makes values in between of a struct: each field on its own.
+///
+/// Implements `Interpolate`, so all fields must implement it, except those with `#[interpolate(step)]`: they
+/// keep their value until the next one is reached. An enum, or a field that goes another way, such as an
+/// angle, needs an implementation by hand, or a type that knows its way.
+///
+/// ```
+/// use repl::Interpolate;
+///
+/// #[derive(Interpolate, Clone, Debug, PartialEq)]
+/// struct Place {
+///     at: [f32; 2],
+///     #[interpolate(step)]
+///     floor: u8,
+/// }
+///
+/// let (before, next) = (Place { at: [0.0, 4.0], floor: 1 }, Place { at: [2.0, 4.0], floor: 2 });
+/// assert_eq!(before.interpolate(&next, 0.5), Place { at: [1.0, 4.0], floor: 1 });
+/// assert_eq!(before.interpolate(&next, 1.0), next);
+/// ```
+#[proc_macro_derive(Interpolate, attributes(interpolate))]
+pub fn derive_interpolate(input: TokenStream) -> TokenStream {
+    interpolate::derive(input.into()).into()
 }
 
 /// Makes functions of an object remote calls: one side calls them, and the other side runs them.

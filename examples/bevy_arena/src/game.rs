@@ -5,8 +5,8 @@ use bevy_ecs::prelude::*;
 use bevy_time::Time;
 use repl::prelude::*;
 use repl_bevy::{
-    Called, Calls, ConnectedClient, FromClient, Input, OwnedBy, Recipients, ReplAppExt, ReplServer,
-    Replicate, Simulate, Simulated, ToClients,
+    Called, Calls, ConnectedClient, FromClient, Input, MemberOf, OwnedBy, Recipients, ReplAppExt, Replicate,
+    Simulate, Simulated, ToClients, Viewpoint,
 };
 
 const METRES_PER_SECOND: f32 = 4.0;
@@ -18,7 +18,7 @@ pub const FIELD: f32 = 60.0;
 pub struct Steer(#[replicated(range = -1..=1)] pub [i8; 2]);
 
 /// Where something is, in metres.
-#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+#[derive(Component, Replicated, Interpolate, Clone, Debug, Default, PartialEq)]
 pub struct Position(#[replicated] pub [f32; 2]);
 
 /// Who plays.
@@ -77,12 +77,6 @@ impl Player {
     fn cheer(points: u32);
 }
 
-impl Interpolate for Position {
-    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
-        Self(self.0.interpolate(&next.0, fraction))
-    }
-}
-
 /// Says what is replicated.
 pub fn share(app: &mut App) {
     app.replicate::<Player>().replicate::<Bag>().replicate::<Coin>().replicate::<Hat>();
@@ -105,24 +99,17 @@ fn walk(mut walkers: Query<(&Input<Steer>, &mut Position), With<Simulated>>, tim
 /// What the server alone decides.
 pub fn referee(app: &mut App) {
     app.add_observer(welcome).add_observer(dress);
-    app.add_systems(bevy_app::FixedUpdate, (collect, scatter, look, pass_on));
+    app.add_systems(bevy_app::FixedUpdate, (collect, scatter, pass_on));
 }
 
-fn welcome(
-    added: On<Add<ConnectedClient>>,
-    mut server: ResMut<ReplServer>,
-    mut last: Local<u16>,
-    mut commands: Commands,
-) {
+fn welcome(added: On<Add<ConnectedClient>>, mut last: Local<u16>, mut commands: Commands) {
     *last += 1;
     let number = *last;
     let team = Team(u32::from(number) % 2);
-    if let Some(connection) = server.connection_of(added.entity) {
-        server.connection(connection).join_group(Group(team.0));
-    }
+    commands.entity(added.entity).insert(MemberOf(vec![Group(team.0)]));
     let place = Position([f32::from(number) * 7.0 % FIELD, 20.0]);
     commands.spawn((
-        OwnedBy(added.entity),
+        (OwnedBy(added.entity), Viewpoint),
         Player { number, score: 0 },
         place,
         Bag::default(),
@@ -159,15 +146,6 @@ fn scatter(coins: Query<(), With<Coin>>, mut seed: Local<u32>, mut commands: Com
         *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let place = [*seed >> 8, *seed >> 20].map(|bits| (bits % 600) as f32 / 600.0 * FIELD);
         commands.spawn((Replicate, Coin, Position(place)));
-    }
-}
-
-/// Clients see what is near their players.
-fn look(players: Query<(&OwnedBy, &Position), Changed<Position>>, mut server: ResMut<ReplServer>) {
-    for (owner, position) in &players {
-        if let Some(connection) = server.connection_of(owner.0) {
-            server.connection(connection).set_viewpoints(&[[position.0[0], position.0[1], 0.0]]);
-        }
     }
 }
 

@@ -4,8 +4,7 @@ use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use repl::prelude::*;
-use repl::tools::Objects;
-use repl::{Guid, PredictionStats, PredictionStep};
+use repl::{PredictionStats, PredictionStep};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -156,7 +155,7 @@ impl Predictions {
         };
         let client = world.resource::<ReplClient>();
         let Some((prediction, _, states)) = confirmed(client) else { return Ok(()) };
-        let read = snapshot.confirm(states, world.resource::<Entities>(), &Known(client));
+        let read = snapshot.confirm(states, world.resource::<Entities>(), &**client);
         if prediction.kinds != self.kinds.checksum() || read.is_err() {
             self.is_unreadable = true;
             return Err(BevyError::error(
@@ -166,15 +165,6 @@ impl Predictions {
         }
         self.predicted.confirm((tick, &snapshot), Snapshot::agrees);
         Ok(())
-    }
-}
-
-/// The objects that a client has.
-struct Known<'a>(&'a Client);
-
-impl Objects for Known<'_> {
-    fn contains(&self, guid: Guid) -> bool {
-        self.0.contains(ObjectRef::<()>::new(guid))
     }
 }
 

@@ -6,6 +6,7 @@ mod audience;
 mod changes;
 pub(crate) mod clients;
 mod column;
+pub(crate) mod groups;
 pub(crate) mod host;
 pub(crate) mod login;
 pub(crate) mod messages;
@@ -41,6 +42,7 @@ pub(crate) fn build(app: &mut App, server: ReplServer) {
     app.insert_resource(server).init_resource::<Columns>();
     server_of(app).register_external::<Root>();
     settings::add_settings(app);
+    groups::add_groups(app);
     replicate::<NetParent, Itself>(app);
     replicate::<NetKey, Itself>(app);
     sets::order(app, FixedPostUpdate);

@@ -46,6 +46,25 @@ pub struct InGroup(pub Group);
 #[require(Replicate)]
 pub struct NetPriority(pub f32);
 
+/// The owner of the entity sees from where the entity is: from the component that
+/// [`relevancy`](crate::ReplAppExt::relevancy) names. A client that owns several of them sees from each, and
+/// one that owns none any more sees from where the last was.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[require(Replicate)]
+pub struct Viewpoint;
+
+/// The entity is despawned when the client leaves that owns it.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[require(Replicate)]
+pub struct LeavesWithOwner;
+
+/// Despawns what leaves with a client.
+pub(super) fn leave_with_owner(world: &mut World, client: Entity) {
+    let owned = world.get::<Owns>(client).into_iter().flat_map(Owns::iter);
+    let leaving: Vec<_> = owned.filter(|owned| world.get::<LeavesWithOwner>(*owned).is_some()).collect();
+    leaving.into_iter().for_each(|entity| _ = world.try_despawn(entity));
+}
+
 /// Applies all settings of an entity to its object.
 pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: EntityRef<'_>) {
     let Some(root) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) else { return };

@@ -16,7 +16,7 @@ use super::login::LoginAsked;
 use super::parents;
 use super::position::Positions;
 use super::setting_kinds::SettingKinds;
-use super::settings::{detach, settle};
+use super::settings::{detach, leave_with_owner, settle};
 use super::state::ReplServer;
 use crate::sets::ReplSystems;
 
@@ -49,6 +49,7 @@ fn receive(world: &mut World) -> Result {
         server.tick(now).with_severity(Severity::Error)?;
     }
     server.receive(now).with_severity(Severity::Error)?;
+    let mut refused = Ok(());
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
@@ -68,13 +69,17 @@ fn receive(world: &mut World) -> Result {
             ServerEvent::Disconnected(connection, reason) => {
                 if let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) {
                     world.trigger(ClientLeft { entity, reason });
+                    leave_with_owner(world, entity);
                     world.try_despawn(entity).ok();
                 }
+            }
+            ServerEvent::ValueRefused { class, path, error, .. } => {
+                refused = Err(BevyError::warning(format!("`{path}` of a `{class}` is not sent: {error}")));
             }
             _ => {}
         }
     }
-    Ok(())
+    refused
 }
 
 /// Hands over what has changed, and ticks.
@@ -126,6 +131,11 @@ impl Columns {
         self.columns.iter_mut().for_each(|column| column.remove(server, world));
         if let Some(positions) = &mut self.positions {
             positions.hand_over(server, world, &new);
+            for (client, viewpoints) in positions.viewpoints(world) {
+                if let Some(connection) = server.connection_of(client) {
+                    server.connection(connection).set_viewpoints(&viewpoints);
+                }
+            }
         }
         self.columns.iter_mut().for_each(|column| column.hand_over(server, world, &new));
         self.audiences.iter_mut().for_each(|audiences| audiences.hand_over(server, world));

@@ -2,14 +2,15 @@
 
 use bevy_app::{App, AppExit};
 use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::error::Severity;
 use bevy_ecs::prelude::*;
 use bevy_time::{Time, TimeUpdateStrategy, Virtual};
 use repl::Session;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    ClientLeft, ClientPlugin, LeftServer, NetEntities, NetEntity, Owned, OwnedBy, Remote, ReplAppExt,
-    Replicate, ServerPlugin, SimulatedNetwork, Simulation,
+    ClientLeft, ClientPlugin, LeavesWithOwner, LeftServer, NetEntities, NetEntity, Owned, OwnedBy, Remote,
+    ReplAppExt, Replicate, ServerPlugin, SimulatedNetwork, Simulation,
 };
 
 use std::sync::Mutex;
@@ -217,9 +218,18 @@ fn who_exits_is_gone_at_once() {
     simulation.server.init_resource::<Left>();
     let note = |left: On<ClientLeft>, mut all: ResMut<Left>| all.0.push(left.reason.clone());
     simulation.server.add_observer(note);
+    let owner = clients(&simulation)[0];
+    let world = simulation.server.world_mut();
+    let stays = world.spawn((OwnedBy(owner), Player::default())).id();
+    let leaves = world.spawn((OwnedBy(owner), LeavesWithOwner, Player::default())).id();
+    let child = world.spawn((Replicate, ChildOf(leaves))).id();
+    let unowned = world.spawn((LeavesWithOwner, Player::default())).id();
     simulation.clients[0].world_mut().write_message(AppExit::Success);
     simulation.run(5);
     assert_eq!(simulation.server.world().resource::<Left>().0, [DisconnectReason::Closed]);
+    let is_there =
+        [stays, leaves, child, unowned].map(|entity| simulation.server.world().get_entity(entity).is_ok());
+    assert_eq!(is_there, [true, false, false, true]);
     simulation.clients[1].init_resource::<Left>();
     simulation.clients[1]
         .add_observer(|left: On<LeftServer>, mut all: ResMut<Left>| all.0.push(left.reason.clone()));
@@ -257,4 +267,23 @@ fn a_server_that_is_full_goes_on_and_says_so() {
     run(&mut server);
     server.world_mut().spawn((Replicate, Player::default()));
     assert_eq!(run(&mut server), 1);
+}
+
+#[test]
+fn a_value_that_is_refused_is_a_warning() {
+    #[derive(Component, Replicated, Default)]
+    struct Depth(#[replicated(quantize(step = 0.5, range = 0.0..=9.0))] [f32; 2]);
+    static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut simulation = Simulation::new(5, LinkConditions::lan(), 1, |app: &mut App| {
+        app.replicate::<Depth>();
+    });
+    simulation.server.set_error_handler(|error, _| {
+        assert_eq!(error.severity(), Severity::Warning);
+        WARNINGS.lock().unwrap().push(error.to_string());
+    });
+    simulation.server.world_mut().spawn((Replicate, Depth([3.0, 40.0])));
+    simulation.run(30);
+    let warnings = std::mem::take(&mut *WARNINGS.lock().unwrap());
+    let [warning] = &*warnings else { panic!("{warnings:?}") };
+    assert!(warning.contains("`0[1]` of a `Depth` is not sent: "), "{warning}");
 }

@@ -14,16 +14,10 @@ use std::time::Duration;
 
 use crate::support::{all, clients};
 
-impl Interpolate for Position {
-    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
-        Self(self.0.interpolate(&next.0, fraction))
-    }
-}
-
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Steer(#[replicated(range = -1..=1)] i8);
 
-#[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
+#[derive(Component, Replicated, Interpolate, Clone, Debug, Default, PartialEq)]
 struct Position(#[replicated] f32);
 
 /// How long a dash lasts still.
@@ -351,4 +345,27 @@ fn a_predicted_reference_to_what_the_client_does_not_see_is_empty_until_it_does(
     simulation.server.world_mut().entity_mut(hidden).remove::<InGroup>();
     simulation.run(60);
     assert_eq!(all::<Carries>(&mut simulation.clients[0]), [Carries(name)]);
+}
+
+#[test]
+fn after_a_restart_of_the_server_what_is_predicted_is_confirmed_again() {
+    let mut simulation = simulation(LinkConditions::lan());
+    spawn(&mut simulation);
+    steer(&mut simulation, 1);
+    simulation.run(90);
+    simulation.restart_server();
+    let is_back = |simulation: &Simulation| simulation.client_entity(1).and(simulation.client_entity(0));
+    (0..2_000).find(|_| {
+        simulation.run(1);
+        is_back(&simulation).is_some()
+    });
+    spawn(&mut simulation);
+    simulation.run(60);
+    let (before, counted) = (position(&mut simulation.clients[0]), rollbacks(&simulation));
+    simulation.run(60);
+    assert_eq!(rollbacks(&simulation), counted);
+    let (own, server) = (position(&mut simulation.clients[0]), position(&mut simulation.server));
+    let seconds = Simulation::TICK.as_secs_f32() * 60.0;
+    assert!((own - before - 10.0 * seconds).abs() < 0.5, "{} m in {seconds} s", own - before);
+    assert!(own > server && own < server + 2.0, "{own} m here, {server} m there");
 }

@@ -4,7 +4,9 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{InGroup, NetEntity, ReplAppExt, ReplServer, Replicate, Simulation, WireForm};
+use repl_bevy::{
+    InGroup, MemberOf, NetEntity, OwnedBy, ReplAppExt, ReplServer, Replicate, Simulation, Viewpoint, WireForm,
+};
 
 use crate::support::{all, clients};
 
@@ -156,4 +158,59 @@ fn a_group_sees_what_is_in_it() {
     simulation.run(5);
     assert_eq!(all::<Score>(&mut simulation.clients[0]), []);
     assert_eq!(all::<Score>(&mut simulation.clients[1]), [Score(1)]);
+}
+
+/// Returns the scores that each client sees, in their order.
+fn scores(simulation: &mut Simulation) -> Vec<Vec<u16>> {
+    let seen = |app: &mut App| {
+        let mut scores: Vec<u16> = all::<Score>(app).iter().map(|score| score.0).collect();
+        scores.sort_unstable();
+        scores
+    };
+    simulation.clients.iter_mut().map(seen).collect()
+}
+
+fn place(x: f32) -> Place {
+    Place { at: [x, 0.0], scale: 0.0 }
+}
+
+#[test]
+fn an_owner_sees_from_its_viewpoints() {
+    let mut simulation = simulation(1);
+    let owner = simulation.client_entity(0).unwrap();
+    let world = simulation.server.world_mut();
+    for number in 0..6 {
+        world.spawn((Replicate, Score(number), place(f32::from(number) * 100.0 - 200.0)));
+    }
+    let avatar = world.spawn((OwnedBy(owner), Viewpoint, place(-100.0))).id();
+    let camera = world.spawn((OwnedBy(owner), Viewpoint, place(300.0))).id();
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[1, 5]]);
+    simulation.server.world_mut().get_mut::<Place>(avatar).unwrap().at = [-200.0, 0.0];
+    simulation.server.world_mut().despawn(camera);
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[0]]);
+    simulation.server.world_mut().entity_mut(avatar).remove::<Viewpoint>();
+    simulation.server.world_mut().get_mut::<Place>(avatar).unwrap().at = [100.0, 0.0];
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[0]], "it sees from where the last viewpoint was");
+}
+
+#[test]
+fn a_client_is_a_member_of_the_groups_on_its_entity() {
+    let mut simulation = simulation(1);
+    let client = simulation.client_entity(0).unwrap();
+    let world = simulation.server.world_mut();
+    for group in 1_u16..4 {
+        world.spawn((InGroup(Group(group.into())), Score(group)));
+    }
+    world.entity_mut(client).insert(MemberOf(vec![Group(1), Group(2)]));
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[1, 2]]);
+    simulation.server.world_mut().entity_mut(client).insert(MemberOf(vec![Group(3), Group(2)]));
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[2, 3]]);
+    simulation.server.world_mut().entity_mut(client).remove::<MemberOf>();
+    simulation.run(8);
+    assert_eq!(scores(&mut simulation), [[0_u16; 0]]);
 }

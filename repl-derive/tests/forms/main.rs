@@ -31,6 +31,7 @@ mod s45_starts_off;
 mod s52_notifies;
 mod tuple_and_unit_structs;
 mod values;
+mod values_in_between;
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
 

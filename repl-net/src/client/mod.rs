@@ -34,7 +34,7 @@ mod view;
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use repl_core::{ObjectRef, Replicated};
+use repl_core::{Epoch, Guid, ObjectRef, Objects, Replicated};
 use repl_link::Session;
 use repl_link::parts::ClientSession;
 
@@ -258,5 +258,16 @@ impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
             Some(found) => found,
             None => panic!("{}", text_of_missing(object)),
         }
+    }
+}
+
+/// Resolves the references in a value whose bytes came by themselves, for example as part of another value.
+impl Objects for Client {
+    fn epoch(&self) -> Epoch {
+        self.replicas.epoch()
+    }
+
+    fn contains(&self, guid: Guid) -> bool {
+        self.replicas.resolver().contains(guid)
     }
 }

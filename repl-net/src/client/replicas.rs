@@ -201,6 +201,11 @@ impl Replicas {
         self.slots.epoch
     }
 
+    /// Returns what resolves the references on the wire.
+    pub(crate) fn resolver(&self) -> &impl Objects {
+        &self.slots
+    }
+
     /// Returns how updates of `handles` of a class are read, if they need no walk over its program.
     fn recipe(&self, column: &dyn Replica, handles: &HandleSet) -> Option<ReadRecipe> {
         if self.walks_only { None } else { column.recipe(handles) }

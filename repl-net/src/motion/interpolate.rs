@@ -2,7 +2,12 @@
 //!
 //! *Invariant:* between two finite numbers every result of `interpolate` is finite and lies between them.
 
-/// A type of values that can be mixed with the next value.
+/// A type of values that can be mixed with the next value. A struct derives it, if all of its fields have it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no values between two values",
+    note = "derive `Interpolate` for it, or implement it by hand",
+    note = "a field of a struct that derives `Interpolate` can have `#[interpolate(step)]`: it then keeps its value until the next one is reached"
+)]
 pub trait Interpolate {
     /// Returns a value between this value and `next`. For the `fraction` 0 the result is this value, and for
     /// 1 the result is `next`. Numbers count a `fraction` below 0 as 0, and one above 1 as 1. Between two

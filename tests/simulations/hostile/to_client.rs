@@ -17,7 +17,7 @@ use super::{Shown, budget, shown, worth};
 /// Returns recorded matches of a few packets each. Short matches make it fast to rebuild a client in the
 /// middle of one.
 fn recordings() -> Vec<Packets> {
-    (0..30).map(|seed| record(seed, 8)).collect()
+    (0..16).map(|seed| record(seed, 8)).collect()
 }
 
 /// Passes `packet` to clients that have received the packets `before`: one that copies most values, one that
@@ -79,7 +79,7 @@ fn packets_that_were_recorded_are_taken() {
     let (tried, taken) =
         try_all(&recordings, |packet| vec![packet.to_vec(), reseal(packet, SESSION, |_| ())]);
     assert_eq!(tried, taken, "our own checksum is the library's");
-    assert!(tried >= 400, "{tried} packets");
+    assert!(tried >= 200, "{tried} packets");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn every_truncation_of_a_recorded_packet_is_refused_or_taken() {
         (0..packet.len() - 4).map(|len| reseal(packet, SESSION, |content| content.truncate(len))).collect()
     };
     let (tried, taken) = try_all(&recordings(), cut);
-    assert!(tried > 10_000 && taken == 0, "{taken} of {tried}");
+    assert!(tried > 5_000 && taken == 0, "{taken} of {tried}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn every_one_bit_flip_of_a_recorded_packet_is_refused_or_taken() {
         (0..bits).map(|bit| reseal(packet, SESSION, |content| content[bit / 8] ^= 1 << (bit % 8))).collect()
     };
     let (tried, taken) = try_all(&recordings(), flip);
-    assert!(tried > 80_000 && taken > tried / 20, "{taken} of {tried}");
+    assert!(tried > 40_000 && taken > tried / 20, "{taken} of {tried}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn many_changes_to_a_recorded_packet_are_refused_or_taken() {
     let (tried, _) = try_all(&recordings, |packet| {
         (0..150).map(|_| reseal(packet, SESSION, |content| mutate(content, &donors, &mut numbers))).collect()
     });
-    assert!(tried > 30_000, "{tried}");
+    assert!(tried > 15_000, "{tried}");
 }
 
 fn mutate(content: &mut Vec<u8>, donors: &[Vec<u8>], numbers: &mut Numbers) {
@@ -152,5 +152,5 @@ fn random_packets_are_refused_or_taken() {
             tried += 2;
         }
     }
-    assert!(tried >= 90_000);
+    assert!(tried >= 48_000);
 }

@@ -1,0 +1,9 @@
+use repl::Interpolate;
+
+#[derive(Interpolate)]
+enum Stance {
+    Standing,
+    Lying,
+}
+
+fn main() {}

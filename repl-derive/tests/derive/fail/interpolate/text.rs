@@ -1,0 +1,9 @@
+use repl::Interpolate;
+
+#[derive(Interpolate)]
+struct Sign {
+    text: String,
+    height: f32,
+}
+
+fn main() {}
