@@ -20,10 +20,12 @@ pub(super) trait Positions: Send + Sync {
 
 type Row<T> = (&'static T, &'static NetEntity);
 
+type IsViewpoint = (With<Viewpoint>, Allow<Disabled>);
+
 pub(super) struct TypedPositions<T: Component, P> {
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
     all: QueryState<Row<T>, Allow<Disabled>>,
-    viewpoints: QueryState<(&'static T, &'static OwnedBy), (With<Viewpoint>, Allow<Disabled>)>,
+    viewpoints: QueryState<(&'static T, &'static OwnedBy), IsViewpoint>,
     position: P,
 }
 

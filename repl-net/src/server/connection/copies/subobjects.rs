@@ -96,8 +96,9 @@ impl Families {
     /// Returns the objects in the order in which a packet has them: the first of each family, then the second
     /// of each, and so on.
     pub(crate) fn slots(&self) -> Vec<u32> {
-        let most = self.iter().map(<[Member]>::len).max().unwrap_or(0);
-        let level = |at: usize| self.iter().filter_map(move |family| family.get(at));
-        (0..most).flat_map(level).map(|&(slot, _)| slot).collect()
+        let places = self.iter().flat_map(|family| (0..).zip(family));
+        let mut slots: Vec<(u32, u32)> = places.map(|(place, &(slot, _))| (place, slot)).collect();
+        slots.sort_by_key(|(place, _)| *place);
+        slots.into_iter().map(|(_, slot)| slot).collect()
     }
 }
