@@ -162,7 +162,7 @@ pub trait ReplAppExt {
     /// ```
     /// # use bevy_ecs::prelude::*;
     /// # use repl::prelude::*;
-    /// # use repl_bevy::{OwnedBy, ReplAppExt, Replicate, Viewpoint};
+    /// # use repl_bevy::{OwnedBy, ReplAppExt, Viewpoint};
     /// # #[derive(Component, Replicated, Default)] struct Position(#[replicated] [f32; 2]);
     /// # fn build(app: &mut bevy_app::App) {
     /// app.relevancy(Area::within(60.0).flat(), |position: &Position| position.0);

@@ -25,11 +25,9 @@ impl Newcomers {
 
     /// Takes the updates of all that arrive, those of each entity together and in their order.
     pub(super) fn take(&mut self) -> Vec<Vec<Update>> {
-        let mut families = vec![Vec::new(); self.roots.len()];
-        self.roots.clear();
-        for (number, update) in self.updates.drain(..) {
-            families[number].push(update);
-        }
+        let Self { roots, updates, .. } = std::mem::take(self);
+        let mut families = vec![Vec::new(); roots.len()];
+        updates.into_iter().for_each(|(number, update)| families[number].push(update));
         families
     }
 

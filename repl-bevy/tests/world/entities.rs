@@ -270,6 +270,32 @@ fn a_server_that_is_full_goes_on_and_says_so() {
 }
 
 #[test]
+fn a_component_in_a_sparse_set_is_replicated_like_others() {
+    #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
+    #[component(storage = "SparseSet")]
+    struct Mark(#[replicated] u8);
+    let mut simulation = Simulation::new(5, LinkConditions::lan(), 1, |app: &mut App| {
+        app.replicate::<Mark>();
+    });
+    let entity = simulation.server.world_mut().spawn((Replicate, Mark(1))).id();
+    let disabled = simulation.server.world_mut().spawn((Replicate, Mark(9), Disabled)).id();
+    simulation.run(30);
+    let marks = |simulation: &mut Simulation| {
+        let mut marks = all::<Mark>(&mut simulation.clients[0]);
+        marks.sort_unstable_by_key(|mark| mark.0);
+        marks
+    };
+    assert_eq!(marks(&mut simulation), [Mark(1), Mark(9)]);
+    simulation.server.world_mut().get_mut::<Mark>(entity).unwrap().0 = 2;
+    simulation.server.world_mut().get_mut::<Mark>(disabled).unwrap().0 = 8;
+    simulation.run(30);
+    assert_eq!(marks(&mut simulation), [Mark(2), Mark(8)]);
+    simulation.server.world_mut().entity_mut(entity).remove::<Mark>();
+    simulation.run(30);
+    assert_eq!(marks(&mut simulation), [Mark(8)]);
+}
+
+#[test]
 fn a_value_that_is_refused_is_a_warning() {
     #[derive(Component, Replicated, Default)]
     struct Depth(#[replicated(quantize(step = 0.5, range = 0.0..=9.0))] [f32; 2]);

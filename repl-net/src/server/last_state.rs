@@ -90,7 +90,8 @@ pub(crate) struct LastChanges {
     pub(crate) slot: u32,
     /// How many connections have an object in the slot until they have learnt that their clients removed it.
     pub(crate) holders: u32,
-    groups: Arc<Groups>,
+    /// The groups, once a state was encoded.
+    groups: Option<Arc<Groups>>,
     /// The states that were encoded so far, each with its properties.
     encoded: Vec<(Changelist, Arc<LastState>)>,
 }
@@ -102,8 +103,7 @@ impl LastChanges {
         let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
         let is_static = world.paths.is_static(slot);
         let is_plain = !has_changed && !is_static && !world.store.conditions(slot).is_conditional();
-        let groups = groups_of(world, slot);
-        Self { changes, has_changed, is_plain, slot, holders: 0, groups, encoded: Vec::new() }
+        Self { changes, has_changed, is_plain, slot, holders: 0, groups: None, encoded: Vec::new() }
     }
 
     /// Returns the last state with the properties of a changelist, or `None` if nothing of it can be sent.
@@ -120,7 +120,8 @@ impl LastChanges {
         let count = world.store.column_of(self.slot).program().handles();
         write_handles(list.handles(), count, false, &mut writer);
         writer.append(values.as_slice());
-        let (bits, groups) = (writer.bit_len(), Arc::clone(&self.groups));
+        let groups = self.groups.get_or_insert_with(|| groups_of(world, self.slot));
+        let (bits, groups) = (writer.bit_len(), Arc::clone(groups));
         let named_assets = values.named_assets().into();
         let state = Arc::new(LastState { bytes: writer.into_bytes().into(), bits, groups, named_assets });
         self.encoded.push((key, Arc::clone(&state)));

@@ -41,8 +41,8 @@ pub(crate) struct Updates {
     unreported: Vec<ObjectRef<()>>,
     /// How long the queue became, so that the memory of a burst is freed later.
     demand: Demand,
-    /// The number of packets that found the queue empty.
-    packets: u64,
+    /// The tick of the server that ends this round (see [`ROUND_TICKS`]).
+    round_end: u64,
 }
 
 impl Updates {
@@ -64,8 +64,8 @@ impl Updates {
         self.tick = self.tick.max(tick.unwrap_or(0));
         if self.queue.is_empty() {
             self.limit = LEAST;
-            self.packets = self.packets.wrapping_add(1);
-            if self.packets.is_multiple_of(ROUND_TICKS) {
+            if self.tick >= self.round_end {
+                self.round_end = self.tick.saturating_add(ROUND_TICKS);
                 self.queue.shrink_to(self.demand.end_round(0));
             }
         }
@@ -73,7 +73,7 @@ impl Updates {
 
     /// Begins a session, with a server that may count its ticks anew.
     pub(crate) fn begin_session(&mut self) {
-        self.tick = 0;
+        (self.tick, self.round_end) = (0, 0);
     }
 
     /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if

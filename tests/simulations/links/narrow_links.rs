@@ -10,7 +10,7 @@ use repl::sim::{LinkConditions, Loss};
 
 use crate::linked::{HZ, Linked};
 
-const OBJECTS: usize = 100;
+const OBJECTS: usize = 400;
 /// How long a link is used before it is measured.
 const WARM_UP: Duration = Duration::from_secs(20);
 const MEASURED: Duration = Duration::from_secs(20);
