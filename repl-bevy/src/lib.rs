@@ -64,8 +64,8 @@
 //! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
 //!   and [`FromServer`].
 //! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
-//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`], [`ClientLeft`] and [`LeavesWithOwner`] on the
-//!   server, [`JoinedServer`] and [`LeftServer`] on clients.
+//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`], [`ClientLeft`] and [`LeavesWithOwner`] on
+//!   the server, [`JoinedServer`] and [`LeftServer`] on clients.
 //! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
 //! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
 //!   library.

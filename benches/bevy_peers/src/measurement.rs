@@ -12,9 +12,9 @@ use crate::workload::Population;
 
 /// After so many ticks, the clients should be connected, or have everything.
 const PATIENCE: usize = 300;
-/// The ticks without changes after all clients have joined, which are 37 seconds. Meanwhile a library ends
+/// The ticks without changes after all clients have joined, which are ten seconds. Meanwhile a library ends
 /// what it resends, and frees what it needed for the join.
-const REST: usize = 1_100;
+const REST: usize = 300;
 /// The ticks before those that are measured.
 const WARM_UP: usize = 12;
 /// How many numbers a measurement has.
