@@ -128,9 +128,8 @@ impl ObjectStates {
         is_removed
     }
 
-    /// If an object is a plain removal that was not sent yet, it is tracked from now on, and removed in the
-    /// packet `since` or a later one, together with its family. A plain removal could be sent after that of its
-    /// parent.
+    /// Tracks an object from now on, if it is a plain removal that was not sent yet. It is removed in the packet
+    /// `since` or a later one, together with its family. Otherwise it could be sent after its parent.
     pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
         if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
             let tracked = self.track(slot);
