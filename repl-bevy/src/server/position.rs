@@ -1,6 +1,5 @@
 //! Where the entities of a server are.
 
-use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryState;
@@ -8,14 +7,15 @@ use repl::prelude::*;
 use repl::{Coordinates, Position};
 
 use super::settings::{OwnedBy, Viewpoint};
+use super::state::ReplServer;
 use crate::net_entity::{NetEntity, Root};
 
 /// Tells the server where entities are.
 pub(super) trait Positions: Send + Sync {
     fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]);
 
-    /// Returns the viewpoints of each client that has some.
-    fn viewpoints(&mut self, world: &World) -> EntityHashMap<Vec<Position>>;
+    /// Lets clients see from their viewpoints. Costs O(viewpoints), sorted by client.
+    fn look(&mut self, server: &mut ReplServer, world: &World);
 }
 
 type Row<T> = (&'static T, &'static NetEntity);
@@ -26,6 +26,8 @@ pub(super) struct TypedPositions<T: Component, P> {
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
     all: QueryState<Row<T>, Allow<Disabled>>,
     viewpoints: QueryState<(&'static T, &'static OwnedBy), IsViewpoint>,
+    /// The viewpoints of this tick, each with its client.
+    found: Vec<(Entity, Position)>,
     position: P,
 }
 
@@ -35,6 +37,7 @@ impl<T: Component, C: Coordinates, P: Fn(&T) -> C> TypedPositions<T, P> {
             changed: QueryState::new(world),
             all: QueryState::new(world),
             viewpoints: QueryState::new(world),
+            found: Vec::new(),
             position,
         }
     }
@@ -55,11 +58,18 @@ impl<T: Component, C: Coordinates, P: Fn(&T) -> C + Send + Sync> Positions for T
         }
     }
 
-    fn viewpoints(&mut self, world: &World) -> EntityHashMap<Vec<Position>> {
-        let mut all: EntityHashMap<Vec<Position>> = EntityHashMap::default();
-        for (component, owner) in self.viewpoints.iter(world) {
-            all.entry(owner.0).or_default().push((self.position)(component).coordinates());
+    fn look(&mut self, server: &mut ReplServer, world: &World) {
+        let Self { viewpoints, found, position, .. } = self;
+        found.clear();
+        found.extend(
+            viewpoints.iter(world).map(|(component, owner)| (owner.0, position(component).coordinates())),
+        );
+        found.sort_by_key(|(client, _)| *client);
+        for seen in found.chunk_by(|(one, _), (next, _)| one == next) {
+            let connection = seen.first().and_then(|(client, _)| server.connection_of(*client));
+            let Some(connection) = connection else { continue };
+            let points: Vec<Position> = seen.iter().map(|(_, point)| *point).collect();
+            server.connection(connection).set_viewpoints(&points);
         }
-        all
     }
 }

@@ -49,7 +49,7 @@ fn receive(world: &mut World) -> Result {
         server.tick(now).with_severity(Severity::Error)?;
     }
     server.receive(now).with_severity(Severity::Error)?;
-    let mut refused = Ok(());
+    let mut refused = Vec::new();
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
@@ -74,12 +74,12 @@ fn receive(world: &mut World) -> Result {
                 }
             }
             ServerEvent::ValueRefused { class, path, error, .. } => {
-                refused = Err(BevyError::warning(format!("`{path}` of a `{class}` is not sent: {error}")));
+                refused.push(format!("`{path}` of a `{class}` is not sent: {error}"));
             }
             _ => {}
         }
     }
-    refused
+    if refused.is_empty() { Ok(()) } else { Err(BevyError::warning(refused.join("\n"))) }
 }
 
 /// Hands over what has changed, and ticks.
@@ -131,11 +131,7 @@ impl Columns {
         self.columns.iter_mut().for_each(|column| column.remove(server, world));
         if let Some(positions) = &mut self.positions {
             positions.hand_over(server, world, &new);
-            for (client, viewpoints) in positions.viewpoints(world) {
-                if let Some(connection) = server.connection_of(client) {
-                    server.connection(connection).set_viewpoints(&viewpoints);
-                }
-            }
+            positions.look(server, world);
         }
         self.columns.iter_mut().for_each(|column| column.hand_over(server, world, &new));
         self.audiences.iter_mut().for_each(|audiences| audiences.hand_over(server, world));

@@ -307,9 +307,11 @@ fn a_value_that_is_refused_is_a_warning() {
         assert_eq!(error.severity(), Severity::Warning);
         WARNINGS.lock().unwrap().push(error.to_string());
     });
-    simulation.server.world_mut().spawn((Replicate, Depth([3.0, 40.0])));
+    simulation.server.world_mut().spawn((Replicate, Depth([-3.0, 40.0])));
     simulation.run(30);
     let warnings = std::mem::take(&mut *WARNINGS.lock().unwrap());
     let [warning] = &*warnings else { panic!("{warnings:?}") };
-    assert!(warning.contains("`0[1]` of a `Depth` is not sent: "), "{warning}");
+    for path in ["`0[0]`", "`0[1]`"] {
+        assert!(warning.contains(&format!("{path} of a `Depth` is not sent: ")), "{warning}");
+    }
 }

@@ -264,7 +264,7 @@ impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
 /// Resolves the references in a value whose bytes came by themselves, for example as part of another value.
 impl Objects for Client {
     fn epoch(&self) -> Epoch {
-        self.replicas.epoch()
+        self.replicas.resolver().epoch()
     }
 
     fn contains(&self, guid: Guid) -> bool {

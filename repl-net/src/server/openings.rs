@@ -353,18 +353,20 @@ impl<'a> Written<'a> {
 
     /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
     /// values of a run take at most `max_bits` bits, and those of each object at most `max_object_bits`.
-    /// Returns `None` if the first object has no shared opening, or if its values take more bits.
+    /// Returns `None` if the first object has no shared opening, or if its values take more bits. Costs
+    /// O(objects of the run).
     pub(crate) fn run(
         &self,
-        slots: &[u32],
+        slots: impl IntoIterator<Item = u32>,
         max_bits: usize,
         max_object_bits: usize,
     ) -> Option<OpeningRun<'a>> {
-        let first = *slots.first()?;
+        let mut slots = slots.into_iter().peekable();
+        let first = *slots.peek()?;
         let leader = self.entries.get(first as usize)?;
         let header = self.headers.get(leader.header as usize)?;
         let (mut end, mut left) = (first as usize, max_bits);
-        for &slot in slots {
+        for slot in slots {
             let Some(entry) = self.entries.get(slot as usize) else { break };
             let bits = entry.bits as usize;
             let alike = self.have_same_header(leader, entry);

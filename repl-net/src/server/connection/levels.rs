@@ -23,14 +23,8 @@ pub(super) struct Levels<'a> {
     written: Written<'a>,
     world: &'a World,
     classes: &'a ClassList,
-    levels: Vec<Level>,
-}
-
-/// The objects of all families that have the same place in their families.
-#[derive(Default)]
-struct Level {
-    slots: Vec<u32>,
-    parents: Vec<Option<ParentGap>>,
+    /// For each place in a family, the objects that have it, in the order of their families.
+    levels: Vec<Vec<Member>>,
 }
 
 impl<'a> Levels<'a> {
@@ -46,26 +40,24 @@ impl<'a> Levels<'a> {
     /// Adds a family.
     pub(super) fn add(&mut self, family: &[Member]) {
         if self.levels.len() < family.len() {
-            self.levels.resize_with(family.len(), Level::default);
+            self.levels.resize_with(family.len(), Vec::new);
         }
-        for (level, &(slot, parent)) in self.levels.iter_mut().zip(family) {
-            level.slots.push(slot);
-            level.parents.push(parent);
-        }
+        self.levels.iter_mut().zip(family).for_each(|(level, &member)| level.push(member));
     }
 
     /// Returns how many bits a further family takes at most. `None` if one of its openings is not shared, or
     /// is too large to be sent again with each change.
     pub(super) fn bits(&self, family: &[Member]) -> Option<usize> {
-        let levels = self.levels.iter().map(Some).chain(std::iter::repeat(None));
-        family.iter().zip(levels).try_fold(0, |sum, (&member, level)| {
-            Some(sum + self.object_bits(member, level.and_then(Level::last))?)
-        })
+        let last = self.levels.iter().map(|level| level.last().copied()).chain(std::iter::repeat(None));
+        family
+            .iter()
+            .zip(last)
+            .try_fold(0, |sum, (&member, last)| Some(sum + self.object_bits(member, last)?))
     }
 
     /// Returns how many bits the opening of an object takes at most after another one.
     fn object_bits(&self, (slot, parent): Member, before: Option<Member>) -> Option<usize> {
-        let run = self.written.run(&[slot], usize::MAX, SMALL_OPEN_BITS)?;
+        let run = self.written.run([slot], usize::MAX, SMALL_OPEN_BITS)?;
         let bits: usize = run.sizes().sum();
         let is_alike =
             |&(last, gap): &Member| gap == parent && last < slot && self.written.are_alike(last, slot);
@@ -78,31 +70,23 @@ impl<'a> Levels<'a> {
 
     /// Returns all runs, each with its header.
     pub(super) fn runs(&self) -> impl Iterator<Item = (OpeningRun<'a>, RunHeader<'a>)> {
-        let runs = self.levels.iter().flat_map(|level| level.runs(self.written));
-        runs.map(|(run, parent)| (run, self.header(&run, parent)))
+        self.levels.iter().flat_map(|level| self.runs_of(level))
+    }
+
+    fn runs_of(&self, level: &[Member]) -> impl Iterator<Item = (OpeningRun<'a>, RunHeader<'a>)> {
+        let mut left = level;
+        std::iter::from_fn(move || {
+            let &(_, parent) = left.first()?;
+            let alike = left.iter().take_while(|(_, other)| *other == parent).map(|&(slot, _)| slot);
+            let run = self.written.run(alike, usize::MAX, SMALL_OPEN_BITS)?;
+            left = &left[run.len()..];
+            Some((run, self.header(&run, parent)))
+        })
     }
 
     fn header(&self, run: &OpeningRun<'a>, parent: Option<ParentGap>) -> RunHeader<'a> {
         let mut header = run.run_header(self.world, self.classes);
         header.origin.parent = parent;
         header
-    }
-}
-
-impl Level {
-    fn last(&self) -> Option<Member> {
-        Some((*self.slots.last()?, *self.parents.last()?))
-    }
-
-    /// Returns the runs, each with the gap between its objects and their parents.
-    fn runs<'a>(&self, written: Written<'a>) -> impl Iterator<Item = (OpeningRun<'a>, Option<ParentGap>)> {
-        let mut next = 0;
-        std::iter::from_fn(move || {
-            let parent = *self.parents.get(next)?;
-            let same = self.parents[next..].iter().take_while(|&&other| other == parent).count();
-            let run = written.run(&self.slots[next..next + same], usize::MAX, SMALL_OPEN_BITS)?;
-            next += run.len();
-            Some((run, parent))
-        })
     }
 }

@@ -52,7 +52,8 @@ impl Connection {
         let (written, values) = openings.lend();
         let mut at = 0;
         while at < slots.len() && !self.link.outbox.is_exhausted() {
-            let Some(run) = written.run(&slots[at..], self.link.outbox.capacity(), SMALL_OPEN_BITS) else {
+            let (left, most) = (slots[at..].iter().copied(), self.link.outbox.capacity());
+            let Some(run) = written.run(left, most, SMALL_OPEN_BITS) else {
                 self.copies.objects.leave_spawns(slots[at]);
                 at += 1;
                 continue;
