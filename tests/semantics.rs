@@ -67,7 +67,7 @@ fn numbers_of(name: &str) -> Vec<Number> {
 fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
     let mut tests = BTreeSet::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
-        if path.starts_with("repl-derive/tests/derive/") {
+        if path.starts_with("tests/derive/mistakes/") {
             tests.insert((path.clone(), path.clone()));
         }
         let mut lines = text.lines();

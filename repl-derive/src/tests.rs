@@ -20,12 +20,6 @@ fn expanded(kind: Derive, input: TokenStream) -> String {
 }
 
 #[test]
-fn widths_of_directions_and_rotations_are_those_of_the_codecs() {
-    assert_eq!(crate::check::SMALLEST_THREE_BITS, repl_core::__private::SMALLEST_THREE_BITS);
-    assert_eq!(crate::check::UNIT_VECTOR_BITS, repl_core::__private::UNIT_VECTOR_BITS);
-}
-
-#[test]
 fn commas_of_generic_arguments_do_not_end_an_argument() {
     let source = expanded(
         Derive::Replicated,

@@ -97,8 +97,16 @@ fn change(atlas: &mut Atlas, others: &[ObjectRef<Atlas>], rng: &mut Rng) {
     }
 }
 
-/// Returns everything that a room shows of itself: packets, events and callbacks, tick by tick.
-fn record(seed: u64) -> Vec<String> {
+/// Everything that a room shows of itself in a tick.
+#[derive(PartialEq)]
+struct Shown {
+    packets: Vec<Vec<u8>>,
+    /// Events and callbacks.
+    told: String,
+}
+
+/// Returns what a room shows of itself, tick by tick.
+fn record(seed: u64) -> Vec<Shown> {
     let mut rng = Rng::new(seed);
     let config = ServerConfig {
         mtu_bytes: if seed.is_multiple_of(2) { 300 } else { 1_200 },
@@ -113,7 +121,7 @@ fn record(seed: u64) -> Vec<String> {
     room.enter();
     room.enter();
     let mut ticks = Vec::new();
-    for _ in 0..120 {
+    for _ in 0..60 {
         for &one in &all {
             change(&mut room.server[one], &all, &mut rng);
         }
@@ -121,29 +129,29 @@ fn record(seed: u64) -> Vec<String> {
             room.server.despawn(all.remove(0));
             all.push(room.server.spawn(Atlas::default()));
         }
-        let mut shown = String::new();
+        let mut shown = Shown { packets: Vec::new(), told: String::new() };
         let packets = room.tick();
         for (guest, packets) in packets.iter().enumerate() {
-            writeln!(shown, "{packets:02x?}").expect("memory");
+            shown.packets.extend_from_slice(packets);
             let arriving: Vec<_> = packets.iter().filter(|_| !rng.chance(0.2)).cloned().collect();
             room.deliver(guest, &arriving);
             while let Some(event) = room.guests[guest].client.poll_event() {
-                writeln!(shown, "{event:?}").expect("memory");
+                writeln!(shown.told, "{event:?}").expect("memory");
             }
             while let Some(update) = room.guests[guest].client.poll_update() {
-                writeln!(shown, "{update:?}").expect("memory");
+                writeln!(shown.told, "{update:?}").expect("memory");
             }
             let replies = room.replies(guest);
-            writeln!(shown, "{replies:02x?}").expect("memory");
             room.hear(guest, &replies);
+            shown.packets.extend(replies);
         }
         // Events of refused values have a test of their own.
         while let Some(event) = room.server.poll_event() {
             if !matches!(event, ServerEvent::ValueRefused { .. }) {
-                writeln!(shown, "{event:?}").expect("memory");
+                writeln!(shown.told, "{event:?}").expect("memory");
             }
         }
-        shown += &CALLED.take();
+        shown.told += &CALLED.take();
         ticks.push(shown);
     }
     ticks
@@ -159,9 +167,13 @@ fn nothing_that_is_sent_or_called_depends_on_the_order_of_hash_maps() {
     }
 }
 
-/// Returns the first lines that differ.
-fn first_difference(one: &str, other: &str) -> String {
-    let mut lines = one.lines().zip(other.lines());
+/// Returns the first lines or packets that differ.
+fn first_difference(one: &Shown, other: &Shown) -> String {
+    let packets =
+        |shown: &Shown| -> Vec<_> { shown.packets.iter().map(|packet| format!("{packet:02x?}")).collect() };
+    let lines = |shown: &Shown| [shown.told.lines().map(str::to_owned).collect(), packets(shown)].concat();
+    let (one, other): (Vec<String>, Vec<String>) = (lines(one), lines(other));
+    let mut lines = one.iter().zip(&other);
     let shorten = |line: &str| line.chars().take(300).collect::<String>();
     lines.find(|(one, other)| one != other).map_or_else(
         || "one of them has more lines".to_owned(),

@@ -42,6 +42,7 @@ pub(crate) fn named_tests(root: &Path, arguments: &str) -> Vec<String> {
 fn folder_of(package: &str) -> &str {
     match package {
         "repl-tests" => "tests",
+        "repl-derive-tests" => "tests/derive",
         "repl-simulations" => "tests/simulations",
         _ => package,
     }

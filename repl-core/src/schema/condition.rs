@@ -7,8 +7,8 @@
 //!    (`attr/condition`). `TABLE` in `tests/conditions/classes.rs` needs a row with the results of the
 //!    condition, and `tests/conditions/live/mod.rs` a field in `Every` and a result in `View::expect`. In
 //!    `docs/semantics.md`, S34 has the number of conditions. Some tests fail until their lists of all
-//!    conditions have the new one: `pass/s34_every_condition.rs` and the `.stderr` files of `fail` in
-//!    `repl-derive/tests/derive`, and the snapshots in `tests/api`.
+//!    conditions have the new one: `forms/s34_every_condition.rs` and the `.stderr` files of `mistakes` in
+//!    `tests/derive`, and the snapshots in `tests/api`.
 //! 2. If the properties with the condition are not compared in each tick, the condition needs a line in
 //!    [`Condition::is_compared_each_tick`], and code that decides when these properties are compared instead.
 //!    For the condition `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles

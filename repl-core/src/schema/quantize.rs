@@ -22,8 +22,8 @@
 //!    constant of this file, such as [`SMALLEST_THREE_BITS`]. `__private` exports the constant, `check` of
 //!    the derive repeats it, and the tests of the derive compare the two.
 //! 4. Some texts list all forms: the errors in `attr/quantize`, and the notes for the compiler in
-//!    `schema/attributes`. In `repl-derive/tests/derive`, the file `pass/every_attribute.rs` uses all forms.
-//!    Some tests fail until they have the form: `.stderr` files of `fail` in the same folder, and the
+//!    `schema/attributes`. In `tests/derive`, the file `forms/every_attribute.rs` uses all forms.
+//!    Some tests fail until they have the form: `.stderr` files of `mistakes` in the same folder, and the
 //!    snapshots in `tests/api` and of the derive's own tests.
 //! 5. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
 //!    `repl-derive/attributes.md`. `CHANGELOG.md` mentions it under "Wire format".

@@ -85,10 +85,10 @@ fn a_thousand_clients_that_come_and_go_leave_nothing_behind() {
         harbour.quic.counters().accepted
     };
     // Lists and tables grow to what they need at most, at random moments.
-    visits(1_000);
+    visits(300);
     let before = held();
     let accepted = visits(1_000);
     let grown = held() - before;
     assert!(grown < 40_000, "{grown} bytes are left: more than two connections take");
-    assert_eq!(accepted, 2_000);
+    assert_eq!(accepted, 1_300);
 }

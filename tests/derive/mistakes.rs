@@ -1,0 +1,32 @@
+//! The errors that the macros report.
+//!
+//! Each file in the folder `mistakes` contains one mistake. The `.stderr` file next to it contains the
+//! compiler's messages. After a change to a message, run `TRYBUILD=overwrite cargo test -p repl-derive-tests
+//! --test mistakes` and read the difference as a new user would.
+
+use repl_core::__private::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
+
+#[test]
+fn mistakes_are_reported_at_their_place_with_what_to_write() {
+    trybuild::TestCases::new().compile_fail("mistakes/*/*.rs");
+}
+
+/// Mistakes in `late` are found only by a build, and cases that pass make trybuild build the others.
+#[test]
+fn mistakes_that_only_a_build_finds_are_reported() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("pass/*.rs");
+    cases.compile_fail("late/*.rs");
+}
+
+/// A crate of macros exports nothing else, so its source is read.
+#[test]
+fn widths_of_directions_and_rotations_are_those_of_the_codecs() {
+    let check = include_str!("../../repl-derive/src/check.rs");
+    for (name, widths) in
+        [("SMALLEST_THREE_BITS", SMALLEST_THREE_BITS), ("UNIT_VECTOR_BITS", UNIT_VECTOR_BITS)]
+    {
+        let line = format!("const {name}: RangeInclusive<u8> = {widths:?};");
+        assert!(check.contains(&line), "the derive has no `{line}`");
+    }
+}
