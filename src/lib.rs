@@ -405,7 +405,7 @@
 //! - `tracing`: logs sessions, mistakes, and, if that is wanted, what is in each packet. Ticks and packets that
 //!   a client applies are spans.
 //! - `metrics`: each tick of a server counts packets and bytes, and by class objects and their changes. The
-//!   guide (`docs/guide.md`, "Measure and log") lists all names of both features.
+//!   guide (`docs/guide`, "Measure and log") lists all names of both features.
 //!
 //! # What S145, R13 and W4 mean
 //!
@@ -432,6 +432,21 @@ pub use repl_core::{
     ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError,
     ReferenceMap, Refusal, Replicated, WireForm, WithoutFastArrays, WriteError,
 };
+/// ```
+/// use repl::Interpolate;
+///
+/// #[derive(Interpolate, Clone, Debug, PartialEq)]
+/// struct Place {
+///     at: [f32; 2],
+///     #[interpolate(step)]
+///     floor: u8,
+/// }
+///
+/// let (before, next) = (Place { at: [0.0, 4.0], floor: 1 }, Place { at: [2.0, 4.0], floor: 2 });
+/// assert_eq!(before.interpolate(&next, 0.5), Place { at: [1.0, 4.0], floor: 1 });
+/// assert_eq!(before.interpolate(&next, 1.0), next);
+/// ```
+pub use repl_derive::Interpolate;
 /// Makes functions of an object remote calls.
 ///
 /// ```
@@ -495,7 +510,7 @@ pub use repl_core::{
 /// # }
 /// ```
 pub use repl_derive::rpcs;
-pub use repl_derive::{FastArrayItem, Interpolate, NetSerialize, Replicated, rpc};
+pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc};
 /// An item of a fast array: most often a struct with this derive.
 ///
 /// ```
@@ -570,16 +585,6 @@ pub mod __private {
     pub use repl_fastarray::__private::*;
     pub use repl_net::__private::*;
 }
-
-/// Runs the code in the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
-/// Runs the code in the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/guide.md")]
-struct Guide;
 
 /// An object with fast arrays is compared through `&mut`, because the server may have to give items new ids.
 ///

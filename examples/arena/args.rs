@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::builder::ArgPredicate;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -42,6 +43,12 @@ pub(crate) struct Args {
     /// The last client cheats. The server must end its connection.
     #[arg(long)]
     pub(crate) cheater: bool,
+    /// Write a picture of the match: who was where, who died, what the first client saw, and the bytes.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Show the match while it is played, in real time, on a terminal.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) watch: bool,
     /// End with one line of JSON instead of the tables.
     #[arg(long)]
     pub(crate) json: bool,

@@ -61,8 +61,8 @@ impl Arena {
         (0..players).for_each(|number| arena.add_player(server, number));
         for position in [[0.0, 0.0], [-14.0, 10.0], [14.0, -10.0]] {
             let turret = server.spawn(Turret { position, ..Turret::default() });
-            server[turret].serial = arena.secrets.draw(turret, Rule::InitialOnly, 0);
-            server[turret].trap = arena.secrets.draw(turret, Rule::SkipOwner, 0);
+            server[turret].first_secret = arena.secrets.draw(turret, Rule::InitialOnly, 0);
+            server[turret].others_secret = arena.secrets.draw(turret, Rule::SkipOwner, 0);
             arena.turrets.push(turret);
         }
         arena.restock(server);
@@ -78,9 +78,9 @@ impl Arena {
             fire_ticks: MOST_FIRE_TICKS,
             ..Player::default()
         });
-        server[player].ticket = self.secrets.draw(player, Rule::OwnerOnly, 0);
-        server[player].bounty = self.secrets.draw(player, Rule::SkipOwner, 0);
-        server[player].omen = self.secrets.draw(player, Rule::InitialOnly, 0);
+        server[player].owners_secret = self.secrets.draw(player, Rule::OwnerOnly, 0);
+        server[player].others_secret = self.secrets.draw(player, Rule::SkipOwner, 0);
+        server[player].first_secret = self.secrets.draw(player, Rule::InitialOnly, 0);
         server.object(player).set_custom_active(Player::LASER, false);
         self.players.push(player);
         self.respawn(server, player);
@@ -189,10 +189,10 @@ impl Arena {
     /// secrets.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
-            server[player].omen = self.secrets.draw(player, Rule::InitialOnly, self.tick);
+            server[player].first_secret = self.secrets.draw(player, Rule::InitialOnly, self.tick);
         }
         for &turret in &self.turrets {
-            server[turret].serial = self.secrets.draw(turret, Rule::InitialOnly, self.tick);
+            server[turret].first_secret = self.secrets.draw(turret, Rule::InitialOnly, self.tick);
         }
     }
 
@@ -206,7 +206,7 @@ impl Arena {
         player.weapon = Weapon::Blaster { heat: 0 };
         player.mind = Mind { goal: position, ..Mind::default() };
         player.stow(Supply { kind: SupplyKind::Rounds, amount: 20, ..Supply::default() });
-        player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
+        player.owners_secret = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
     }
 
     /// Gives a turret a new owner, so other clients may now see its hidden properties.
@@ -218,7 +218,7 @@ impl Arena {
         let code = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
         server[me].keys.push(Key { turret, code });
         server[turret].code = self.secrets.draw(turret, Rule::OwnerOnly, self.tick);
-        server[turret].trap = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
+        server[turret].others_secret = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
         let owner = server.object_info(me).owner();
         server.object(turret).set_owner(owner);
         server[me].shield = Some(Shield { strength: 50, giver: turret });
@@ -281,7 +281,7 @@ impl Arena {
         self.switch_laser(server, victim, false);
         self.spill(server, victim);
         server[by].tally.kills += 1;
-        server[by].bounty = self.secrets.draw(by, Rule::SkipOwner, self.tick);
+        server[by].others_secret = self.secrets.draw(by, Rule::SkipOwner, self.tick);
         let team = server[by].team;
         server[team].score += 1;
     }

@@ -5,7 +5,8 @@
 //! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
 //! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
 //! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets, over the network of
-//! `simulated.rs`. `host.rs` plays in the process of the server. The other files check and report.
+//! `simulated.rs`. `host.rs` plays in the process of the server. `film.rs` records a match, `picture.rs` draws it and `watch.rs`
+//! shows it on a terminal. The other files check and report.
 //!
 //! With the feature `quic` the match also goes over UDP, encrypted: `serve` and `join` are a server and its
 //! clients in processes of their own, and `--transport quic` has all in one process. Their code is in the
@@ -21,6 +22,7 @@ mod args;
 mod bots;
 mod calls;
 mod chat;
+mod film;
 mod game;
 mod guest;
 mod host;
@@ -35,6 +37,7 @@ mod online;
 mod online;
 mod pace;
 mod pack;
+mod picture;
 mod pilot;
 mod plan;
 mod plane;
@@ -47,18 +50,21 @@ mod simulated;
 mod tests;
 mod transport;
 mod view;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use args::{Args, Carrier, Command};
 use clap::Parser;
+use film::Film;
 use pace::Pace;
 use report::Outcome;
 use session::Session;
 use simulated::Simulated;
 use support::Progress;
 use transport::Transport;
+use watch::Screen;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -73,9 +79,20 @@ fn main() -> ExitCode {
 /// Plays a match in this process. Returns whether all checks passed.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let mut progress = Progress::new(args.ticks.into());
+    let mut film = Film::default();
+    let mut screen = if args.watch { Some(Screen::new()?) } else { None };
     let (session, outcome) = play(args, |session, tick| {
-        progress.show(tick.into(), || report::progress(session, tick));
+        if args.svg.is_some() {
+            film.record(session, tick);
+        }
+        match &mut screen {
+            Some(screen) => screen.show(session, tick),
+            None => progress.show(tick.into(), || report::progress(session, tick)),
+        }
     })?;
+    if let Some(file) = &args.svg {
+        std::fs::write(file, picture::svg(&film, &session))?;
+    }
     if args.json {
         outcome.print_json();
     } else {

@@ -113,14 +113,14 @@ pub(crate) struct Player {
     pub(crate) emote: Option<char>,
     /// A client that owns the player again shows this value.
     #[replicated(condition = OwnerOnly)]
-    pub(crate) ticket: Secret,
-    /// The bounty for this player. All clients except the owner see the bounty.
+    pub(crate) owners_secret: Secret,
+    /// All clients except the owner see this value.
     #[replicated(condition = SkipOwner)]
-    pub(crate) bounty: Secret,
+    pub(crate) others_secret: Secret,
     /// From time to time the value is replaced by a new random value. Clients that have the player already do
     /// not receive the new value.
     #[replicated(condition = InitialOnly)]
-    pub(crate) omen: Secret,
+    pub(crate) first_secret: Secret,
 
     /// On the server: what the player is about to do.
     pub(crate) mind: Mind,
@@ -361,11 +361,11 @@ pub(crate) struct Turret {
     /// Opens the turret. Only the turret's owner sees the code, and each owner gets a new one.
     #[replicated(condition = OwnerOnly)]
     pub(crate) code: Secret,
-    /// The trap of the turret, which is hidden from the owner of the turret.
+    /// Hidden from the owner of the turret.
     #[replicated(condition = SkipOwner)]
-    pub(crate) trap: Secret,
+    pub(crate) others_secret: Secret,
     #[replicated(condition = InitialOnly)]
-    pub(crate) serial: Secret,
+    pub(crate) first_secret: Secret,
 }
 
 /// The wire form of a duration: tenths of a second, at most 10 s.

@@ -132,7 +132,7 @@ struct Row {
 
 /// Prints the bits that all clients received, by class and property.
 pub(crate) fn print_traffic(session: &Session) {
-    println!("\n{:<26} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
+    println!("\n{:<30} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
     let mut classes = classes(session);
     classes.sort_by_key(|(class, _)| std::cmp::Reverse(class.bits));
     let in_all: u64 = session.guests.iter().map(|w| session.transport.carried(w).bytes).sum();
@@ -162,7 +162,7 @@ fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
             traffic.class,
             |(row, _)| &row.name,
             |name| {
-                let heads = Row { name: "(which, and which of it)".to_owned(), times: 0, bits: 0 };
+                let heads = Row { name: "which object and properties".to_owned(), times: 0, bits: 0 };
                 (Row { name, times: 0, bits: 0 }, vec![heads])
             },
         );
@@ -202,7 +202,7 @@ impl Row {
         let bar: String = std::iter::repeat_n(block, length).collect();
         let each = self.bits as f64 / self.times.max(1) as f64;
         let name = format!("{indent}{}", self.name);
-        println!("{name:<26} {:>9} {:>10} {each:>9.1} {bar}", self.times, self.bits / 8);
+        println!("{name:<30} {:>9} {:>10} {each:>9.1} {bar}", self.times, self.bits / 8);
     }
 }
 

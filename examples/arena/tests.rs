@@ -149,3 +149,18 @@ fn a_client_can_neither_leave_the_field_nor_run_faster() {
         }
     }
 }
+
+#[test]
+fn the_picture_has_the_ways_of_all_players_and_the_bytes() {
+    let args = Args::parse_from(["arena", "--ticks", "240"]);
+    let mut film = crate::film::Film::default();
+    let (session, _) =
+        crate::play(&args, |session, tick| film.record(session, tick)).expect("the simulated network works");
+    let picture = crate::picture::svg(&film, &session);
+    assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    for (_, player) in session.server.objects::<Player>() {
+        assert!(picture.contains(&format!(">{}</text>", player.name)), "{} is not in it", player.name);
+    }
+    assert!(film.tracks.iter().any(|track| !track.ways(true).is_empty()));
+    assert!(film.bytes.is_sorted() && picture.contains("bytes a second to each of 4 clients over 4 s"));
+}

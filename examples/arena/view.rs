@@ -121,9 +121,9 @@ impl View<'_> {
             ("stamina", !owns || player.stamina == replica.stamina),
             ("respawn_in", !owns || tenths::of(&player.respawn_in) == tenths::of(&replica.respawn_in)),
             ("emote", player.emote == replica.emote),
-            ("ticket", !owns || player.ticket == replica.ticket),
-            ("bounty", owns || player.bounty == replica.bounty),
-            ("omen", self.arena.secrets.belongs(replica.omen, object, Rule::InitialOnly)),
+            ("owners_secret", !owns || player.owners_secret == replica.owners_secret),
+            ("others_secret", owns || player.others_secret == replica.others_secret),
+            ("first_secret", self.arena.secrets.belongs(replica.first_secret, object, Rule::InitialOnly)),
         ]
     }
 
@@ -134,8 +134,8 @@ impl View<'_> {
             ("heading", is_kept(turret.heading, replica.heading, 3.0)),
             ("holder", self.read(turret.holder) == replica.holder),
             ("code", !owns || turret.code == replica.code),
-            ("trap", owns || turret.trap == replica.trap),
-            ("serial", self.arena.secrets.belongs(replica.serial, object, Rule::InitialOnly)),
+            ("others_secret", owns || turret.others_secret == replica.others_secret),
+            ("first_secret", self.arena.secrets.belongs(replica.first_secret, object, Rule::InitialOnly)),
         ]
     }
 

@@ -5,6 +5,8 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use repl::prelude::*;
 use repl::{ReceivedCall, Rpcs};
+use std::any::TypeId;
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::client::entities::Entities;
@@ -39,7 +41,12 @@ pub struct Calls<'w, 's> {
     /// The names of entities, for the arguments of calls.
     pub entities: NetEntities<'w, 's>,
     client: Option<ResMut<'w, ReplClient>>,
+    known: Option<Res<'w, KnownCalls>>,
 }
+
+/// The classes whose calls an app receives.
+#[derive(Resource, Default)]
+pub(crate) struct KnownCalls(HashSet<TypeId>);
 
 impl Calls<'_, '_> {
     /// Returns the caller of a component of an entity, for example `calls.of::<Door>(door)`: it has a method
@@ -49,6 +56,9 @@ impl Calls<'_, '_> {
     /// # Panics
     /// Panics if [`calls`](crate::ReplAppExt::calls) was not called for the type.
     pub fn of<T: Rpcs>(&mut self, entity: Entity) -> T::Caller<'_> {
+        let is_known = self.known.as_ref().is_some_and(|known| known.0.contains(&TypeId::of::<T>()));
+        let name = T::LAYOUT.name();
+        assert!(is_known, "the calls of `{name}` are not known: say `app.calls::<{name}>()` on both sides");
         let root = self.entities.known(entity).root();
         match (self.entities.server(), &mut self.client) {
             (Some(server), _) => {
@@ -85,6 +95,7 @@ pub(crate) fn add_calls<T: Rpcs>(app: &mut App) {
         app.world_mut().resource_mut::<ReplClient>().register_calls::<T>();
         app.add_systems(PreUpdate, receive_on_client::<T>.in_set(ReplSystems::Read));
     }
+    app.world_mut().get_resource_or_init::<KnownCalls>().0.insert(TypeId::of::<T>());
 }
 
 fn receive_on_server<T: Rpcs>(mut server: ResMut<'_, ReplServer>, mut commands: Commands<'_, '_>) {

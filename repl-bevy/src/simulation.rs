@@ -4,6 +4,7 @@ use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time, TimeUpdateStrategy};
 use repl::Session;
+use repl::prelude::*;
 use repl::sim::LinkConditions;
 use std::time::Duration;
 
@@ -45,6 +46,7 @@ pub struct Simulation {
     /// The apps of the clients.
     pub clients: Vec<App>,
     network: SimulatedNetwork,
+    config: ServerConfig,
     setup: Box<dyn Fn(&mut App)>,
 }
 
@@ -60,17 +62,34 @@ impl Simulation {
         clients: usize,
         setup: impl Fn(&mut App) + 'static,
     ) -> Self {
-        let network = SimulatedNetwork::new(seed, conditions);
-        let server = app(ServerPlugin::over(network.server()).every(Self::TICK), &setup);
-        let mut simulation = Self { server, clients: Vec::new(), network, setup: Box::new(setup) };
+        let mut simulation = Self::configured(seed, conditions, ServerConfig::default(), setup);
         (0..clients).for_each(|_| simulation.join());
         simulation
     }
 
+    /// Returns a server with these limits, which may [ask for logins](ServerConfig::login), and no clients
+    /// yet.
+    pub fn configured(
+        seed: u64,
+        conditions: LinkConditions,
+        config: ServerConfig,
+        setup: impl Fn(&mut App) + 'static,
+    ) -> Self {
+        let (network, setup) = (SimulatedNetwork::new(seed, conditions), Box::new(setup));
+        let server = server(&network, &config, &setup);
+        Self { server, clients: Vec::new(), network, config, setup }
+    }
+
     /// Adds a client.
     pub fn join(&mut self) {
+        self.join_with(ClientConfig::default());
+    }
+
+    /// Adds a client with these limits, and with what it [shows the server](ClientConfig::login) to be let
+    /// in.
+    pub fn join_with(&mut self, config: ClientConfig) {
         let session = Session::for_tests(self.clients.len() as u64 + 1);
-        let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK);
+        let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK).config(config);
         self.clients.push(app(client, &self.setup));
     }
 
@@ -78,7 +97,7 @@ impl Simulation {
     /// killed and started again.
     pub fn restart_server(&mut self) {
         let elapsed = self.server.world().resource::<Time<Real>>().elapsed();
-        self.server = app(ServerPlugin::over(self.network.server()).every(Self::TICK), &self.setup);
+        self.server = server(&self.network, &self.config, &self.setup);
         self.server.insert_resource(TimeUpdateStrategy::ManualDuration(elapsed));
         self.server.update();
         self.server.insert_resource(TimeUpdateStrategy::ManualDuration(Self::TICK));
@@ -98,6 +117,11 @@ impl Simulation {
             self.clients.iter_mut().for_each(App::update);
         }
     }
+}
+
+/// Returns the app of a server.
+fn server(network: &SimulatedNetwork, config: &ServerConfig, setup: &dyn Fn(&mut App)) -> App {
+    app(ServerPlugin::over(network.server()).every(Simulation::TICK).config(config.clone()), setup)
 }
 
 /// Returns an app whose clock goes on by a tick in each frame.

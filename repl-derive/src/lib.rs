@@ -78,21 +78,6 @@ pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
 /// Implements `Interpolate`, so all fields must implement it, except those with `#[interpolate(step)]`: they
 /// keep their value until the next one is reached. An enum, or a field that goes another way, such as an
 /// angle, needs an implementation by hand, or a type that knows its way.
-///
-/// ```
-/// use repl::Interpolate;
-///
-/// #[derive(Interpolate, Clone, Debug, PartialEq)]
-/// struct Place {
-///     at: [f32; 2],
-///     #[interpolate(step)]
-///     floor: u8,
-/// }
-///
-/// let (before, next) = (Place { at: [0.0, 4.0], floor: 1 }, Place { at: [2.0, 4.0], floor: 2 });
-/// assert_eq!(before.interpolate(&next, 0.5), Place { at: [1.0, 4.0], floor: 1 });
-/// assert_eq!(before.interpolate(&next, 1.0), next);
-/// ```
 #[proc_macro_derive(Interpolate, attributes(interpolate))]
 pub fn derive_interpolate(input: TokenStream) -> TokenStream {
     interpolate::derive(input.into()).into()

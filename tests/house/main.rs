@@ -165,7 +165,7 @@ fn unsafe_code_is_only_where_the_architecture_allows_it() {
 
 #[test]
 fn each_guarantee_names_tests_that_are_there() {
-    let page = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let page = fs::read_to_string(root().join("docs/guide/src/guarantees.md")).expect("the page is there");
     let (_, rest) = page.split_once("## Guarantees").expect("it has guarantees");
     let (guarantees, _) = rest.split_once("\n## ").expect("something follows them");
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Checks `docs/unreal.md`, the table of Unreal's names: what it names of this library is public.
+//! Checks `docs/guide/src/from-unreal.md`, the table of Unreal's names: what it names of this library is public.
 //!
 //! *Invariant:* the public names are read from the snapshots that `tests/api` compares with the sources, and
 //! the names of attributes from the derive.
@@ -111,7 +111,7 @@ fn rows(page: &str) -> Vec<Vec<&str>> {
 
 #[test]
 fn what_stands_for_unreals_names_is_public() {
-    let (page, names) = (read("docs/unreal.md"), PublicNames::read());
+    let (page, names) = (read("docs/guide/src/from-unreal.md"), PublicNames::read());
     let rows = rows(&page);
     assert!(rows.len() > 200, "{} rows", rows.len());
     for row in &rows {
@@ -127,7 +127,7 @@ fn what_stands_for_unreals_names_is_public() {
 
 #[test]
 fn each_of_unreals_names_has_one_row_in_its_order() {
-    let page = read("docs/unreal.md");
+    let page = read("docs/guide/src/from-unreal.md");
     let mut all = Vec::new();
     for section in page.split("\n## ") {
         let firsts: Vec<String> =
@@ -141,22 +141,6 @@ fn each_of_unreals_names_has_one_row_in_its_order() {
     assert_eq!(twice, None, "of {count} names");
     let topics: Vec<&str> = page.lines().filter(|line| line.starts_with("## ")).collect();
     assert!(topics.is_sorted(), "{topics:?}");
-}
-
-#[test]
-fn links_of_the_page_lead_somewhere() {
-    let (page, guide) = (read("docs/unreal.md"), read("docs/guide.md"));
-    let anchor = |title: &str| {
-        let kept =
-            title.to_lowercase().replace(|letter: char| !letter.is_alphanumeric() && letter != ' ', "");
-        kept.replace(' ', "-")
-    };
-    let titles: Vec<String> = guide.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
-    for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        let (file, at) = target.split_once('#').unwrap_or((target, ""));
-        assert!(root().join("docs").join(file).is_file(), "{target} leads to no file");
-        assert!(at.is_empty() || titles.contains(&at.to_owned()), "{target} leads to no title of {titles:?}");
-    }
 }
 
 #[test]

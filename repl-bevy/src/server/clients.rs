@@ -5,8 +5,9 @@ use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::collections::HashMap;
 
-/// A connected client is an entity on the server with this component. It comes when the client connects, and
-/// is despawned when its session ends: observe `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
+/// A connected client is an entity on the server with this component. It comes when the client connects, or
+/// before, when it [asks to be let in](crate::LoginAsked). It is despawned when the session ends: observe
+/// `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectedClient {
     /// The connection, for the methods of [`Server`].
@@ -27,9 +28,21 @@ pub struct ClientLeft {
 pub(super) struct Clients {
     entities: HashMap<ConnectionId, Entity>,
     connections: EntityHashMap<ConnectionId>,
+    /// The entities of the clients that have asked to be let in, and are not connected.
+    asking: HashMap<ConnectionId, Entity>,
 }
 
 impl Clients {
+    /// Notes the entity of a client that asks to be let in.
+    pub(super) fn ask(&mut self, connection: ConnectionId, entity: Entity) {
+        self.asking.insert(connection, entity);
+    }
+
+    /// Returns the entity of a client that has asked and gets an answer, by a connection or by its end.
+    pub(super) fn take_asking(&mut self, connection: ConnectionId) -> Option<Entity> {
+        self.asking.remove(&connection)
+    }
+
     pub(super) fn add(&mut self, connection: ConnectionId, entity: Entity) {
         self.entities.insert(connection, entity);
         self.connections.insert(entity, connection);

@@ -11,10 +11,12 @@ use std::fmt;
 /// # use bevy_ecs::prelude::*;
 /// # use repl_bevy::{LoginAsked, ReplServer};
 /// # fn build(app: &mut bevy_app::App) {
-/// app.add_observer(|asked: On<LoginAsked>, mut server: ResMut<ReplServer>| {
+/// app.add_observer(|asked: On<LoginAsked>, mut server: ResMut<ReplServer>, mut commands: Commands| {
 ///     let mut connection = server.connection(asked.connection);
 ///     if asked.login == b"a ticket" {
 ///         connection.accept(b"welcome");
+///         // What is known of the client from now on.
+///         commands.entity(asked.entity).insert(Name::new("Ann"));
 ///     } else {
 ///         connection.refuse("this ticket is not known");
 ///     }
@@ -22,10 +24,13 @@ use std::fmt;
 /// # }
 /// ```
 ///
-/// A client that is accepted becomes a [`ConnectedClient`](crate::ConnectedClient) with this connection. One
-/// that is not answered within [`login_timeout`](ServerConfig::login_timeout) is refused.
-#[derive(Event, Clone, PartialEq, Eq)]
+/// A client that is accepted becomes a [`ConnectedClient`](crate::ConnectedClient) when it is connected. One
+/// that is not answered within [`login_timeout`](ServerConfig::login_timeout) is refused, and its entity is
+/// despawned.
+#[derive(EntityEvent, Clone, PartialEq, Eq)]
 pub struct LoginAsked {
+    /// The entity of the client. It has no [`ConnectedClient`](crate::ConnectedClient) yet.
+    pub entity: Entity,
     /// The connection to answer.
     pub connection: ConnectionId,
     /// What the client shows. It has at most 512 bytes, and anyone may have written them.
@@ -35,8 +40,9 @@ pub struct LoginAsked {
 /// The login may contain a password, so only its length is shown.
 impl fmt::Debug for LoginAsked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { connection, login } = self;
+        let Self { entity, connection, login } = self;
         let bytes = format_args!("{} bytes", login.len());
-        f.debug_struct("LoginAsked").field("connection", connection).field("login", &bytes).finish()
+        let mut shown = f.debug_struct("LoginAsked");
+        shown.field("entity", entity).field("connection", connection).field("login", &bytes).finish()
     }
 }

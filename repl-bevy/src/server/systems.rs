@@ -53,26 +53,13 @@ fn receive(world: &mut World) -> Result {
     // Observers may use the server, so it stays in the world.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
-            ServerEvent::Connected(connection) => {
-                let client = world.spawn_empty().id();
-                let mut server = world.resource_mut::<ReplServer>();
-                server.clients.add(connection, client);
-                let is_host = server.connection_info(connection).is_host();
-                let mut client = world.entity_mut(client);
-                if is_host {
-                    client.insert((ConnectedClient { connection }, HostPlayer));
-                } else {
-                    client.insert(ConnectedClient { connection });
-                }
+            ServerEvent::Login(connection, login) => {
+                let entity = world.spawn_empty().id();
+                world.resource_mut::<ReplServer>().clients.ask(connection, entity);
+                world.trigger(LoginAsked { entity, connection, login });
             }
-            ServerEvent::Login(connection, login) => world.trigger(LoginAsked { connection, login }),
-            ServerEvent::Disconnected(connection, reason) => {
-                if let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) {
-                    world.trigger(ClientLeft { entity, reason });
-                    leave_with_owner(world, entity);
-                    world.try_despawn(entity).ok();
-                }
-            }
+            ServerEvent::Connected(connection) => connected(world, connection),
+            ServerEvent::Disconnected(connection, reason) => disconnected(world, connection, reason),
             ServerEvent::ValueRefused { class, path, error, .. } => {
                 refused.push(format!("`{path}` of a `{class}` is not sent: {error}"));
             }
@@ -80,6 +67,37 @@ fn receive(world: &mut World) -> Result {
         }
     }
     if refused.is_empty() { Ok(()) } else { Err(BevyError::warning(refused.join("\n"))) }
+}
+
+/// Gives a client that has connected its component.
+fn connected(world: &mut World, connection: ConnectionId) {
+    let asking = world.resource_mut::<ReplServer>().clients.take_asking(connection);
+    // The game may have despawned it.
+    let asking = asking.filter(|&entity| world.get_entity(entity).is_ok());
+    let entity = asking.unwrap_or_else(|| world.spawn_empty().id());
+    let mut server = world.resource_mut::<ReplServer>();
+    server.clients.add(connection, entity);
+    let is_host = server.connection_info(connection).is_host();
+    let mut client = world.entity_mut(entity);
+    if is_host {
+        client.insert((ConnectedClient { connection }, HostPlayer));
+    } else {
+        client.insert(ConnectedClient { connection });
+    }
+}
+
+/// Removes a client that has left or was not let in.
+fn disconnected(world: &mut World, connection: ConnectionId, reason: DisconnectReason) {
+    let mut server = world.resource_mut::<ReplServer>();
+    let refused = server.clients.take_asking(connection);
+    let left = server.clients.remove(connection);
+    if let Some(entity) = left {
+        world.trigger(ClientLeft { entity, reason });
+        leave_with_owner(world, entity);
+    }
+    if let Some(entity) = refused.or(left) {
+        world.try_despawn(entity).ok();
+    }
 }
 
 /// Hands over what has changed, and ticks.

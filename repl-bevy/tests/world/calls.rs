@@ -106,3 +106,15 @@ fn an_observer_of_an_entity_that_arrives_can_call_and_one_of_a_client_finds_its_
     simulation.run(60);
     assert_eq!(told(&simulation.server), [(door, Some(owner), "Knock { times: 1 }".to_owned())]);
 }
+
+#[test]
+#[should_panic(expected = "the calls of `Door` are not known: say `app.calls::<Door>()` on both sides")]
+fn calls_that_the_app_was_not_told_of_are_a_mistake_that_says_what_to_write() {
+    let mut simulation = Simulation::new(4, LinkConditions::lan(), 0, |app: &mut App| {
+        app.replicate::<Door>();
+    });
+    let world = simulation.server.world_mut();
+    world.spawn((Replicate, Door::default()));
+    let call = |door: Single<Entity, With<Door>>, mut calls: Calls| calls.of::<Door>(*door).creak(3).is_ok();
+    world.run_system_cached(call).unwrap();
+}

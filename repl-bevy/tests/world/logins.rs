@@ -1,49 +1,61 @@
 //! A client shows who it is before it is let in.
 
 use bevy_ecs::prelude::*;
+use repl::Login;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl::{Login, Session};
-use repl_bevy::{
-    ClientPlugin, ConnectedClient, LeftServer, LoginAsked, ReplServer, ServerPlugin, SimulatedNetwork,
-    Simulation,
-};
-
-use crate::support::app;
+use repl_bevy::{ConnectedClient, LeftServer, LoginAsked, ReplServer, Simulation};
 
 #[derive(Resource, Default)]
 struct Left(Vec<DisconnectReason>);
 
-#[test]
-fn only_who_has_a_ticket_is_let_in() {
-    let network = SimulatedNetwork::new(1, LinkConditions::lan());
-    let config = ServerConfig { login: Login::Ask, ..ServerConfig::default() };
-    let mut server = app(ServerPlugin::over(network.server()).config(config), Simulation::TICK, |app| {
-        app.add_observer(|asked: On<LoginAsked>, mut server: ResMut<ReplServer>| {
-            assert!(!format!("{asked:?}").contains("ticket"), "it may be a password");
-            let mut connection = server.connection(asked.connection);
-            if asked.login == b"a ticket" {
-                connection.accept(b"welcome");
-            } else {
-                connection.refuse("no ticket");
-            }
-        });
-    });
-    let mut clients = [(1, &b"a ticket"[..]), (2, b"a forged ticket")].map(|(number, login)| {
-        let config = ClientConfig { login: login.to_vec(), ..ClientConfig::default() };
-        let plugin = ClientPlugin::over(network.client(), Session::for_tests(number)).config(config);
-        app(plugin, Simulation::TICK, |app| {
-            app.init_resource::<Left>();
-            app.add_observer(|left: On<LeftServer>, mut all: ResMut<Left>| all.0.push(left.reason.clone()));
-        })
-    });
-    for _ in 0..30 {
-        server.update();
-        clients.iter_mut().for_each(bevy_app::App::update);
+/// Lets in who has a ticket, refuses who has a forged one, and does not answer the others.
+fn answer(asked: On<LoginAsked>, mut server: ResMut<ReplServer>, mut commands: Commands) {
+    assert!(!format!("{asked:?}").contains("ticket"), "it may be a password");
+    let mut connection = server.connection(asked.connection);
+    match asked.login.strip_prefix(b"a ticket of ") {
+        Some(name) => {
+            connection.accept(b"welcome");
+            commands.entity(asked.entity).insert(Name::new(String::from_utf8_lossy(name).into_owned()));
+        }
+        None if asked.login.ends_with(b"ticket") => _ = connection.refuse("no ticket"),
+        None => {}
     }
-    let world = server.world_mut();
-    assert_eq!(world.query::<&ConnectedClient>().iter(world).count(), 1);
-    let reasons = clients.each_ref().map(|client| format!("{:?}", client.world().resource::<Left>().0));
-    assert_eq!(reasons[0], "[]");
-    assert!(reasons[1].contains("no ticket"), "{}", reasons[1]);
+}
+
+#[test]
+fn only_who_has_a_ticket_is_let_in_and_is_known_by_what_the_game_noted() {
+    let config = ServerConfig { login: Login::Ask, ..ServerConfig::default() };
+    let mut simulation = Simulation::configured(1, LinkConditions::lan(), config, |app| {
+        if app.world().contains_resource::<ReplServer>() {
+            app.add_observer(answer);
+        }
+        app.init_resource::<Left>();
+        app.add_observer(|left: On<LeftServer>, mut all: ResMut<Left>| all.0.push(left.reason.clone()));
+    });
+    for login in ["a ticket of Ann", "a forged ticket", "nothing", "a ticket of Bob"] {
+        let reconnects = false;
+        simulation.join_with(ClientConfig { login: login.into(), reconnects, ..ClientConfig::default() });
+    }
+    simulation.run(30);
+    let names = |simulation: &mut Simulation| {
+        let world = simulation.server.world_mut();
+        let mut query = world.query_filtered::<&Name, With<ConnectedClient>>();
+        let mut names: Vec<_> = query.iter(world).map(ToString::to_string).collect();
+        names.sort();
+        (
+            names,
+            world.query_filtered::<(), (Without<ConnectedClient>, Without<Observer>)>().iter(world).count(),
+        )
+    };
+    let others = names(&mut simulation).1;
+    assert_eq!(names(&mut simulation).0, ["Ann", "Bob"]);
+    let left = simulation.clients.iter().map(|client| client.world().resource::<Left>().0.len());
+    assert_eq!(left.collect::<Vec<_>>(), [0, 1, 0, 0]);
+    let reason = format!("{:?}", simulation.clients[1].world().resource::<Left>().0);
+    assert!(reason.contains("no ticket"), "{reason}");
+    // Who is not answered is refused in the end, and leaves no entity behind.
+    simulation.run(60 * 30);
+    assert_eq!(names(&mut simulation), (vec!["Ann".to_owned(), "Bob".to_owned()], others - 1));
+    assert_eq!(simulation.clients[2].world().resource::<Left>().0.len(), 1);
 }

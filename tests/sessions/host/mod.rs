@@ -1,4 +1,4 @@
-//! The host: a player in the process of the server, who does what clients do. `docs/guide.md` has a table of
+//! The host: a player in the process of the server, who does what clients do. The guide (`host.md`) has a table of
 //! what differs from a client, with the tests of each line.
 //!
 //! *Invariant:* a room has a host and guests, and each has a hero of its own. The hero of the host is the
@@ -174,10 +174,8 @@ fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
 
 /// Returns the lines of the table in the guide, each with the names of its tests.
 fn lines_of_the_guide() -> Vec<(String, Vec<String>)> {
-    let guide = include_str!("../../../docs/guide.md");
-    let (_, section) = guide.split_once("\n## Host (listen server)\n").expect("the section is there");
-    let (section, _) = section.split_once("\n## ").expect("another section follows");
-    let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let page = include_str!("../../../docs/guide/src/host.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
     let cells = rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>());
     let named = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     cells.map(|cells| (cells[0].to_owned(), named(cells[3]))).collect()
