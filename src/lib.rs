@@ -406,17 +406,7 @@
 //!   a client applies are spans.
 //! - `metrics`: each tick of a server counts packets and bytes, and by class objects and their changes. The
 //!   guide (`docs/guide`, "Measure and log") lists all names of both features.
-//!
-//! # What S145, R13 and W4 mean
-//!
-//! Descriptions and names of tests (`s145_…`, `r13_…`, `w04_…`) carry numbers. `docs/semantics.md` in the
-//! repository has a line for each number: what it says, where this crate differs on purpose, and the tests.
-//!
-//! - S1 to S224 are statements about the behaviour of Unreal's replication: layouts (to S33), conditions
-//!   (S48), notifies (S57), comparing (S74), sending (S87), the wire (S105), receiving (S122), dirty marks
-//!   (S133), fast arrays (S185), objects (S212), calls (S224).
-//! - R1 to R26 are the rules of the protocol of this crate.
-//! - W1 to W21 are weaknesses of Unreal's replication, each with what this crate does instead.
+
 #![forbid(unsafe_code)]
 
 pub mod fast_array;

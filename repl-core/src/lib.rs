@@ -18,7 +18,6 @@
 //! ```
 //!
 //! Use it through `repl`, which re-exports this crate together with the derives, the server and the client.
-//! The front page of `repl` explains numbers such as S1, R1 and W1 in descriptions.
 //!
 //! # What this crate does not do
 //!

@@ -48,8 +48,7 @@
 //!
 //! # Guarantees
 //!
-//! - Every write to an item through the array is sent. Users need not call a function to mark the item (S138
-//!   to S142).
+//! - Every write to an item through the array is sent. Users need not call a function to mark the item.
 //! - An item keeps its id wherever it moves, and no other item gets that id. A clone of an item is a new item
 //!   (S137).
 //! - Clients remove exactly the items that the server removed (S172, S173).

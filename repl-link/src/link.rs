@@ -310,8 +310,8 @@ impl<P: Payload> Link<P> {
     /// Processes acks up to the next one that the user of the link must hear of. Costs O(acks), and
     /// O(log packets that count as lost) for each range of acks.
     ///
-    /// Acks of packets that count as lost still show what has arrived (R4). If they had no effect, nothing
-    /// that takes a round trip could finish on links whose round trips are longer than the timeout.
+    /// Acks of packets that count as lost still show what has arrived. If they had no effect, nothing that
+    /// takes a round trip could finish on links whose round trips are longer than the timeout.
     pub fn next_acked(&mut self, acks: &mut Acks<'_, P>, now: Duration) -> Option<Acked<'_, P>> {
         let sequence = loop {
             if let Some((sequence, late)) = acks.late.next() {
@@ -369,8 +369,8 @@ impl<P: Payload> Link<P> {
 
     /// Finds the packets that should have been acked by now. These are packets that are older than the
     /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
-    /// explain the missing ack (R9). The caller takes them with [`next_lost`](Self::next_lost), and then
-    /// calls [`end_losses`](Self::end_losses). Returns `None` if there are none and the link answers.
+    /// explain the missing ack. The caller takes them with [`next_lost`](Self::next_lost), and then calls
+    /// [`end_losses`](Self::end_losses). Returns `None` if there are none and the link answers.
     #[must_use]
     pub fn begin_losses(&self, now: Duration) -> Option<Losses> {
         let (overdue, has_timed_out) =
@@ -391,7 +391,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Ends the handling of losses. If the link has not answered for a long time, returns a time: what was
-    /// sent by this time is sent again, even before its timeout (R9). For messages this happens here.
+    /// sent by this time is sent again, even before its timeout. For messages this happens here.
     pub fn end_losses(&mut self, losses: Losses, now: Duration) -> Option<Duration> {
         self.outbox.in_flight.trim();
         self.health.timeouts = self.health.timeouts.saturating_add(u32::from(losses.has_timed_out));
@@ -441,8 +441,8 @@ impl<P: Payload> Link<P> {
         self.outbox.signal(if has_acks { &self.received } else { &none }, now);
     }
 
-    /// Returns when this side must send its next packet, if it sends none before (R9). `timeout` is the
-    /// shorter one of both sides.
+    /// Returns when this side must send its next packet, if it sends none before. `timeout` is the shorter
+    /// one of both sides.
     #[must_use]
     pub fn silent_until(&self, timeout: Duration) -> Duration {
         let next = self.outbox.sequence().number();

@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Users use this crate through `repl`, which re-exports it together with the derives. The front page of
-//! `repl` has an example with objects, and explains numbers such as S1, R1 and W1 in descriptions.
+//! `repl` has an example with objects.
 //!
 //! # What this crate does not do
 //!

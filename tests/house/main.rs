@@ -198,3 +198,30 @@ fn each_guarantee_names_tests_that_are_there() {
 fn is_of_a_test(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '_' | '/')
 }
+
+/// Users of the library do not know the numbers of `docs/semantics.md`.
+#[test]
+fn no_description_of_a_public_item_has_a_number_of_a_statement() {
+    let is_number = |word: &str| {
+        let digits = word.strip_prefix(['S', 'R', 'W']).unwrap_or_default();
+        (1..=3).contains(&digits.len()) && digits.chars().all(|digit| digit.is_ascii_digit())
+    };
+    let mut count = 0;
+    for (path, _, text) in code() {
+        let mut described = Vec::new();
+        for line in text.lines().map(str::trim) {
+            if let Some(description) = line.strip_prefix("///") {
+                described.push(description);
+            } else if !line.starts_with("#[") {
+                if line.starts_with("pub ") {
+                    let words = described.join(" ");
+                    let mut words = words.split(|letter: char| !letter.is_alphanumeric());
+                    assert_eq!(words.find(|word| is_number(word)), None, "{path}: {line}");
+                    count += 1;
+                }
+                described.clear();
+            }
+        }
+    }
+    assert!(count > 800, "{count} public items");
+}

@@ -185,7 +185,7 @@ impl Changelist {
     }
 
     /// Adds the handle of a changed leaf, or of an array if only its number of elements changed. The first
-    /// handle is 1 (S18).
+    /// handle is 1.
     #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
@@ -240,7 +240,7 @@ impl Changelist {
     }
 
     /// Adds all changes of `other`, which is a later changelist. After the merge, this changelist is the
-    /// ordered union of both changelists (S72), without pruning.
+    /// ordered union of both changelists, without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
@@ -279,8 +279,8 @@ impl Changelist {
     }
 
     /// Removes the changes that are also in `later`. Because of this, a change that was lost and sent again
-    /// is not sent a third time (R4). If a new element of an array remains in this changelist, all elements
-    /// after it remain too.
+    /// is not sent a third time. If a new element of an array remains in this changelist, all elements after
+    /// it remain too.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
@@ -314,7 +314,7 @@ impl Changelist {
     }
 
     /// Adds the new elements that the client may not have received. Each array in this changelist gets its
-    /// new elements from `new_elements`. Each changed item that is new in `new_elements` is sent whole (R2).
+    /// new elements from `new_elements`. Each changed item that is new in `new_elements` is sent whole.
     pub fn extend_new_elements(&mut self, new_elements: &Self) {
         for (handle, new_elements) in &new_elements.nested.0 {
             if self.handles.contains(*handle) {
@@ -409,7 +409,7 @@ impl Changelist {
 
     /// Returns how many items or entries the changelist contains, if the changelist changes one collection or
     /// map at the object's own level and nothing else. A changelist of only one collection or map can be sent
-    /// in parts (R15).
+    /// in parts.
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {

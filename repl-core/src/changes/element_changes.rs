@@ -107,7 +107,7 @@ pub(crate) enum Sweep {
     #[default]
     None,
     /// The receiver removes all elements that do not exist on the server any more. The server uses `Dead` if
-    /// the receiver may have missed more removals than the server remembers (R12).
+    /// the receiver may have missed more removals than the server remembers.
     Dead,
     /// The receiver removes all elements that are not new in this changelist: it empties its collection
     /// before it adds the new elements.

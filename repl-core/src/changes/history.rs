@@ -33,11 +33,11 @@ struct Kept {
 }
 
 impl History {
-    /// The most changelists that an object keeps (S66).
+    /// The most changelists that an object keeps.
     pub const MAX_LISTS: usize = 64;
 
     /// Returns the position after the newest changelist. The position at the end of a history grows by one
-    /// with each changelist (S65).
+    /// with each changelist.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
@@ -49,8 +49,8 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// Returns the properties that ever changed. Clients that join late need all properties that ever changed
-    /// (S69, S75). Clients that join late receive whole properties, so the changes inside them are not kept.
+    /// Returns the properties that ever changed. Clients that join late need all properties that ever
+    /// changed. Clients that join late receive whole properties, so the changes inside them are not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
@@ -65,7 +65,7 @@ impl History {
     /// some connection is not at the end.
     ///
     /// If the history is full, the oldest changelist is removed and returned with its position. A connection
-    /// that is still at the position of the removed changelist must store the changelist itself (R10).
+    /// that is still at the position of the removed changelist must store the changelist itself.
     #[inline]
     #[must_use = "connections at this position lack the changelist"]
     pub fn push(&mut self, list: &Changelist, keep: bool) -> Option<(u64, Changelist)> {

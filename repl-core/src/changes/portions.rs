@@ -44,8 +44,8 @@ macro_rules! each_queue {
 
 impl Changelist {
     /// Takes all changes out of the changelist, to send them in parts, if the changelist changes one
-    /// collection or map at the object's own level and nothing else (R15). Costs O(items), or O(items × log
-    /// items) if the changes have several ages.
+    /// collection or map at the object's own level and nothing else. Costs O(items), or O(items × log items)
+    /// if the changes have several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;

@@ -33,7 +33,7 @@ pub struct Shadow<'a, T> {
 
 impl<T: Replicated> Class<T> {
     /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
-    /// compares the object with this shadow (S69).
+    /// compares the object with this shadow.
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -110,7 +110,7 @@ impl<T: Replicated> Class<T> {
 
     /// Returns the handles of the `push` properties that contain a fast array that was written to since it
     /// was last compared with its shadow, or that was replaced by another fast array. A `push` property
-    /// counts as marked if its fast array was written to (S129). Costs O(1) for each fast array in a `push`
+    /// counts as marked if its fast array was written to. Costs O(1) for each fast array in a `push`
     /// property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
@@ -124,9 +124,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Compares the properties in `scope` with the shadow. Copies the values that differ to the shadow, and
-    /// adds them to `changes` (S60). A value without a wire form is not copied, and is added to `refusals`.
-    /// Costs O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for
-    /// arrays.
+    /// adds them to `changes`. A value without a wire form is not copied, and is added to `refusals`. Costs
+    /// O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for arrays.
     ///
     /// A quantised value counts as the same as long as it has left the step of the shadow by at most a
     /// quarter of a step, unless it is `exact`.

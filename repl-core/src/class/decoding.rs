@@ -65,7 +65,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Marks an object as an object of a client. Items that the user adds to collections of such an object
-    /// from now on are local (S183).
+    /// from now on are local.
     pub fn make_replica(&self, object: &mut T) {
         if self.tables.holds_items {
             BecomeReplica.visit(&mut self.level_mut(object));
@@ -88,7 +88,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Ends an update of a client's object. The collections of the object run their callbacks if
-    /// `with_callbacks` is set, and then remove the items that are marked for removal (S178). Costs O(items
+    /// `with_callbacks` is set, and then remove the items that are marked for removal. Costs O(items
     /// received).
     pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
         if self.tables.holds_items {
@@ -117,7 +117,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads the values of `handles` without applying them, to check that they are a valid update of
-    /// `object`. For a new object, arrays must be sent whole (R2). Stores the data that
+    /// `object`. For a new object, arrays must be sent whole. Stores the data that
     /// [`apply`](Self::apply) needs in `checked`.
     ///
     /// # Errors
@@ -204,8 +204,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
-    /// disappeared (S118). `path` is the path of the leaf, which `apply` passed to the observer. Does nothing
-    /// if the element that contains the leaf no longer exists (S119).
+    /// disappeared. `path` is the path of the leaf, which `apply` passed to the observer. Does nothing if the
+    /// element that contains the leaf no longer exists.
     pub fn read_again(
         &self,
         object: &mut T,

@@ -36,7 +36,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Restores the properties of `handles` as a part of an update, before values of them are read again.
-    /// Items that the user has added stay (S183), and callbacks run when the update ends.
+    /// Items that the user has added stay, and callbacks run when the update ends.
     pub fn restore_for_update(
         &self,
         (object, base): (&mut T, &mut T),

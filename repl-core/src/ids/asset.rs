@@ -24,7 +24,7 @@ const NUMBER_ORDER: u32 = 6;
 /// first reference to it.
 ///
 /// On a client, a reference to an asset that the client does not have reads as null. The reference becomes
-/// valid by itself when the client adds the asset, and notifies run then (S116 to S121).
+/// valid by itself when the client adds the asset, and notifies run then.
 ///
 /// The number is a small one that is never used for another path, so it can be an
 /// [index](Self::number) into a list of what was loaded.

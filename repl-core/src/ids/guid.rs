@@ -11,8 +11,8 @@ use std::num::NonZeroU32;
 const ASSETS: NonZeroU32 = NonZeroU32::MAX;
 
 /// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
-/// guid is never used again (R18). A client that has connected to a restarted server has guids of its own for
-/// the objects of that server (see [`Epoch`](crate::Epoch)).
+/// guid is never used again. A client that has connected to a restarted server has guids of its own for the
+/// objects of that server (see [`Epoch`](crate::Epoch)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid {
     slot: u32,

@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 
 use thin_vec::ThinVec;
 
-/// A set of handles of one level. Handles are counted from one (S18). Sets of handles up to 64 allocate
-/// nothing, and take 16 bytes.
+/// A set of handles of one level. Handles are counted from one. Sets of handles up to 64 allocate nothing,
+/// and take 16 bytes.
 #[derive(Debug, Default)]
 pub struct HandleSet {
     first: u64,

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 ///
 /// An id is a number from 1, and each new item gets the next number. An item keeps its id wherever it moves,
 /// so use the id to remember an item, on server and client. Items that a client adds by itself get ids that
-/// no item of the server has (S183).
+/// no item of the server has.
 ///
 /// ```
 /// # use repl_core as repl;

@@ -15,8 +15,7 @@ use std::num::NonZeroU32;
 /// Fields can hold references, and servers and clients are indexed with references.
 ///
 /// On a client, a reference to an object that the client does not have reads as null. The reference becomes
-/// valid by itself when the object arrives, and is null again when the client may no longer see the object
-/// (S116 to S121).
+/// valid by itself when the object arrives, and is null again when the client may no longer see the object.
 ///
 /// A reference can be the key of a map or an element of a set. While the client does not have the object to
 /// which a key refers, the entry or element with this key is hidden, because two references that read as null

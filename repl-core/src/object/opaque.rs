@@ -115,7 +115,7 @@ impl OpaqueLeaf {
 
 impl Shape {
     /// Returns the shape of a type that writes and reads itself. A type that serialises itself has one
-    /// command in the program, and is compared and sent as a unit (S13).
+    /// command in the program, and is compared and sent as a unit.
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         let shape = Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()));

@@ -4,7 +4,7 @@
 
 use crate::ids::handles::HandleSet;
 
-/// Functions that a client calls on an object before and after it applies an update (S54). By default the
+/// Functions that a client calls on an object before and after it applies an update. By default the
 /// callbacks do nothing. To use callbacks, write `#[replicated(callbacks)]` on the struct, and `impl
 /// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A
 /// value that arrives later from the server replaces a change that a callback made.

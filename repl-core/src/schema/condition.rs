@@ -48,11 +48,10 @@
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
 /// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
-/// `COND_*` values (S34), and the results of S35. Only `NearOnly` is a condition of this library.
+/// `COND_*` values, and the same results. Only `NearOnly` is a condition of this library.
 ///
 /// Conditions affect only which properties are sent, never which are compared. The exceptions to this rule
-/// are documented at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never)
-/// (S39).
+/// are documented at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Condition {
@@ -60,8 +59,8 @@ pub enum Condition {
     #[default]
     None = 0,
     /// The property is sent only with the opening (the first update) of the object. A property with the
-    /// condition `InitialOnly` is compared at every opening (S40, S43). If the opening takes more than
-    /// half a packet, the elements of collections are sent after it, each with the value that it has by then.
+    /// condition `InitialOnly` is compared at every opening. If the opening takes more than half a packet,
+    /// the elements of collections are sent after it, each with the value that it has by then.
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
@@ -84,7 +83,7 @@ pub enum Condition {
     /// object for one connection is on at first, or off if the field has `starts_off`.
     ///
     /// While the object's switch is off, the property is not compared, and a client that receives the object
-    /// for the first time gets the value of the archetype (S45). When both switches of a property are on, a
+    /// for the first time gets the value of the archetype. When both switches of a property are on, a
     /// connection that lacks the current value receives it.
     Custom = 8,
     /// The property is sent to replay connections and to the connection that owns the object.
@@ -100,7 +99,7 @@ pub enum Condition {
     /// The property is sent to all connections, until another condition is set for the object at run time.
     Dynamic = 14,
     /// The property is sent to no connection. A property with the condition `Never` has a handle, but is
-    /// neither compared nor sent (S37).
+    /// neither compared nor sent.
     Never = 15,
     /// The property is sent only to connections that are near the object, and to the connection that owns it.
     /// What is near depends on the area of the object's class (`Area::near_within` of `repl-net`). Without
@@ -112,7 +111,7 @@ pub enum Condition {
     NearOnly = 16,
 }
 
-/// The facts about one object on one connection that decide the results of conditions (S36).
+/// The facts about one object on one connection that decide the results of conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ViewFlags(u8);
 
@@ -121,7 +120,7 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection, after the role was downgraded as S204 says.
+    /// The object is a simulated proxy for the connection, after the role was downgraded.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);
@@ -204,7 +203,7 @@ impl Condition {
     }
 
     /// Returns whether a property with this condition is sent to a connection that sees the object with
-    /// `flags` (S35).
+    /// `flags`.
     #[must_use]
     pub const fn allows(self, flags: ViewFlags) -> bool {
         let initial = flags.has(ViewFlags::INITIAL);

@@ -63,29 +63,28 @@ impl ConditionMasks {
     }
 
     /// Returns the properties that every comparison covers: all properties except those with `InitialOnly`,
-    /// `Never` or `push` (S37, S39, S123).
+    /// `Never` or `push`.
     #[must_use]
     pub fn ordinary(&self) -> &HandleSet {
         &self.ordinary
     }
 
-    /// Returns the properties that are compared when an object is sent to a connection for the first time
-    /// (S40).
+    /// Returns the properties that are compared when an object is sent to a connection for the first time.
     #[must_use]
     pub fn initial_only(&self) -> &HandleSet {
         &self.initial_only
     }
 
     /// Returns the properties that may be sent with the opening (the first update of an object) and not after
-    /// its ack (S43): those with `InitialOnly`, `InitialOrOwner` or `Dynamic`.
+    /// its ack: those with `InitialOnly`, `InitialOrOwner` or `Dynamic`.
     #[must_use]
     pub fn may_end_with_opening(&self) -> &HandleSet {
         &self.may_end_with_opening
     }
 
-    /// Returns the properties that are compared only when they are marked (S123), and when the object is sent
-    /// to a connection for the first time. An `InitialOnly` property is compared only when the object is sent
-    /// to a connection for the first time, even if it is marked.
+    /// Returns the properties that are compared only when they are marked, and when the object is sent to a
+    /// connection for the first time. An `InitialOnly` property is compared only when the object is sent to a
+    /// connection for the first time, even if it is marked.
     #[must_use]
     pub fn push(&self) -> &HandleSet {
         &self.push

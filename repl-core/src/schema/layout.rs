@@ -29,12 +29,12 @@ pub struct Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The number of parents: one for each field. A field that is a fixed array has one parent for each
-    /// element (S2, S6).
+    /// element.
     pub parents: usize,
     /// The number of commands: one for each leaf, array, collection and map, a return command for each array,
-    /// collection and map, and one return command for the whole object (S8 to S10).
+    /// collection and map, and one return command for the whole object.
     pub commands: usize,
-    /// The number of handles at the object's own level (S19).
+    /// The number of handles at the object's own level.
     pub handles: usize,
     /// The total number of handles of all levels.
     pub tables: usize,
@@ -113,7 +113,7 @@ impl Layout {
     }
 
     /// Returns a checksum of everything that decides the meaning of this type's bits: names, types, widths,
-    /// conditions, quantisers (R21).
+    /// conditions, quantisers.
     #[must_use]
     pub const fn checksum(&self) -> u64 {
         self.checksum

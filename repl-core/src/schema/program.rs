@@ -152,7 +152,7 @@ impl Collected for KeyBits {
     }
 }
 
-/// One replicated field, or one element of a field that is a fixed array (S6).
+/// One replicated field, or one element of a field that is a fixed array.
 #[derive(Clone, Copy, Debug)]
 pub struct Parent {
     pub(crate) property: PropertyIndex,

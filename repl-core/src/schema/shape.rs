@@ -208,7 +208,7 @@ pub(crate) struct MapShape {
     pub(crate) is_set: bool,
 }
 
-/// Says when a client calls the notify of a property (S49).
+/// Says when a client calls the notify of a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
     /// The client never calls a notify, because the property names no method.
@@ -216,7 +216,7 @@ pub enum Notify {
     None,
     /// The client calls the notify when an update changed its value.
     OnChanged,
-    /// The client calls the notify whenever it receives a value, and may call it twice for one value (R5).
+    /// The client calls the notify whenever it receives a value, and may call it twice for one value.
     Always,
 }
 
@@ -282,7 +282,7 @@ impl Field {
         Self { notify, ..self }
     }
 
-    /// Compares the field only when the server's code marks it as changed (S123).
+    /// Compares the field only when the server's code marks it as changed.
     #[must_use]
     pub const fn push(self) -> Self {
         Self { push: true, ..self }

@@ -155,7 +155,7 @@ impl WireForm {
     }
 
     /// Returns a checksum of everything that decides the bits: names, types, widths, limits, quantisers,
-    /// versions. Builds with different checksums refuse each other (R21).
+    /// versions. Builds with different checksums refuse each other.
     #[must_use]
     pub const fn checksum(&self) -> u64 {
         self.checksum

@@ -18,7 +18,7 @@ use crate::schema::shape::{Field, Shape, WireForm};
 use crate::schema::value::NetSerialize;
 
 /// Makes a type with a hand-written [`NetSerialize`] usable as a field: the type has one command in the
-/// program, and is compared and sent as a unit (S13). A type for `leaf!` must be `Clone` and `Default`.
+/// program, and is compared and sent as a unit. A type for `leaf!` must be `Clone` and `Default`.
 #[macro_export]
 macro_rules! leaf {
     ($type:ty) => {

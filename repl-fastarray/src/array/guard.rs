@@ -123,14 +123,14 @@ impl<T> FastArray<T> {
     }
 
     /// Returns a mutable reference to the item at `index` without marking the item. A write through the
-    /// reference is sent at the latest when the item is marked (S141, S142).
+    /// reference is sent at the latest when the item is marked.
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
     /// Returns all items as a mutable slice without marking any item. A write through the slice is sent at
-    /// the latest when the written item is marked (S141, S142).
+    /// the latest when the written item is marked.
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items

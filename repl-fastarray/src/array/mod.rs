@@ -27,7 +27,7 @@ use item_ids::ItemIds;
 /// A growable array that sends only the items that changed.
 ///
 /// A fast array is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are
-/// recorded, clients identify items by their ids, and the items of a clone are new items (S137).
+/// recorded, clients identify items by their ids, and the items of a clone are new items.
 ///
 /// ```
 /// # use repl_fastarray as repl;
@@ -47,7 +47,7 @@ use item_ids::ItemIds;
 /// assert_eq!(scores.by_id(id), Some(&40));
 /// ```
 ///
-/// **Clients have the same items in another order** (S180). A client appends new items, and moves its last
+/// **Clients have the same items in another order**. A client appends new items, and moves its last
 /// item to the index of a removed item. If the order matters, use an
 /// [`OrderedFastArray`](crate::OrderedFastArray), or sort on the client by a value that is in the items.
 ///
@@ -114,7 +114,7 @@ use item_ids::ItemIds;
 ///
 /// On a client, items that the client's own code adds get ids from a separate range ([`ItemId::is_local`]).
 /// They remain until the client's own code removes them or assigns another array, and are never confused with
-/// items of the server (S183). All other edits last until the next update of the array.
+/// items of the server. All other edits last until the next update of the array.
 ///
 /// # Limits
 ///
@@ -189,8 +189,8 @@ impl<T> FastArray<T> {
         &self.item_ids.ids
     }
 
-    /// Returns the id of the item at `index` (S138). The item keeps its id wherever it moves in the array,
-    /// and no other item gets the id.
+    /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
+    /// other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.item_ids.ids.get(index).copied()

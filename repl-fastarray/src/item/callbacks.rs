@@ -24,7 +24,7 @@ use super::update::ArrayUpdate;
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all items of the array;
 /// - for changes that the client's own code makes.
 ///
-/// One update calls these functions in this order (S178):
+/// One update calls these functions in this order:
 ///
 /// - [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that will be removed. The items
 ///   that the update lists come first, in the order of the update. After these come the items that the update
@@ -35,15 +35,15 @@ use super::update::ArrayUpdate;
 /// - [`post_replicated_change`](Self::post_replicated_change) for each changed item, and then
 ///   [`post_replicated_changes`](Self::post_replicated_changes) once;
 /// - at this point the items are removed. In a [`FastArray`](crate::FastArray) the removal begins at the
-///   highest index, and each removed item is replaced by the last item (S180);
+///   highest index, and each removed item is replaced by the last item;
 /// - [`post_replicated_receive`](Self::post_replicated_receive) once, at the end of the update;
-/// - the notify of the field (S181).
+/// - the notify of the field.
 ///
 /// For items that are values of a map, only the three functions for single items are called.
 /// [`Map`](repl_core::Map) describes these callbacks.
 ///
-/// Until items are removed, all indices stay the same, and items that will be removed are still in the array
-/// (S179). If any item is added, changed or removed, all functions for the whole array are called, even those
+/// Until items are removed, all indices stay the same, and items that will be removed are still in the
+/// array. If any item is added, changed or removed, all functions for the whole array are called, even those
 /// for which there are no items. For an update that does not change the array, no function is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl ItemCallbacks`",

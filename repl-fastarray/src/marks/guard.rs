@@ -11,7 +11,7 @@ use repl_core::ItemId;
 use super::item_log::ItemLog;
 
 /// A mutable reference to an item. The first write through an `ItemMut` marks the item, so that the item is
-/// sent (S138, S141). Reading an item does not mark it.
+/// sent. Reading an item does not mark it.
 ///
 /// An `ItemMut` dereferences to the item. Because of this, call the functions of `ItemMut` itself with the
 /// type name, for example `ItemMut::id(&item)`.
@@ -79,7 +79,7 @@ impl<T> ItemMut<'_, T> {
     }
 
     /// Returns a mutable reference to the item without marking it. A write through the unmarked reference is
-    /// sent at the latest when something else marks the item (S142).
+    /// sent at the latest when something else marks the item.
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item

@@ -131,7 +131,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns a mutable reference to the item at `index` without marking the item. A write through the
-    /// reference is sent at the latest when the item is marked (S141, S142).
+    /// reference is sent at the latest when the item is marked.
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index).map(|entry| &mut entry.item)

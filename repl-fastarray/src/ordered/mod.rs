@@ -86,12 +86,12 @@ use runs::Runs;
 /// # On clients
 ///
 /// The server moves items with the methods of the live array. A client's own code may add items, which keep
-/// their positions between the items of the server (S183). All other edits of a client, such as moved items,
-/// last until the next update of the array.
+/// their positions between the items of the server. All other edits of a client, such as moved items, last
+/// until the next update of the array.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the other items. An update that only moves items calls the functions
-/// for the whole array, and passes no indices. Moved items are not reported as changed (S145).
+/// for the whole array, and passes no indices. Moved items are not reported as changed.
 ///
 /// # Cost
 ///
@@ -180,8 +180,8 @@ impl<T> OrderedFastArray<T> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Returns the id of the item at `index` (S138). The item keeps its id wherever it moves in the array,
-    /// and no other item gets the id.
+    /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
+    /// other item gets the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.items.get(index).map(|entry| entry.id)

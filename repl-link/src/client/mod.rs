@@ -118,7 +118,7 @@ struct Earlier {
 
 impl<P: Payload> ClientSession<P> {
     /// Returns a client that connects in its first tick. Each of its sessions has another number, derived
-    /// from `identity` (R25), and a rate control of its own from `make_rate`.
+    /// from `identity`, and a rate control of its own from `make_rate`.
     ///
     /// # Panics
     /// Panics if one of `terms` is out of its range. The message names the field.

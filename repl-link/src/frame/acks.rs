@@ -43,7 +43,7 @@ pub struct AckRange {
 pub(crate) enum Arrival {
     /// The packet has not arrived before.
     New,
-    /// The packet has already arrived before. A repeated packet is not applied, but is acked again (R7).
+    /// The packet has already arrived before. A repeated packet is not applied, but is acked again.
     Duplicate,
     /// The packet is older than the window, or the sender has already declared it lost. A packet that is too
     /// old is not applied, and an ack for it would have no effect.

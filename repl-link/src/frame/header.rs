@@ -15,7 +15,7 @@ use super::sequence::Sequence;
 pub struct Header {
     /// The number of the packet.
     pub sequence: Sequence,
-    /// The number of the first packet of the same tick (R1).
+    /// The number of the first packet of the same tick.
     pub stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// the floor.

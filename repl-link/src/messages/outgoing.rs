@@ -304,7 +304,7 @@ impl Outgoing {
     }
 
     /// Sends the reliable messages again that were sent by the time `sent_by` in packets that may still
-    /// arrive, because the link has not answered for a long time (R9). The ack of any copy is enough.
+    /// arrive, because the link has not answered for a long time. The ack of any copy is enough.
     pub fn retry<R: Record>(&mut self, in_flight: &InFlight<R>, sent_by: Duration) {
         for (sequence, packet) in in_flight.sent_by(sent_by) {
             for message in &packet.messages {

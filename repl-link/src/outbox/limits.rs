@@ -78,7 +78,7 @@ impl<P: Payload> Outbox<P> {
             || self.in_flight.packets() > WINDOW as usize / 2
     }
 
-    /// Returns whether nothing more may be sent in this tick (R6). While more may be sent,
+    /// Returns whether nothing more may be sent in this tick. While more may be sent,
     /// [`make_room`](Self::make_room) says whether a certain number of bits fits.
     pub fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()

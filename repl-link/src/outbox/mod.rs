@@ -82,7 +82,7 @@ pub struct Outbox<P: Payload> {
     /// What this side adds to its headers. `None` if it adds nothing.
     pub extension: Option<P::Extension>,
     /// The part of the checksum's salt that makes packets of state valid only for this session and this
-    /// client (R25, R26).
+    /// client.
     pub binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,

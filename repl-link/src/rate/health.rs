@@ -38,7 +38,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 pub struct LinkHealth {
     /// How long packets and their acks take.
     pub round_trip: RoundTrip,
-    /// The number of timeouts since the last ack (R9).
+    /// The number of timeouts since the last ack.
     pub timeouts: u32,
     /// The time when unanswered packets were last sent again before their timeout (R9).
     last_retry: Duration,

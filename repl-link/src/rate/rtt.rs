@@ -76,7 +76,7 @@ impl RoundTrip {
 
     /// Returns the timeout after `timeouts` timeouts in a row. From the second timeout on, the retry timeout
     /// is at most 250 ms, or 20 ms more than the smoothed round trip if this is longer. The retry timeout
-    /// does not grow with further timeouts, because on a bad link only frequent tries get through (R9).
+    /// does not grow with further timeouts, because on a bad link only frequent tries get through.
     pub fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),

@@ -51,7 +51,7 @@ impl<R: Record> Holds for Box<SentPacket<R>> {
 }
 
 impl<R: Record> SentPacket<R> {
-    /// Returns whether the other side must ack the packet (R8).
+    /// Returns whether the other side must ack the packet.
     pub fn elicits_ack(&self) -> bool {
         !self.body.is_empty() || !self.messages.is_empty()
     }

@@ -68,7 +68,7 @@ pub(crate) struct Hello {
 pub(crate) struct Welcome {
     /// After this time of silence the server closes the connection.
     pub timeout_ms: u32,
-    /// Only the two sides of the connection know the token (R26).
+    /// Only the two sides of the connection know the token.
     pub token: u64,
     /// The number of the server. It differs after a restart of the server.
     pub instance: u64,

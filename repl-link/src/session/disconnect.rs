@@ -149,8 +149,8 @@ pub enum DisconnectReason {
          address"
     )]
     Taken,
-    /// The validator of the call with this name rejected the parameters that the client sent (S221). The
-    /// client is broken or forged, or the validator is too strict.
+    /// The validator of the call with this name rejected the parameters that the client sent. The client is
+    /// broken or forged, or the validator is too strict.
     #[error("the call `{0}` was rejected")]
     Rejected(String),
     /// The other side sent a packet that the protocol forbids. The packet is forged, or a hand-written

@@ -6,8 +6,8 @@ use std::fmt;
 
 use crate::session::secret::Secret;
 
-/// What a client derives the numbers of its sessions from. Each packet belongs to one
-/// session (R25), and a client begins a new session whenever it connects again.
+/// What a client derives the numbers of its sessions from. Each packet belongs to one session, and a client
+/// begins a new session whenever it connects again.
 ///
 /// The library itself draws no random numbers. Take the bits from the operating system, or in a browser from
 /// `crypto.getRandomValues`. The crate `getrandom` does both:

@@ -30,7 +30,7 @@ const LEAST_WELCOME_INTERVAL: Duration = Duration::from_millis(50);
 /// What is known about the address of a client when its connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Nothing. The client proves its address with the token (R26).
+    /// Nothing. The client proves its address with the token.
     Unproved,
     /// The transport has validated the address.
     Validated,
@@ -82,7 +82,7 @@ enum Stage {
     /// The application has not decided about the client's login yet.
     Login,
     /// The client was welcomed, but has not proved yet that it receives the packets sent to its address. The
-    /// server keeps only this handshake for the client, and sends it no state (R26).
+    /// server keeps only this handshake for the client, and sends it no state.
     Welcomed,
     Connected,
     Ended(Box<DisconnectReason>),
@@ -252,7 +252,7 @@ impl ServerHandshake {
     }
 
     /// Returns what binds the server's packets of state: the same as those of the client, and the number of
-    /// the server (R25).
+    /// the server.
     pub fn binding(&self) -> u64 {
         self.client.map_or(0, |client| self.keys(client).state() ^ self.secret.instance())
     }

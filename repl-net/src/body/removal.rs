@@ -13,7 +13,7 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::body::path::{path_bits, read_path, write_path};
 
-/// The reason why a client no longer receives an object (S211).
+/// The reason why a client no longer receives an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CloseReason {

@@ -16,7 +16,7 @@ pub enum Role {
     #[default]
     SimulatedProxy,
     /// The client owns the object and controls it. For all clients that do not own it, the object is a
-    /// simulated proxy (S204).
+    /// simulated proxy.
     AutonomousProxy,
     /// The client simulates the object itself.
     Authority,

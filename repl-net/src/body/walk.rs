@@ -23,7 +23,7 @@ use crate::body::table::TableHead;
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// The packet is older than a packet that has already updated one of the objects in this body (R1).
+    /// The packet is older than a packet that has already updated one of the objects in this body.
     Stale,
     /// The body of the packet is malformed. The text says what is malformed in the body.
     Malformed(String),

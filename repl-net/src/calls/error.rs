@@ -18,12 +18,12 @@ pub enum CallError {
     /// it belongs to them. Drop the reference, or make the last calls before the object ends.
     #[error("the object does not exist, or was torn off")]
     Gone,
-    /// This client does not own the object, so the server would ignore the call (S213). Make the call on an
-    /// object that the client [owns](crate::ClientObjectInfo::is_owner), or let the server
+    /// This client does not own the object, so the server would ignore the call. Make the call on an object
+    /// that the client [owns](crate::ClientObjectInfo::is_owner), or let the server
     /// [set](crate::ObjectHandle::set_owner) the owner first.
     #[error("only the owner of an object may call its server functions")]
     NotOwner,
-    /// The object has no owner, so there is no client that could run the call (S213).
+    /// The object has no owner, so there is no client that could run the call.
     /// [Set](crate::ObjectHandle::set_owner) its owner first, or make the call a `multicast`.
     #[error("the object has no owner that could run the call")]
     NoOwner,

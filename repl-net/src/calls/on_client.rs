@@ -28,7 +28,7 @@ impl Client {
         self
     }
 
-    /// Returns the caller of an object. It has one method for each call of the class (S213).
+    /// Returns the caller of an object. It has one method for each call of the class.
     ///
     /// - A `server` call is sent to the server, if this client owns the object.
     /// - A `client` or `multicast` call runs on this client alone, in the next [`tick`](Self::tick).

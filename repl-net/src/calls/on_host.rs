@@ -20,8 +20,8 @@ use crate::server::{HostHandle, Server};
 type Inbox<T> = CallInbox<(), T>;
 
 impl HostHandle<'_> {
-    /// Returns the caller of an object. It has one method for each call of the class (S213), and each does
-    /// what it does on a [client](crate::Client::call):
+    /// Returns the caller of an object. It has one method for each call of the class, and each does what it
+    /// does on a [client](crate::Client::call):
     ///
     /// - A `server` call reaches the server, if the host owns the object, and runs in the next
     ///   [`tick`](Server::tick) after the same checks as a call of a client.

@@ -47,12 +47,12 @@ impl Server {
         self
     }
 
-    /// Returns the caller of an object. It has one method for each call of the class (S213).
+    /// Returns the caller of an object. It has one method for each call of the class.
     ///
     /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
     /// - A `client` call is sent to the client that owns the object.
     /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
-    ///   server too, in the next `tick`. Clients that join later do not receive it (S224).
+    ///   server too, in the next `tick`. Clients that join later do not receive it.
     ///
     /// A call is sent after the client has acknowledged the object, so the first call on a new object takes
     /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the

@@ -5,7 +5,7 @@
 use repl_core::__private::{Field, within};
 use repl_core::{Checksum, Form};
 
-/// Where a call runs, and who may call it (S213).
+/// Where a call runs, and who may call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     /// Runs on the server. The client that owns the object may call it, and the server itself.
@@ -35,7 +35,7 @@ pub struct CallEntry {
     pub kind: CallKind,
     pub is_reliable: bool,
     pub is_validated: bool,
-    /// Whether the call waits until the objects of its references exist (S223).
+    /// Whether the call waits until the objects of its references exist.
     pub waits: bool,
     /// How many calls a second one client may make.
     pub per_second: u32,

@@ -62,8 +62,17 @@ pub use statics::ClientStatics;
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 ///
-/// What is known about an object or the connection is in [`object_info`](Self::object_info) and
-/// [`connection_info`](Self::connection_info).
+/// What it has, and where:
+///
+/// | for | do | know |
+/// |---|---|---|
+/// | the objects | [`poll_update`](Self::poll_update): what has happened to them | [`get`](Self::get), `client[object]`, [`objects`](Self::objects), [`owned_objects`](Self::owned_objects) |
+/// | one object | [`object`](Self::object): to undo edits | [`object_info`](Self::object_info) |
+/// | the connection | [`poll_event`](Self::poll_event), [`disconnect`](Self::disconnect) | [`connection_info`](Self::connection_info), [`is_connected`](Self::is_connected) |
+/// | what the server gets | [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs) | |
+/// | what the server sends | [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call) | |
+/// | objects of levels, and assets | [`statics`](Self::statics), [`assets`](Self::assets) | [`asset_path`](Self::asset_path) |
+/// | time | | [`clock`](Self::clock), [`server_tick`](Self::server_tick) |
 pub struct Client {
     pub(crate) config: ClientConfig,
     /// The sessions with the server, and what is sent and received in them.
@@ -84,7 +93,7 @@ impl Client {
     /// Returns a client on which no classes are registered yet.
     ///
     /// `session` distinguishes the sessions of this client from all other sessions of the same server. Every
-    /// packet belongs to one session, and packets of other sessions count as damaged (R25).
+    /// packet belongs to one session, and packets of other sessions count as damaged.
     ///
     /// # Panics
     /// Panics if a field of `config` is out of the range in its description. The message of the panic names
@@ -177,12 +186,12 @@ impl Client {
     /// reference in a property is read again, because its object has come or gone, this counts as an update
     /// of the property.
     ///
-    /// **Only items that the client adds to a fast array stay** (S183): those of `push`, `insert` or `extend`,
+    /// **Only items that the client adds to a fast array stay**: those of `push`, `insert` or `extend`,
     /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, or until the
     /// array goes as a whole: if it is assigned over, or if its element is removed.
     ///
-    /// The notify of a property runs if the new value differs from the edited one (S49). Callbacks of
-    /// elements report what the update changed of what the client had, so also what it undid.
+    /// The notify of a property runs if the new value differs from the edited one. Callbacks of elements
+    /// report what the update changed of what the client had, so also what it undid.
     ///
     /// Notifies and callbacks of an object with arrays or collections may edit it too. What they write to
     /// values of other objects, and what callbacks of elements write, counts as received: it may last until

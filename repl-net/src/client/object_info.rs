@@ -49,8 +49,8 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.proxy(self.object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// Returns the role of this client for the object (S204, S205), according to the last information from
-    /// the server. Returns `None` if the object does not exist. If the server sets the role
+    /// Returns the role of this client for the object, according to the last information from the server.
+    /// Returns `None` if the object does not exist. If the server sets the role
     /// [`AutonomousProxy`](Role::AutonomousProxy), the owner has this role, and all other clients have the
     /// role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]

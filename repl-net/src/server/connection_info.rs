@@ -34,7 +34,7 @@ pub struct ConnectionStats {
     /// the memory for unacknowledged data. Messages of more than 64 KiB are not counted.
     pub memory_bytes: usize,
     /// The number of remote calls of the client that were ignored, because the client did not own their
-    /// objects, or the objects did not exist (S214).
+    /// objects, or the objects did not exist.
     pub ignored_calls: u64,
     /// The number of objects that waited at the end of the last tick, because the budget, the link or other
     /// limits did not let everything through.

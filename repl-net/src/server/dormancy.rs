@@ -12,7 +12,7 @@
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// Whether an object falls asleep while it does not change (S206). A client keeps an object that sleeps, and
+/// Whether an object falls asleep while it does not change. A client keeps an object that sleeps, and
 /// [`ClientObjectInfo::is_asleep`](crate::ClientObjectInfo::is_asleep) tells it that it has everything of the
 /// object and that nothing is on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

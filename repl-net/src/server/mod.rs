@@ -116,10 +116,20 @@ pub use transmit::Transmit;
 /// [`tick`](Self::tick), sends the packets of each connection from [`poll_transmit`](Self::poll_transmit),
 /// and passes the packets that arrive to [`receive`](Self::receive).
 ///
-/// What belongs to one object, one connection or one class is a method of a handle:
-/// [`object`](Self::object), [`connection`](Self::connection), [`class`](Self::class). What is known about an
-/// object or a connection is in [`object_info`](Self::object_info) and
-/// [`connection_info`](Self::connection_info).
+/// What it has, and where:
+///
+/// | for | set and do | know |
+/// |---|---|---|
+/// | the objects | [`spawn`](Self::spawn), `server[object]`, [`get_mut`](Self::get_mut), [`despawn`](Self::despawn) | [`objects`](Self::objects) |
+/// | one object | [`object`](Self::object): owner, relevancy, priority, dormancy, subobjects | [`object_info`](Self::object_info) |
+/// | one connection | [`connection`](Self::connection): logins, messages, viewpoints, groups, budgets | [`connection_info`](Self::connection_info), [`connections`](Self::connections) |
+/// | one class | [`class`](Self::class): areas, rates, priorities | |
+/// | what clients send | [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call) | |
+/// | what clients get | [`call`](Self::call), [`send_to_all`](Self::send_to_all), [`send_to_group`](Self::send_to_group) | |
+/// | objects in a store of yours | [`external`](Self::external) | |
+/// | objects of levels, and assets | [`statics`](Self::statics), [`assets`](Self::assets) | [`find_static`](Self::find_static), [`asset_path`](Self::asset_path) |
+/// | the player of this process | [`connect_host`](Self::connect_host) | [`host`](Self::host) |
+/// | figures | | [`memory`](Self::memory), [`traffic`](Self::traffic) |
 pub struct Server {
     config: ServerConfig,
     /// The sessions of the clients, with a connection for each.
@@ -238,7 +248,7 @@ impl Server {
     }
 
     /// Adds an object to the server. Clients create their copies from `T::default()`, so only values that
-    /// differ from `T::default()` are sent (S69). Costs O(connections).
+    /// differ from `T::default()` are sent. Costs O(connections).
     ///
     /// # Panics
     /// Panics in the same cases as [`register`](Self::register), if the class is

@@ -50,9 +50,9 @@ impl Viewer<'_> {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns Unreal's factor for an object at `position`, with its numbers (S189): 4 if the connection owns
-    /// the object; otherwise 0.2 behind a viewpoint and farther away than 2,000, 0.4 behind and farther than
-    /// 500, 2 ahead within 45° and nearer than 8,000, 0.4 farther away than 3,162, else 1. Among several
+    /// Returns Unreal's factor for an object at `position`, with its numbers: 4 if the connection owns the
+    /// object; otherwise 0.2 behind a viewpoint and farther away than 2,000, 0.4 behind and farther than 500,
+    /// 2 ahead within 45° and nearer than 8,000, 0.4 farther away than 3,162, else 1. Among several
     /// viewpoints the greatest factor counts. Without a direction, nothing is ahead or behind. The numbers
     /// are meant for centimetres: if your unit is a metre, pass `scale` 100, otherwise 1.
     #[must_use]

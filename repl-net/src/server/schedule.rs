@@ -24,7 +24,7 @@ const BUCKETS: u64 = 1_024;
 /// A bucket has the entries of 2 to the power of this many nanoseconds, about 1 ms.
 const BUCKET_SHIFT: u32 = 20;
 
-/// How often an object is compared and its changes are sent (S186, S187). The default is each tick.
+/// How often an object is compared and its changes are sent. The default is each tick.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -68,7 +68,7 @@ impl UpdateRate {
         Self::every(interval)
     }
 
-    /// Makes the interval adaptive: it grows up to `longest` while the object does not change (S187). After
+    /// Makes the interval adaptive: it grows up to `longest` while the object does not change. After
     /// 2 s without a change it grows evenly for 5 s. At each update that finds a change, the interval becomes
     /// 0.7 times the time since the update before that found one, but never leaves the range between the
     /// interval of this rate and `longest`. If `longest` is shorter than the interval, the interval stays

@@ -22,8 +22,7 @@ impl Server {
         self.connect_as(now, Maker::User, false)
     }
 
-    /// Adds a connection for a client that records a replay. Conditions for replays apply to this connection
-    /// (S35).
+    /// Adds a connection for a client that records a replay. Conditions for replays apply to this connection.
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, Maker::User, true)
     }
@@ -163,8 +162,7 @@ impl Server {
     }
 
     /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
-    /// session are ignored. A malformed packet with a correct checksum ends the connection (R20). Costs
-    /// O(bytes).
+    /// session are ignored. A malformed packet with a correct checksum ends the connection. Costs O(bytes).
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)

@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Returns the paths of the [static objects](Statics) that were despawned, which clients that join are
-    /// told (S212). Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
+    /// told. Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
     pub fn destroyed_paths(&self) -> impl Iterator<Item = &str> {
         self.world.paths.destroyed().filter_map(|slot| self.world.paths.path(slot)).map(|path| &**path)
     }
@@ -65,9 +65,9 @@ impl Server {
 
 impl Statics<'_> {
     /// Adds an object that clients know by a path, because it belongs to a level that they have too, for
-    /// example a door (S199). Each client [places](crate::ClientStatics::place) its own object under the same
-    /// path, and this object is bound to it. A client that has placed nothing under the path gets the object
-    /// as it gets any other, and is told the path.
+    /// example a door. Each client [places](crate::ClientStatics::place) its own object under the same path,
+    /// and this object is bound to it. A client that has placed nothing under the path gets the object as it
+    /// gets any other, and is told the path.
     ///
     /// A static object is an object like any other in all other ways: owners, relevancy, conditions,
     /// dormancy, tear-off and [`despawn`](Server::despawn) work as always. With
@@ -76,13 +76,12 @@ impl Statics<'_> {
     ///
     /// The opening of a static object contains all properties that the client may see, so client and server
     /// have the same values afterwards, also if their levels differ. The path is in each opening until the
-    /// client has acknowledged one (S200). Then an opening takes 1 bit in its place.
+    /// client has acknowledged one. Then an opening takes 1 bit in its place.
     ///
     /// If you despawn a static object, every client is told that the path is destroyed, also clients that
-    /// have never seen the object, and clients that join later (S212). For this, its slot stays taken until
-    /// you spawn an object under the path again, or call
-    /// [`forget_destroyed`](Self::forget_destroyed). A path is no secret: clients learn that it
-    /// is destroyed even if the object was hidden from them.
+    /// have never seen the object, and clients that join later. For this, its slot stays taken until you
+    /// spawn an object under the path again, or call [`forget_destroyed`](Self::forget_destroyed). A path is
+    /// no secret: clients learn that it is destroyed even if the object was hidden from them.
     ///
     /// ```
     /// # use repl_core::Replicated;

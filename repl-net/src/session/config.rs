@@ -17,10 +17,10 @@ pub enum CongestionControl {
     /// The server limits its own send rate. The server sends at the rate at which packets arrive according to
     /// the acks, as the algorithm BBR does. A connection begins with ten packets in flight, and doubles that
     /// number in each round trip while the link carries it. Changes that do not fit in a tick wait for a
-    /// later tick. Random losses of up to about a tenth do not slow the server down, and a
-    /// fifth in both directions costs up to half of the rate. Where more than three of four packets are lost,
-    /// 40 packets may be in flight, unless the server finds that as much arrives at a lower rate. To a link
-    /// that does not answer, the server sends two packets from time to time, until the link answers (R26).
+    /// later tick. Random losses of up to about a tenth do not slow the server down, and a fifth in both
+    /// directions costs up to half of the rate. Where more than three of four packets are lost, 40 packets
+    /// may be in flight, unless the server finds that as much arrives at a lower rate. To a link that does
+    /// not answer, the server sends two packets from time to time, until the link answers.
     #[default]
     Paced,
     /// The server does not limit its send rate. Choose this for transports of yours that have a congestion
@@ -92,7 +92,7 @@ pub struct ServerConfig {
     /// there is at most one in 5 s.
     pub mtu_bytes: usize,
     /// The server closes a connection that is silent for this long. Clients learn this time in the handshake,
-    /// and send keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
+    /// and send keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The greatest number of objects at a time. A destroyed object counts until every client that had the
     /// object has acknowledged its removal. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
@@ -116,8 +116,8 @@ pub struct ServerConfig {
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be at least as great.
     pub max_object_bytes: usize,
     /// The greatest number of packets of state in flight to a connection. A packet is in flight after it was
-    /// sent, until it is acknowledged or counts as lost (R6). From 1 to 1,024; a greater number counts as
-    /// 1,024. Default 1,024.
+    /// sent, until it is acknowledged or counts as lost. From 1 to 1,024; a greater number counts as 1,024.
+    /// Default 1,024.
     pub max_packets_in_flight: usize,
     /// The greatest number of bytes in flight to a connection, at least 1. The server begins a packet only if
     /// a packet of [`mtu_bytes`](Self::mtu_bytes) fits, so the limit always holds. One packet may always be
@@ -162,17 +162,17 @@ pub struct ServerConfig {
     /// allow. What one of them does not use is left to the other. Default 50.
     pub message_percent: u8,
     /// Whether the server encodes a value only one time and shares the bits among all connections that need
-    /// the same value (S88). The packets are the same with and without sharing (S90). Default `true`.
+    /// the same value. The packets are the same with and without sharing. Default `true`.
     pub share: bool,
     /// Whether the server or the transport limits the send rate to the capacity of a link. Default
     /// [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
     /// Whether the server sends a client at most three times the bytes that it received from the client's
-    /// address, until the client has shown that it receives the packets sent to this address (R26). The
-    /// client proves this within one round trip. Without this limit an attacker can make the server flood any
-    /// address. Switch it off only if the transport has already validated the address. For the
-    /// connections of an [`Endpoint`](crate::Endpoint) and of QUIC this field makes no difference: their
-    /// clients have proved their addresses. Default `true`.
+    /// address, until the client has shown that it receives the packets sent to this address. The client
+    /// proves this within one round trip. Without this limit an attacker can make the server flood any
+    /// address. Switch it off only if the transport has already validated the address. For the connections of
+    /// an [`Endpoint`](crate::Endpoint) and of QUIC this field makes no difference: their clients have proved
+    /// their addresses. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
     /// address, and only who knows the token can end the connection. On the open internet use 64 random bits
@@ -312,7 +312,7 @@ pub struct ClientConfig {
     /// [`ClientEvent::PacketsTruncated`](crate::ClientEvent::PacketsTruncated) tells it. Default 1,200.
     pub mtu_bytes: usize,
     /// The client ends the connection if the server is silent for this long. The server learns this time in
-    /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
+    /// the handshake, and sends keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The number of slots of the server's world for which this client can hold objects, whether it sees
     /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
@@ -355,12 +355,11 @@ pub struct ClientConfig {
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.
     pub reconnects: bool,
-    /// How long a call with the attribute `waits` waits for the objects of its parameters (S223). After
-    /// this time it runs with null references to the objects that are missing. It also does so as soon as
-    /// they can no longer come: this client was told that they are destroyed, has newer objects in their
-    /// slots, or its session has ended. Until then it holds back the later reliable calls on its own
-    /// object. For an asset it waits only until the server has named it. Zero if no call is to wait. Default
-    /// 5 s.
+    /// How long a call with the attribute `waits` waits for the objects of its parameters. After this time it
+    /// runs with null references to the objects that are missing. It also does so as soon as they can no
+    /// longer come: this client was told that they are destroyed, has newer objects in their slots, or its
+    /// session has ended. Until then it holds back the later reliable calls on its own object. For an asset
+    /// it waits only until the server has named it. Zero if no call is to wait. Default 5 s.
     pub max_call_wait: Duration,
     /// Whether the client counts the received bits by class and property. It then reads each packet once
     /// more. Default `false`.

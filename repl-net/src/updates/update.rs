@@ -48,12 +48,12 @@ pub enum UpdateKind {
     /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
     Despawned(CloseReason),
     /// The server has torn the object off: this client keeps it, has the role
-    /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it (S210). See
+    /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it. See
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff,
     /// The static object with this path has arrived, and is the object that this client has
-    /// [placed](crate::ClientStatics::place) under the path (S199). The object has the values of the server
-    /// already, and its callbacks have run as for a new object.
+    /// [placed](crate::ClientStatics::place) under the path. The object has the values of the server already,
+    /// and its callbacks have run as for a new object.
     Bound(Arc<str>),
     /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
     /// or another session has begun. The client keeps it under its path with its last state, as the object
@@ -64,9 +64,8 @@ pub enum UpdateKind {
     /// [`ClientStatics::place`](crate::ClientStatics::place).
     UnknownPath(Arc<str>),
     /// The server has destroyed the static object with this path, under which this client has placed an
-    /// object (S212). The client keeps its object until
-    /// [`ClientStatics::remove`](crate::ClientStatics::remove): hide it or remove it. If the object was
-    /// bound, it is [`Unbound`](Self::Unbound) before.
+    /// object. The client keeps its object until [`ClientStatics::remove`](crate::ClientStatics::remove):
+    /// hide it or remove it. If the object was bound, it is [`Unbound`](Self::Unbound) before.
     PathDestroyed(Arc<str>),
 }
 

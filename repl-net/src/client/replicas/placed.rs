@@ -20,8 +20,8 @@ pub enum Placed<T> {
     /// The object of the server has arrived already, and counts as placed from now on. The value that was to
     /// be placed comes back: move what is not replicated from it to the object, such as handles of meshes.
     Bound(ObjectRef<T>, T),
-    /// The server has destroyed its object (S212). The placed object waits, in case that the server spawns
-    /// another one under its path: hide it, or [remove](crate::ClientStatics::remove) it.
+    /// The server has destroyed its object. The placed object waits, in case that the server spawns another
+    /// one under its path: hide it, or [remove](crate::ClientStatics::remove) it.
     Destroyed,
 }
 

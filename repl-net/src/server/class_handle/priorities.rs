@@ -14,7 +14,7 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// another limit. Then the objects with the greatest product of priority and age are sent first. The age
     /// is the number of ticks since something of the object began to wait for this connection. So an object
     /// with twice the priority is sent about twice as often. At first all priorities are 1. To its owner, an
-    /// object is four times as important as its priority says (S189), but not more than 1,000,000, unless a
+    /// object is four times as important as its priority says, but not more than 1,000,000, unless a
     /// [function](Self::set_priority_by) decides. Does not register the class. Costs nothing while everything
     /// fits.
     ///

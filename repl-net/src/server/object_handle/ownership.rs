@@ -10,10 +10,10 @@ use super::ObjectHandle;
 use crate::telemetry;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Sets the connection that owns the object, or sets that no connection owns it (S204). From the next
-    /// tick on, the new owner receives the properties that only the owner of an object may see. The same
-    /// holds for all objects that the object [owns](Self::set_owner_object). If another object owned the
-    /// object, it does so no longer.
+    /// Sets the connection that owns the object, or sets that no connection owns it. From the next tick on,
+    /// the new owner receives the properties that only the owner of an object may see. The same holds for all
+    /// objects that the object [owns](Self::set_owner_object). If another object owned the object, it does so
+    /// no longer.
     ///
     /// The client of the old owner keeps the last values that it received of properties that only the owner
     /// may see, but receives no later values. If the client of the old owner must not show the old values,
@@ -40,10 +40,10 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Sets the object that owns this object, for example the player who carries a weapon (S204). The
-    /// connection that owns this object is from now on the connection that owns `owner`: it decides about
-    /// conditions, roles, calls and relevancy. A new owner applies to the whole chain. If `owner` does not
-    /// exist, nobody owns this object.
+    /// Sets the object that owns this object, for example the player who carries a weapon. The connection
+    /// that owns this object is from now on the connection that owns `owner`: it decides about conditions,
+    /// roles, calls and relevancy. A new owner applies to the whole chain. If `owner` does not exist, nobody
+    /// owns this object.
     ///
     /// If the owner is despawned, an object that it owns has no owner, neither an object nor a connection,
     /// until you set another one.

@@ -49,7 +49,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 }
 
 impl<T: Replicated> ObjectHandle<'_, T> {
-    /// Marks a `push` property as changed (S124).
+    /// Marks a `push` property as changed.
     ///
     /// # Panics
     /// Panics if `property` is not the index of a property of `T`.

@@ -10,18 +10,18 @@ use crate::server::Server;
 use crate::server::dormancy::Dormancy;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Sets whether the object falls asleep while it does not change (S206, S207). Costs O(connections).
+    /// Sets whether the object falls asleep while it does not change. Costs O(connections).
     ///
     /// An object falls asleep for a connection when everything of it was acknowledged. Its client is told so
     /// with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change
     /// wakes it for all connections and is sent as always. Then it falls asleep again. You need not wake an
-    /// object before you write to it, and cannot forget to (W15): whatever the tick finds has changed wakes
-    /// its object, whether it was written by `server[object]`, by [`objects_mut`](Server::objects_mut), or as
-    /// an [external](crate::External) object. A `push` property wakes its object when it is
+    /// object before you write to it, and cannot forget to: whatever the tick finds has changed wakes its
+    /// object, whether it was written by `server[object]`, by [`objects_mut`](Server::objects_mut), or as an
+    /// [external](crate::External) object. A `push` property wakes its object when it is
     /// [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
     ///
     /// An object that sleeps costs nothing in a tick, and a connection stores one bit for it. A sleeping
-    /// object can be destroyed (S212), hidden and called like any other. Clients that join receive it.
+    /// object can be destroyed, hidden and called like any other. Clients that join receive it.
     pub fn set_dormancy(&mut self, dormancy: Dormancy) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;

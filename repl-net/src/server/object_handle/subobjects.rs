@@ -22,8 +22,8 @@ impl Server {
 }
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Adds `child` as a subobject of this object, for example a turret of a tank (S202). Returns `None` if
-    /// this object, the parent, does not exist or is [torn off](Self::tear_off); then `child` is dropped.
+    /// Adds `child` as a subobject of this object, for example a turret of a tank. Returns `None` if this
+    /// object, the parent, does not exist or is [torn off](Self::tear_off); then `child` is dropped.
     ///
     /// A subobject is an object like any other, of any class, with three things set. It is
     /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.

@@ -8,7 +8,7 @@ use crate::server::cells::Relevancy;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Tears the object off: its clients keep it, and simulate it from now on by themselves, for example the
-    /// body of a player who has died (S210).
+    /// body of a player who has died.
     ///
     /// The clients that see the object now receive its state as the next tick compares it, whatever is lost
     /// on the way, also if nothing of the object was sent to them before. About a round trip after a client

@@ -11,16 +11,16 @@ use crate::body::role::Role;
 use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Sets the role that clients have for the object (S205). It is [`Role::SimulatedProxy`] until this is
-    /// called. [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a
-    /// simulated proxy for all others. Costs O(connections).
+    /// Sets the role that clients have for the object. It is [`Role::SimulatedProxy`] until this is called.
+    /// [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a simulated
+    /// proxy for all others. Costs O(connections).
     pub fn set_remote_role(&mut self, role: Role) -> &mut Self {
         let object = self.object.erase();
         self.server.change_view(object, |world, slot| world.store.objects[slot as usize].role = role);
         self
     }
 
-    /// Sets whether the object replicates physics (S36). Costs O(connections).
+    /// Sets whether the object replicates physics. Costs O(connections).
     pub fn set_replicates_physics(&mut self, replicates: bool) -> &mut Self {
         let object = self.object.erase();
         self.server
@@ -52,8 +52,8 @@ impl<T: Replicated> ObjectHandle<'_, T> {
     /// because it changed, not because a packet was lost, and not in openings. In openings, a property that
     /// is switched off has the value of the archetype. While a property is switched off for all connections,
     /// it is not compared. When a property is switched on again for all connections, the next tick compares
-    /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
-    /// receives it.
+    /// it, even if it is a `push` property without a mark, and each connection that lacks the value receives
+    /// it.
     ///
     /// Clients keep the values that they have received. Costs O(connections) if the switch changes. While a
     /// property is switched off for all connections, the server stores a few hundred bytes for each
