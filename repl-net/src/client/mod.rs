@@ -66,7 +66,7 @@ pub use statics::ClientStatics;
 ///
 /// | for | do | know |
 /// |---|---|---|
-/// | the objects | [`poll_update`](Self::poll_update): what has happened to them | [`get`](Self::get), `client[object]`, [`objects`](Self::objects), [`owned_objects`](Self::owned_objects) |
+/// | the objects | [`poll_update`](Self::poll_update): what has happened to them | [`get`](Self::get), `client[object]`, [`objects`](Self::objects), [`owned_objects`](crate::LocalPlayer::owned_objects) |
 /// | one object | [`object`](Self::object): to undo edits | [`object_info`](Self::object_info) |
 /// | the connection | [`poll_event`](Self::poll_event), [`disconnect`](Self::disconnect) | [`connection_info`](Self::connection_info), [`is_connected`](Self::is_connected) |
 /// | what the server gets | [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs) | |
