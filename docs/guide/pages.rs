@@ -1,5 +1,5 @@
-//! Checks the guide: its contents, its links, whether the code of each chapter is compiled, and whether the page
-//! of limits has all of them.
+//! Checks the guide: its contents, its links, whether the code of each chapter is compiled, and whether the
+//! page of limits has all of them.
 //!
 //! *Invariant:* the chapters are the files of the folder.
 

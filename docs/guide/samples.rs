@@ -1,5 +1,5 @@
-//! The code in the guide, a module for each chapter that has some. The documentation tests compile and run it.
-//! The chapter on Bevy is a page of `repl-bevy`, whose tests run its code.
+//! The code in the guide, a module for each chapter that has some. The documentation tests compile and run
+//! it. The chapter on Bevy is a page of `repl-bevy`, whose tests run its code.
 //!
 //! *Invariant:* there is nothing in this package but the chapters.
 

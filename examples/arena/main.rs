@@ -5,8 +5,8 @@
 //! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
 //! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
 //! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets, over the network of
-//! `simulated.rs`. `host.rs` plays in the process of the server. `film.rs` records a match, `picture.rs` draws it and `watch.rs`
-//! shows it on a terminal. The other files check and report.
+//! `simulated.rs`. `host.rs` plays in the process of the server. `film.rs` records a match, `picture.rs`
+//! draws it and `watch.rs` shows it on a terminal. The other files check and report.
 //!
 //! With the feature `quic` the match also goes over UDP, encrypted: `serve` and `join` are a server and its
 //! clients in processes of their own, and `--transport quic` has all in one process. Their code is in the
