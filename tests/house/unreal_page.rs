@@ -1,4 +1,4 @@
-//! Checks `docs/guide/src/from-unreal.md`, the table of Unreal's names: what it names of this library is public.
+//! Checks the page `from-unreal.md` of the guide: each name of this library on it is public.
 //!
 //! *Invariant:* the public names are read from the snapshots that `tests/api` compares with the sources, and
 //! the names of attributes from the derive.

@@ -52,10 +52,10 @@ impl<T: Replicated> Class<T> {
         encode::write_values(self.level(shadow), changes, writer)
     }
 
-    /// Returns the changelist as the flat list of Unreal: ascending handles, and after the handle of each array
-    /// the number of entries of the array's own list, and then that list. Every flat list ends with 0. In the
-    /// flat list, new elements are listed with all their handles. For a collection, the flat list contains
-    /// the ids of the new, changed and removed items.
+    /// Returns the changelist as one flat list, as Unreal has it: ascending handles, and after the handle of
+    /// each array the number of entries of the array's own list, and then that list. Every flat list ends
+    /// with 0. In the flat list, new elements are listed with all their handles. For a collection, the flat
+    /// list contains the ids of the new, changed and removed items.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();

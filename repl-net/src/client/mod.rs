@@ -64,15 +64,17 @@ pub use statics::ClientStatics;
 ///
 /// What it has, and where:
 ///
-/// | for | do | know |
-/// |---|---|---|
-/// | the objects | [`poll_update`](Self::poll_update): what has happened to them | [`get`](Self::get), `client[object]`, [`objects`](Self::objects), [`owned_objects`](crate::LocalPlayer::owned_objects) |
-/// | one object | [`object`](Self::object): to undo edits | [`object_info`](Self::object_info) |
-/// | the connection | [`poll_event`](Self::poll_event), [`disconnect`](Self::disconnect) | [`connection_info`](Self::connection_info), [`is_connected`](Self::is_connected) |
-/// | what the server gets | [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs) | |
-/// | what the server sends | [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call) | |
-/// | objects of levels, and assets | [`statics`](Self::statics), [`assets`](Self::assets) | [`asset_path`](Self::asset_path) |
-/// | time | | [`clock`](Self::clock), [`server_tick`](Self::server_tick) |
+/// - All objects: [`get`](Self::get) or `client[object]`, [`objects`](Self::objects),
+///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) tells what has
+///   happened to them.
+/// - One object: [`object_info`](Self::object_info) tells what is known of it, and [`object`](Self::object)
+///   undoes edits.
+/// - The connection: [`poll_event`](Self::poll_event), [`is_connected`](Self::is_connected),
+///   [`connection_info`](Self::connection_info), [`disconnect`](Self::disconnect).
+/// - What the server gets: [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs).
+/// - What the server sends: [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call).
+/// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).
+/// - Time: [`clock`](Self::clock), [`server_tick`](Self::server_tick).
 pub struct Client {
     pub(crate) config: ClientConfig,
     /// The sessions with the server, and what is sent and received in them.

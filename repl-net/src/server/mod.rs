@@ -118,18 +118,21 @@ pub use transmit::Transmit;
 ///
 /// What it has, and where:
 ///
-/// | for | set and do | know |
-/// |---|---|---|
-/// | the objects | [`spawn`](Self::spawn), `server[object]`, [`get_mut`](Self::get_mut), [`despawn`](Self::despawn) | [`objects`](Self::objects) |
-/// | one object | [`object`](Self::object): owner, relevancy, priority, dormancy, subobjects | [`object_info`](Self::object_info) |
-/// | one connection | [`connection`](Self::connection): logins, messages, viewpoints, groups, budgets | [`connection_info`](Self::connection_info), [`connections`](Self::connections) |
-/// | one class | [`class`](Self::class): areas, rates, priorities | |
-/// | what clients send | [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call) | |
-/// | what clients get | [`call`](Self::call), [`send_to_all`](Self::send_to_all), [`send_to_group`](Self::send_to_group) | |
-/// | objects in a store of yours | [`external`](Self::external) | |
-/// | objects of levels, and assets | [`statics`](Self::statics), [`assets`](Self::assets) | [`find_static`](Self::find_static), [`asset_path`](Self::asset_path) |
-/// | the player of this process | [`connect_host`](Self::connect_host) | [`host`](Self::host) |
-/// | figures | | [`memory`](Self::memory), [`traffic`](Self::traffic) |
+/// - All objects: [`spawn`](Self::spawn), [`get_mut`](Self::get_mut) or `server[object]`,
+///   [`objects`](Self::objects), [`despawn`](Self::despawn).
+/// - One object: [`object`](Self::object) sets its owner, relevancy, priority, dormancy and subobjects.
+///   [`object_info`](Self::object_info) tells what is set.
+/// - One connection: [`connection`](Self::connection) answers logins, sends messages, and sets viewpoints,
+///   groups and budgets. [`connection_info`](Self::connection_info) tells what is set, and its figures.
+/// - One class: [`class`](Self::class) sets areas, rates and priorities.
+/// - What clients send: [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message),
+///   [`poll_call`](Self::poll_call).
+/// - What all clients get: [`call`](Self::call), [`send_to_all`](Self::send_to_all),
+///   [`send_to_group`](Self::send_to_group).
+/// - Objects in a store of yours: [`external`](Self::external).
+/// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).
+/// - The player of this process: [`connect_host`](Self::connect_host), [`host`](Self::host).
+/// - Figures: [`memory`](Self::memory), [`traffic`](Self::traffic).
 pub struct Server {
     config: ServerConfig,
     /// The sessions of the clients, with a connection for each.

@@ -1,5 +1,5 @@
-//! The host: a player in the process of the server, who does what clients do. The guide (`host.md`) has a table of
-//! what differs from a client, with the tests of each line.
+//! The host: a player in the process of the server, who does what clients do. The page `host.md` of the
+//! guide has a table of what differs from a client, with the tests of each line.
 //!
 //! *Invariant:* a room has a host and guests, and each has a hero of its own. The hero of the host is the
 //! first.
