@@ -42,5 +42,6 @@ pub use crate::session::closing::shortened;
 pub use crate::session::login::{Concealed, max_login_bytes};
 pub use crate::session::mismatch::{CALLS, MESSAGE, UNRELIABLE_CALLS};
 pub use crate::session::secret::Secret;
-pub use crate::session::server_handshake::{ServerHandshake, ServerOutcome};
+pub use crate::session::server_handshake::ServerHandshake;
+pub use crate::session::server_outcome::ServerOutcome;
 pub use crate::spare::ROUND_TICKS;

@@ -22,7 +22,7 @@ use crate::session::client_handshake::ClientContext;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::identity::Session;
-use crate::session::server_handshake::ServerOutcome;
+use crate::session::server_outcome::ServerOutcome;
 use crate::session::terms::ClientTerms;
 
 /// There are no objects, so references in messages read as null.

@@ -18,6 +18,7 @@ mod joined;
 mod layout;
 mod margins;
 mod places;
+mod references;
 mod std_types;
 mod values;
 mod wire_forms;

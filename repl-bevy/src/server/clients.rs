@@ -23,26 +23,14 @@ pub struct ClientLeft {
     pub reason: DisconnectReason,
 }
 
-/// Which entity is which connection.
+/// Which entity is which connection, from the login on.
 #[derive(Default)]
 pub(super) struct Clients {
     entities: HashMap<ConnectionId, Entity>,
     connections: EntityHashMap<ConnectionId>,
-    /// The entities of the clients that have asked to be let in, and are not connected.
-    asking: HashMap<ConnectionId, Entity>,
 }
 
 impl Clients {
-    /// Notes the entity of a client that asks to be let in.
-    pub(super) fn ask(&mut self, connection: ConnectionId, entity: Entity) {
-        self.asking.insert(connection, entity);
-    }
-
-    /// Returns the entity of a client that has asked and gets an answer, by a connection or by its end.
-    pub(super) fn take_asking(&mut self, connection: ConnectionId) -> Option<Entity> {
-        self.asking.remove(&connection)
-    }
-
     pub(super) fn add(&mut self, connection: ConnectionId, entity: Entity) {
         self.entities.insert(connection, entity);
         self.connections.insert(entity, connection);

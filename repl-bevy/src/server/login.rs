@@ -15,7 +15,7 @@ use std::fmt;
 ///     let mut connection = server.connection(asked.connection);
 ///     if asked.login == b"a ticket" {
 ///         connection.accept(b"welcome");
-///         // What is known of the client from now on.
+///         // What is known of the client from now on. It can also own entities.
 ///         commands.entity(asked.entity).insert(Name::new("Ann"));
 ///     } else {
 ///         connection.refuse("this ticket is not known");

@@ -54,8 +54,7 @@ fn receive(world: &mut World) -> Result {
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
             ServerEvent::Login(connection, login) => {
-                let entity = world.spawn_empty().id();
-                world.resource_mut::<ReplServer>().clients.ask(connection, entity);
+                let entity = client(world, connection);
                 world.trigger(LoginAsked { entity, connection, login });
             }
             ServerEvent::Connected(connection) => connected(world, connection),
@@ -71,33 +70,31 @@ fn receive(world: &mut World) -> Result {
 
 /// Gives a client that has connected its component.
 fn connected(world: &mut World, connection: ConnectionId) {
-    let asking = world.resource_mut::<ReplServer>().clients.take_asking(connection);
-    // The game may have despawned it.
-    let asking = asking.filter(|&entity| world.get_entity(entity).is_ok());
-    let entity = asking.unwrap_or_else(|| world.spawn_empty().id());
-    let mut server = world.resource_mut::<ReplServer>();
-    server.clients.add(connection, entity);
-    let is_host = server.connection_info(connection).is_host();
+    let entity = client(world, connection);
     let mut client = world.entity_mut(entity);
-    if is_host {
-        client.insert((ConnectedClient { connection }, HostPlayer));
-    } else {
-        client.insert(ConnectedClient { connection });
+    client.insert(ConnectedClient { connection });
+    if world.resource::<ReplServer>().connection_info(connection).is_host() {
+        world.entity_mut(entity).insert(HostPlayer);
     }
+}
+
+/// Returns the entity of a client, which is new if there is none, or if the game has despawned it.
+fn client(world: &mut World, connection: ConnectionId) -> Entity {
+    let known = world.resource_mut::<ReplServer>().clients.remove(connection);
+    let known = known.filter(|&entity| world.get_entity(entity).is_ok());
+    let entity = known.unwrap_or_else(|| world.spawn_empty().id());
+    world.resource_mut::<ReplServer>().clients.add(connection, entity);
+    entity
 }
 
 /// Removes a client that has left or was not let in.
 fn disconnected(world: &mut World, connection: ConnectionId, reason: DisconnectReason) {
-    let mut server = world.resource_mut::<ReplServer>();
-    let refused = server.clients.take_asking(connection);
-    let left = server.clients.remove(connection);
-    if let Some(entity) = left {
+    let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) else { return };
+    if world.get::<ConnectedClient>(entity).is_some() {
         world.trigger(ClientLeft { entity, reason });
-        leave_with_owner(world, entity);
     }
-    if let Some(entity) = refused.or(left) {
-        world.try_despawn(entity).ok();
-    }
+    leave_with_owner(world, entity);
+    world.try_despawn(entity).ok();
 }
 
 /// Hands over what has changed, and ticks.

@@ -4,7 +4,12 @@ use bevy_ecs::prelude::*;
 use repl::Login;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{ConnectedClient, LeftServer, LoginAsked, ReplServer, Simulation};
+use repl_bevy::{
+    ConnectedClient, LeavesWithOwner, LeftServer, LoginAsked, Owned, OwnedBy, ReplAppExt, ReplServer,
+    Simulation,
+};
+
+use crate::support::Player;
 
 #[derive(Resource, Default)]
 struct Left(Vec<DisconnectReason>);
@@ -17,6 +22,7 @@ fn answer(asked: On<LoginAsked>, mut server: ResMut<ReplServer>, mut commands: C
         Some(name) => {
             connection.accept(b"welcome");
             commands.entity(asked.entity).insert(Name::new(String::from_utf8_lossy(name).into_owned()));
+            commands.spawn((OwnedBy(asked.entity), LeavesWithOwner, Player::default()));
         }
         None if asked.login.ends_with(b"ticket") => _ = connection.refuse("no ticket"),
         None => {}
@@ -27,6 +33,7 @@ fn answer(asked: On<LoginAsked>, mut server: ResMut<ReplServer>, mut commands: C
 fn only_who_has_a_ticket_is_let_in_and_is_known_by_what_the_game_noted() {
     let config = ServerConfig { login: Login::Ask, ..ServerConfig::default() };
     let mut simulation = Simulation::configured(1, LinkConditions::lan(), config, |app| {
+        app.replicate::<Player>();
         if app.world().contains_resource::<ReplServer>() {
             app.add_observer(answer);
         }
@@ -52,6 +59,12 @@ fn only_who_has_a_ticket_is_let_in_and_is_known_by_what_the_game_noted() {
     assert_eq!(names(&mut simulation).0, ["Ann", "Bob"]);
     let left = simulation.clients.iter().map(|client| client.world().resource::<Left>().0.len());
     assert_eq!(left.collect::<Vec<_>>(), [0, 1, 0, 0]);
+    // What the observer has spawned for them is their own.
+    let owned = simulation.clients.iter_mut().map(|client| {
+        let world = client.world_mut();
+        world.query_filtered::<(), (With<Player>, With<Owned>)>().iter(world).count()
+    });
+    assert_eq!(owned.collect::<Vec<_>>(), [1, 0, 0, 1]);
     let reason = format!("{:?}", simulation.clients[1].world().resource::<Left>().0);
     assert!(reason.contains("no ticket"), "{reason}");
     // Who is not answered is refused in the end, and leaves no entity behind.

@@ -20,5 +20,7 @@ mod pair;
 pub(crate) mod poll_watch;
 pub(crate) mod secret;
 pub(crate) mod server_handshake;
+pub(crate) mod server_outcome;
 pub(crate) mod terms;
 pub(crate) mod tick_watch;
+pub(crate) mod trust;

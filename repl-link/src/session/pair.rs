@@ -10,8 +10,10 @@ use repl_core::{BitWriter, Form, Layout, PropertyIndex};
 
 use super::agreement::{Agreement, ClassForms, ClassTerms};
 use super::client_handshake::{ClientContext, ClientHandshake, ClientOutcome};
-use super::server_handshake::{ServerContext, ServerHandshake, ServerOutcome, Trust};
+use super::server_handshake::{ServerContext, ServerHandshake};
+use super::server_outcome::ServerOutcome;
 use super::terms::{Capacity, ClientTerms, ServerTerms};
+use super::trust::Trust;
 use crate::frame::packet::{self, PacketKind, Salt};
 use crate::frame::sequence::Sequence;
 use crate::queue::send_queue::SendQueue;

@@ -20,26 +20,14 @@ use crate::session::inquiry::{Inquiry, Part, Progress};
 use crate::session::limits::{ClientLimits, LimitMismatch, step_time, timeout_ms};
 use crate::session::login::max_login_bytes;
 use crate::session::secret::Secret;
+use crate::session::server_outcome::ServerOutcome;
 use crate::session::terms::ServerTerms;
+use crate::session::trust::Trust;
 
 /// The mean time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
 /// The shortest time between two welcomes.
 const LEAST_WELCOME_INTERVAL: Duration = Duration::from_millis(50);
-
-/// What is known about the address of a client when its connection is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// Nothing. The client proves its address with the token.
-    Unproved,
-    /// The transport has validated the address.
-    Validated,
-    /// The client has proved its address to an endpoint with a cookie. If `waits` is set, the connection
-    /// begins only when the client has also shown the token, because another connection has this address.
-    Cookie { waits: bool },
-    /// The transport encrypts and authenticates packets, and carries this session alone.
-    Sealed,
-}
 
 /// The server's terms and agreement, which are the same for all clients.
 #[derive(Clone, Copy)]
@@ -48,30 +36,6 @@ pub(crate) struct ServerContext<'a> {
     pub terms: ServerTerms,
     /// What this side agrees to.
     pub agreement: &'a Agreement,
-}
-
-/// The result of a packet from a client.
-#[derive(Debug)]
-pub enum ServerOutcome<'a> {
-    /// The handshake used or ignored the packet. The caller has nothing to do.
-    Nothing,
-    /// The packet does not belong to this session. It was ignored.
-    Damaged,
-    /// The packet contains state: its sequence number, and a reader for the rest of the packet.
-    State(Sequence, BitReader<'a>),
-    /// The client has proved its address with this packet of state. Packets of state may be sent to the
-    /// client from now on. The variant contains the packet's sequence number, and a reader for the rest of
-    /// the packet.
-    Proved(Sequence, BitReader<'a>),
-    /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
-    /// to the client from now on.
-    Connected,
-    /// The client agrees with the server. The application decides about this login.
-    Login(Vec<u8>),
-    /// The client has received the probe with this number.
-    ProbeArrived(u16),
-    /// The session is over.
-    Ended(DisconnectReason),
 }
 
 /// The stage of a session.
