@@ -1,7 +1,9 @@
 //! The errors that the macros report.
 //!
-//! Each file in the folder `mistakes` contains one mistake. The `.stderr` file next to it contains the
-//! compiler's messages. After a change to a message, run `TRYBUILD=overwrite cargo test -p repl-derive-tests
+//! Each module of a file in the folder `mistakes` contains one mistake, and a file has those of one topic that the
+//! compiler reports at the same time: the macros report them (`macros`), or the compiler finds them in what the macros
+//! wrote, when it checks its types (`types`) or computes its constants (`constants`). Mistakes that would hide others
+//! have files of their own (`alone`). The `.stderr` file next to a file contains the compiler's messages. After a change to a message, run `TRYBUILD=overwrite cargo test -p repl-derive-tests
 //! --test mistakes` and read the difference as a new user would.
 
 use repl_core::__private::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};

@@ -17,7 +17,7 @@ use super::{Shown, budget, shown, worth};
 /// Returns recorded matches of a few packets each. Short matches make it fast to rebuild a client in the
 /// middle of one.
 fn recordings() -> Vec<Packets> {
-    (0..16).map(|seed| record(seed, 8)).collect()
+    (0..10).map(|seed| record(seed, 8)).collect()
 }
 
 /// Passes `packet` to clients that have received the packets `before`: one that copies most values, one that

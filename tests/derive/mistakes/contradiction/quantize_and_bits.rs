@@ -1,9 +1,0 @@
-use repl::Replicated;
-
-#[derive(Replicated, Default)]
-struct Player {
-    #[replicated(quantize(step = 0.1, range = 0.0..=1.0), bits = 4)]
-    value: f32,
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-use repl::Interpolate;
-
-#[derive(Interpolate)]
-enum Stance {
-    Standing,
-    Lying,
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-use repl::Interpolate;
-
-#[derive(Interpolate)]
-struct Sign {
-    text: String,
-    height: f32,
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-use repl::FastArrayItem;
-
-#[derive(FastArrayItem, Clone, Default)]
-#[replicated(all)]
-struct Item {
-    kind: u16,
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use repl::{FastArrayItem, NetSerialize};
-
-#[derive(FastArrayItem, NetSerialize, Clone, Default)]
-struct Item {
-    kind: u16,
-}
-
-fn main() {}

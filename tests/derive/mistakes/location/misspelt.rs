@@ -1,9 +1,0 @@
-use repl::prelude::*;
-
-#[derive(Replicated, Default)]
-struct Wagon {
-    #[replicated(loaction)]
-    position: [f32; 3],
-}
-
-fn main() {}

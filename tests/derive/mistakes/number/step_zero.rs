@@ -1,9 +1,0 @@
-use repl::Replicated;
-
-#[derive(Replicated, Default)]
-struct Player {
-    #[replicated(quantize(step = 0.0, range = 0.0..=1.0))]
-    value: f32,
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-use repl::prelude::*;
-
-#[derive(Replicated, Default)]
-struct Player {
-    #[replicated]
-    position: glam::Vec3,
-}
-
-fn main() {}

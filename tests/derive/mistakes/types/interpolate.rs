@@ -1,0 +1,11 @@
+mod text {
+    use repl::Interpolate;
+
+    #[derive(Interpolate)]
+    struct Sign {
+        text: String,
+        height: f32,
+    }
+}
+
+fn main() {}

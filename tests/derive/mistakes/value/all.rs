@@ -1,9 +1,0 @@
-use repl::NetSerialize;
-
-#[derive(NetSerialize, Clone, Default)]
-#[replicated(all)]
-struct Item {
-    kind: u16,
-}
-
-fn main() {}

@@ -1,7 +1,0 @@
-use repl::prelude::*;
-
-struct Chat(String);
-
-fn main() {
-    Server::new(ServerConfig::default()).register_message::<Chat>(Channel::Ordered);
-}

@@ -1,8 +1,0 @@
-use repl::NetSerialize;
-
-#[derive(NetSerialize)]
-struct Item {
-    kind: u16,
-}
-
-fn main() {}

@@ -1,6 +1,0 @@
-use repl::NetSerialize;
-
-#[derive(NetSerialize, Clone)]
-enum Nothing {}
-
-fn main() {}
