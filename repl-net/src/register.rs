@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* each method does the same as the method of this name of [`Server`] or [`Client`].
 
-use repl_core::{NetSerialize, Replicated};
+use repl_core::{NetSerialize, Replicated, WithoutFastArrays};
 use repl_link::{Channel, MessageOptions};
 
 use crate::calls::rpcs::Rpcs;
@@ -85,7 +85,7 @@ pub trait Register {
     /// Registers a type of inputs of which only what differs is sent: [`Server::register_inputs_by_field`],
     /// [`Client::register_inputs_by_field`].
     #[track_caller]
-    fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self;
+    fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self;
 }
 
 macro_rules! register {
@@ -122,7 +122,7 @@ macro_rules! register {
                 Self::register_inputs::<T>(self)
             }
 
-            fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self {
+            fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self {
                 Self::register_inputs_by_field::<T>(self)
             }
         }

@@ -71,6 +71,27 @@ fn a_client_whose_packets_are_never_polled_says_so_when_it_times_out() {
     assert_eq!(unheard.poll_event(), Some(ClientEvent::Disconnected(DisconnectReason::Timeout)));
 }
 
+#[test]
+fn times_in_another_unit_are_told_when_a_session_times_out() {
+    let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));
+    let id = server.connect(Duration::ZERO);
+    // Milliseconds that were passed as seconds: each tick is later than all timeouts.
+    for now in (0..2).map(|tick| Duration::from_secs(16 * tick)) {
+        client.tick(now);
+        server.tick(now);
+        // The server hears the first packets only.
+        while let Some(packet) = client.poll_transmit().filter(|_| now.is_zero()) {
+            server.receive(id, now, packet);
+        }
+        while server.poll_any_transmit().is_some() {}
+    }
+    let reason = DisconnectReason::TicksTooFarApart(Duration::from_secs(16));
+    assert_eq!(client.poll_event(), Some(ClientEvent::Disconnected(reason.clone())));
+    assert_eq!(server.poll_event(), Some(ServerEvent::Disconnected(id, reason.clone())));
+    let text = reason.to_string();
+    assert!(text.contains("times that are at least 16s apart") && text.contains("another unit"), "{text}");
+}
+
 /// Returns the reasons for which a server ends a session whose client says hello and then nothing more.
 fn ends(polls: bool) -> Vec<DisconnectReason> {
     let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));

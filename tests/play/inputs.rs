@@ -331,6 +331,61 @@ fn the_inputs_of_a_host_are_those_of_its_ticks() {
     assert_eq!(input(&mut server, 2), TickInput::None, "nothing is left of a session that has ended");
 }
 
+#[test]
+fn the_inputs_of_a_host_are_there_however_late_they_were_registered() {
+    let mut server = Server::new(ServerConfig::default());
+    (0..5_000).for_each(|tick| server.tick(STEP * tick));
+    server.register_inputs::<u8>();
+    let id = server.connect_host(HostOptions::default());
+    let tick = server.next_tick();
+    let mut host = server.host().expect("it is there");
+    assert_eq!((host.due_inputs::<u8>(), host.set_input::<u8>(tick, &7)), (tick..tick + 1, Ok(())));
+    assert_eq!(server.connection(id).input::<u8>(tick), TickInput::Made(7));
+}
+
+#[derive(NetSerialize, Clone, Debug, Default)]
+struct Orders {
+    squad: FastArray<u16>,
+    path: OrderedFastArray<u16>,
+}
+
+#[test]
+fn inputs_with_fast_arrays_are_sent_whole() {
+    let mut server = Server::new(ServerConfig::default());
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(7));
+    server.register_inputs::<Orders>();
+    client.register_inputs::<Orders>();
+    let id = server.connect(Duration::ZERO);
+    let orders = |tick: u64| -> [Vec<u16>; 2] {
+        let number = tick as u16;
+        [(0..number % 6).collect(), (0..number % 4).map(|at| at * number).collect()]
+    };
+    let mut compared = 0;
+    for frame in 0..200 {
+        let now = STEP * frame;
+        for tick in client.inputs::<Orders>().due(now) {
+            let [squad, path] = orders(tick);
+            let orders = Orders { squad: squad.into_iter().collect(), path: path.into_iter().collect() };
+            client.inputs().set(tick, &orders).expect("it has a form");
+        }
+        client.tick(now);
+        while let Some(packet) = client.poll_transmit() {
+            server.receive(id, now, packet);
+        }
+        let tick = server.next_tick();
+        if let TickInput::Made(made) = server.connection(id).input::<Orders>(tick) {
+            let (squad, path) = (made.squad.iter().copied(), made.path.iter().copied());
+            assert_eq!([squad.collect(), path.collect::<Vec<_>>()], orders(tick), "tick {tick}");
+            compared += 1;
+        }
+        server.tick(now);
+        while let Some(packet) = server.poll_transmit(id) {
+            client.receive(now, packet).expect("it is the server's");
+        }
+    }
+    assert!(compared > 120, "{compared}");
+}
+
 /// Plays over a usual link, and returns the game when the prediction agrees with the server.
 fn in_step(seed: u64) -> Game {
     let mut game = Game::new(seed, link(80, 10, Loss::Independent(0.01)));

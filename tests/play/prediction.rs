@@ -277,3 +277,64 @@ fn a_group_stops_once_and_shows_what_is_confirmed() {
     (&mut one, &mut other).roll_back(step);
     assert_eq!((one.state(), other.state(), one.is_stopped()), (Some(&65), Some(&65), false));
 }
+
+/// A car and a ball, which are predicted together for a while from a tick on.
+fn car_and_ball(first: u64) -> (Predicted<State>, Predicted<State>) {
+    let (mut car, mut ball) = (Predicted::new(40), Predicted::new(40));
+    for tick in first..first + 100 {
+        confirm_both(&mut car, &mut ball, tick);
+    }
+    (car, ball)
+}
+
+/// A frame in which both are confirmed. Returns the number of steps that are done again.
+fn confirm_both(car: &mut Predicted<State>, ball: &mut Predicted<State>, tick: u64) -> u64 {
+    car.confirm((tick, &0), same);
+    ball.confirm((tick, &0), same);
+    let steps = (&mut *car, &mut *ball).roll_back(|_, _| ());
+    (car, ball).advance(tick + 6, |_, _| ());
+    steps
+}
+
+#[test]
+fn a_group_does_no_more_steps_again_than_its_limit_whatever_the_server_confirms() {
+    let (mut car, mut ball) = car_and_ball(100_000);
+    for tick in 100_100..100_120 {
+        // One of them begins anew, at a tick of long ago.
+        let lie = Confirmed::new(tick - 60_000, 5).at(tick).map(|(tick, state)| (tick, *state));
+        let (tick_of_lie, state) = lie.expect("it has a tick");
+        car.confirm((tick_of_lie, &state), same);
+        let steps = (&mut car, &mut ball).roll_back(|_, _| ());
+        assert_eq!((steps, car.is_stopped(), ball.is_stopped()), (0, true, true));
+        let steps = confirm_both(&mut car, &mut ball, tick);
+        assert!(steps <= 40, "{steps} steps");
+    }
+}
+
+#[test]
+fn a_group_begins_anew_with_a_session_whichever_is_confirmed_first() {
+    let (mut car, mut ball) = car_and_ball(5_000);
+    car.confirm((10, &7), same);
+    assert_eq!((&mut car, &mut ball).roll_back(|_, _| ()), 0);
+    (&mut car, &mut ball).advance(16, |_, _| ());
+    let steps: u64 = (11..60).map(|tick| confirm_both(&mut car, &mut ball, tick)).sum();
+    assert_eq!((car.tick(), ball.tick(), car.is_stopped()), (Some(65), Some(65), false));
+    assert!(steps < 50, "{steps} steps");
+}
+
+#[test]
+fn what_was_shown_before_several_corrections_is_what_is_corrected() {
+    let step = |state: &mut State, _: repl::PredictionStep| *state += 1;
+    let mut mine = Predicted::new(10);
+    mine.confirm((100, &0), same);
+    (101..=108).for_each(|tick| mine.advance(tick, step));
+    mine.confirm((101, &500), same);
+    mine.roll_back(step);
+    mine.advance(130, step);
+    assert_eq!((mine.is_stopped(), mine.take_corrected()), (true, Some(8)), "a rollback and a stop");
+    mine.confirm((128, &1_000), same);
+    assert_eq!(mine.roll_back(step), 2);
+    assert_eq!(mine.state(), Some(&1_002));
+    assert_eq!(mine.take_corrected(), Some(500), "it stood still at 500");
+    assert_eq!(mine.take_corrected(), None);
+}

@@ -76,6 +76,7 @@ impl Attempts {
             DisconnectReason::Forgotten
             | DisconnectReason::Timeout
             | DisconnectReason::NeverPolled
+            | DisconnectReason::TicksTooFarApart(_)
             | DisconnectReason::Unacknowledged
             | DisconnectReason::Full => self.delay,
             // Another client has the address or the number of the session. Two that replace each other again

@@ -349,9 +349,10 @@ impl<C: HasLink> ServerSessions<C> {
     /// connection is removed a timeout after its end, or later. Until then, the client is told again each
     /// time when it shows that it does not know of the end.
     pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
+        let timeout = self.timeout();
         let peer = self.peers.get_mut(id)?;
         let queue = &mut peer.connection.link_mut().outbox.queue;
-        let reason = self.tick_watch.explained(reason, queue);
+        let reason = self.tick_watch.explained(reason, queue, timeout);
         match peer.handshake.end(reason, &self.settings.terms, queue) {
             ServerOutcome::Ended(reason) => {
                 self.note_end(id);

@@ -71,7 +71,9 @@ impl Closing {
             DisconnectReason::Full => Self::Full,
             DisconnectReason::Replaced => Self::Replaced,
             DisconnectReason::Taken => Self::Taken,
-            DisconnectReason::Timeout | DisconnectReason::NeverPolled => Self::Timeout,
+            DisconnectReason::Timeout
+            | DisconnectReason::NeverPolled
+            | DisconnectReason::TicksTooFarApart(_) => Self::Timeout,
             DisconnectReason::Unacknowledged => Self::Unacknowledged,
             DisconnectReason::Protocol(_) => Self::NotRead,
             DisconnectReason::LoginTimeout => Self::LoginTimeout,

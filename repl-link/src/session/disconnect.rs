@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* a connection ends only one time, and for one reason.
 
+use std::time::Duration;
+
 use crate::session::limits::LimitMismatch;
 use crate::session::mismatch::LayoutMismatch;
 
@@ -19,6 +21,7 @@ use crate::session::mismatch::LayoutMismatch;
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
 /// | the server never polls its packets | `NeverPolled` | `Timeout` |
 /// | the client never polls its packets | nothing, there is no session | `NeverPolled` |
+/// | the time of one side has a wrong unit | `TicksTooFarApart` or `Timeout` | `Timeout` or `TicksTooFarApart` |
 /// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
 /// | the path carries packets, but none of 508 bytes | `PathTooNarrow` | `PathTooNarrow` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
@@ -75,11 +78,14 @@ pub enum DisconnectReason {
     Forgotten,
     /// One side received nothing from the other for longer than its timeout
     /// (`ServerConfig::timeout`,
-    /// `ClientConfig::timeout`): the other side has stopped, is not ticked,
-    /// or the link is down. Or a handshake was not finished in time. The client may connect again. If it
-    /// happens to all connections, or soon after each begins, look at the unit of the time that is passed to
-    /// `tick`.
-    #[error("timed out: nothing has arrived for too long")]
+    /// `ClientConfig::timeout`): the other side has stopped, is not ticked, or the link is down. Before a
+    /// client was connected, also: nobody receives at this address, or its packets do not arrive because a
+    /// firewall drops them or a program of another version ignores them. Or a handshake was not finished in
+    /// time. The client may connect again.
+    #[error(
+        "timed out: nothing has arrived for too long. Check that the address is right, that the other side runs, ticks and sends what \
+         it polls, and that `receive` gets each packet"
+    )]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
     /// nothing. The other side reports `Timeout`. Call `poll_transmit` in every frame until it returns
@@ -88,6 +94,15 @@ pub enum DisconnectReason {
         "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
     )]
     NeverPolled,
+    /// The same as [`Timeout`](Self::Timeout), and the times of all ticks of this side were at least so
+    /// far apart, which is its timeout or more. Pass the time since a fixed start to `tick` in each
+    /// frame, such as `start.elapsed()`. The other side reports `Timeout`.
+    #[error(
+        "timed out, because `tick` gets times that are at least {0:?} apart: call it in every frame, with the time since a fixed \
+         start (`start.elapsed()`). If it is called, the time has another unit, for example milliseconds that were passed to \
+         `Duration::from_secs`"
+    )]
+    TicksTooFarApart(Duration),
     /// The path between the sides carries small packets, but none of 508 bytes, or of the greatest size that
     /// both sides receive if that is less. A tunnel or a relay may need a larger packet size. The client does
     /// not connect again by itself.

@@ -50,6 +50,8 @@ pub(crate) struct TickWatch {
     polls: PollWatch,
     /// The time that was passed to the last tick.
     last: Option<Duration>,
+    /// The shortest time that has passed between two ticks, not counting ticks of the same time.
+    shortest_step: Option<Duration>,
     /// In how many ticks the time was earlier than in the tick before.
     steps_back: u32,
     /// How many ticks in a row had the same time.
@@ -66,6 +68,7 @@ impl TickWatch {
             idle_polls: 0,
             polls: PollWatch::default(),
             last: None,
+            shortest_step: None,
             steps_back: 0,
             standstill: 0,
             behind: 0,
@@ -73,11 +76,20 @@ impl TickWatch {
     }
 
     /// Returns why a session has ended, which is more than a timeout if packets wait in its queue and this
-    /// side never polled any.
-    pub(crate) fn explained(&self, reason: DisconnectReason, queue: &SendQueue) -> DisconnectReason {
+    /// side never polled any, or if the times of all ticks were at least the `timeout` apart.
+    pub(crate) fn explained(
+        &self,
+        reason: DisconnectReason,
+        queue: &SendQueue,
+        timeout: Duration,
+    ) -> DisconnectReason {
         match reason {
             DisconnectReason::Timeout if !self.polls.was_polled() && !queue.is_empty() => {
                 DisconnectReason::NeverPolled
+            }
+            DisconnectReason::Timeout => {
+                let apart = self.shortest_step.filter(|step| *step >= timeout);
+                apart.map_or(DisconnectReason::Timeout, DisconnectReason::TicksTooFarApart)
             }
             reason => reason,
         }
@@ -100,7 +112,11 @@ impl TickWatch {
             self.check_time(now, last, latest);
         }
         self.first_receipt = None;
-        now.saturating_sub(last)
+        let step = now.saturating_sub(last);
+        if !step.is_zero() {
+            self.shortest_step = Some(self.shortest_step.map_or(step, |shortest| shortest.min(step)));
+        }
+        step
     }
 
     #[track_caller]

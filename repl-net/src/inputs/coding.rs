@@ -6,7 +6,7 @@
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{
     BitReader, BitWriter, Changelist, Checked, Class, Form, HandleSet, NetSerialize, ReadError, ReferenceMap,
-    Replicated, Scratch, WriteError,
+    Scratch, WithoutFastArrays, WriteError,
 };
 
 /// Writes and reads inputs of the type `T`.
@@ -70,7 +70,9 @@ impl<T: NetSerialize + Clone> Coding<T> for Whole {
     }
 }
 
-/// Of each input behind another one, the properties are written that differ.
+/// Of each input behind another one, the properties are written that differ. The log of a fast array
+/// tells only what has changed in this array since it was compared, and two inputs have nothing to do
+/// with each other: so they have no fast arrays.
 pub(crate) struct ByField<T> {
     class: Class<T>,
     all: HandleSet,
@@ -78,15 +80,22 @@ pub(crate) struct ByField<T> {
     checked: Checked,
 }
 
-impl<T: Replicated + Clone> ByField<T> {
+impl<T: WithoutFastArrays + Clone> ByField<T> {
     pub(crate) fn new() -> Self {
+        // Only generic types can fail here, because their fields depend on their arguments.
+        const {
+            assert!(
+                !T::LAYOUT.table().has_fast_arrays(),
+                "an input with fast arrays is sent whole: call `register_inputs` instead of `register_inputs_by_field`"
+            );
+        }
         let class = Class::new();
         let all = HandleSet::up_to(class.program().handles());
         Self { class, all, scratch: Scratch::default(), checked: Checked::new() }
     }
 }
 
-impl<T: Replicated + Clone> Coding<T> for ByField<T> {
+impl<T: WithoutFastArrays + Clone> Coding<T> for ByField<T> {
     fn forms(&self) -> Vec<Form> {
         T::LAYOUT.table().forms()
     }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitWriter, NetSerialize, Replicated};
+use repl_core::{BitWriter, NetSerialize, WithoutFastArrays};
 use repl_link::SendError;
 
 use super::bundle::{self, MOST_INPUTS};
@@ -56,14 +56,15 @@ impl Client {
         self.add_inputs(Registration::<T>::whole())
     }
 
-    /// Registers a type of inputs of which only the properties are sent that differ from those of the input
-    /// before. Register the same types on the server. See
+    /// Registers a type of inputs of which only the properties are sent that differ from those of the
+    /// input before. A type with fast arrays is sent whole, by
+    /// [`register_inputs`](Self::register_inputs). Register the same types on the server. See
     /// [`inputs`](Self::inputs).
     ///
     /// # Panics
     /// As for [`register_inputs`](Self::register_inputs).
     #[track_caller]
-    pub fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self {
+    pub fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self {
         self.add_inputs(Registration::<T>::by_field())
     }
 
@@ -143,10 +144,10 @@ impl Client {
 }
 
 impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
-    /// Moves the input clock on to the time `now`, and returns the ticks of the server for which an input is
-    /// to be made now: those that have none, in ascending order. In most frames that is one tick, or none.
-    /// Empty until the client knows the server's clock and the round trip, about half a second after it was
-    /// connected.
+    /// Moves the input clock on to the time `now`, and returns the ticks of the server for which an input
+    /// is to be made now: those that have none, in ascending order. In most frames that is one tick, or
+    /// none. Empty until the client knows the server's clock and the round trip, which takes some
+    /// packets: about one round trip in a game, and about a second if the server has nothing to send.
     ///
     /// The clock runs ahead of the server by the round trip and a reserve, which follows the jitter and the
     /// losses so that about one input of 2,000 comes too late. It runs 3 % faster or slower for each tick by

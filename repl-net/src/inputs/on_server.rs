@@ -6,7 +6,7 @@ use std::any::TypeId;
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitWriter, NetSerialize, Replicated};
+use repl_core::{BitWriter, NetSerialize, WithoutFastArrays};
 
 use super::bundle;
 use super::error::InputError;
@@ -29,13 +29,15 @@ impl Server {
         self.add_inputs(Registration::<T>::whole())
     }
 
-    /// Registers a type of inputs of which only the properties are sent that differ from those of the input
-    /// before. Register the same types on the clients. See [`ConnectionHandle::input`].
+    /// Registers a type of inputs of which only the properties are sent that differ from those of the
+    /// input before. A type with fast arrays is sent whole, by
+    /// [`register_inputs`](Self::register_inputs). Register the same types on the clients. See
+    /// [`ConnectionHandle::input`].
     ///
     /// # Panics
     /// As for [`register_inputs`](Self::register_inputs).
     #[track_caller]
-    pub fn register_inputs_by_field<T: Replicated + Clone>(&mut self) -> &mut Self {
+    pub fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self {
         self.add_inputs(Registration::<T>::by_field())
     }
 
@@ -45,11 +47,12 @@ impl Server {
             !self.is_registration_over(),
             "inputs are new, but a client or a host has connected already: register them before the first one"
         );
+        let ticks = self.ticks();
         let mailbox = &mut self.sessions.mailbox;
         if mailbox.channel(TypeId::of::<InputReport>()).is_none() {
             registration.add_reports(mailbox, NoReports);
         }
-        registration.add(mailbox, InputInbox::new);
+        registration.add(mailbox, |coding| InputInbox::new(coding, ticks));
         self.runners.push(Self::begin_inputs::<T>);
         self
     }

@@ -5,7 +5,7 @@
 use std::any::TypeId;
 use std::marker::PhantomData;
 
-use repl_core::{Checksum, NetSerialize, Replicated};
+use repl_core::{Checksum, NetSerialize, WithoutFastArrays};
 use repl_link::parts::{ChannelConfig, Inbox, MESSAGE, Mailbox, Sender};
 use repl_link::{Channel, MessageOptions};
 
@@ -58,7 +58,7 @@ impl<T: NetSerialize + Clone + Send + Sync> Registration<T> {
     }
 }
 
-impl<T: Replicated + Clone> Registration<T> {
+impl<T: WithoutFastArrays + Clone> Registration<T> {
     #[track_caller]
     pub(super) fn by_field() -> Self {
         assert_unconditional::<T>();

@@ -22,8 +22,9 @@ pub(super) struct InputInbox<T: 'static> {
 }
 
 impl<T: 'static> InputInbox<T> {
-    pub(super) fn new(coding: Box<dyn Coding<T>>) -> Self {
-        Self { coding, clients: BTreeMap::new(), times: TickTimes::default() }
+    /// Returns an inbox without inputs, on a server that has begun so many ticks.
+    pub(super) fn new(coding: Box<dyn Coding<T>>, ticks: u64) -> Self {
+        Self { coding, clients: BTreeMap::new(), times: TickTimes::after(ticks) }
     }
 }
 

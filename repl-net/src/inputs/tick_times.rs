@@ -9,7 +9,8 @@ use std::time::Duration;
 pub(crate) struct TickTimes {
     /// The last tick.
     pub(crate) tick: u64,
-    at: Duration,
+    /// When it began, if that was recorded.
+    at: Option<Duration>,
     /// The smoothed time between two ticks in seconds. Zero before the second tick.
     interval_secs: f64,
 }
@@ -18,20 +19,27 @@ pub(crate) struct TickTimes {
 const SMOOTHING: f64 = 1.0 / 16.0;
 
 impl TickTimes {
+    /// Returns the ticks of a server that has begun so many of them.
+    pub(crate) fn after(ticks: u64) -> Self {
+        Self { tick: ticks, ..Self::default() }
+    }
+
     /// Records that a tick begins.
     pub(crate) fn begin(&mut self, tick: u64, now: Duration) {
-        let elapsed = now.saturating_sub(self.at).as_secs_f64();
-        if self.interval_secs > 0.0 {
-            self.interval_secs += SMOOTHING * (elapsed - self.interval_secs);
-        } else if self.tick > 0 {
-            self.interval_secs = elapsed;
+        let elapsed = self.at.map(|at| now.saturating_sub(at).as_secs_f64());
+        match elapsed {
+            Some(elapsed) if self.interval_secs > 0.0 => {
+                self.interval_secs += SMOOTHING * (elapsed - self.interval_secs);
+            }
+            Some(elapsed) => self.interval_secs = elapsed,
+            None => {}
         }
-        (self.tick, self.at) = (tick, now);
+        (self.tick, self.at) = (tick, Some(now));
     }
 
     /// Returns how many ticks after `now` a tick begins. Negative if it began before.
     pub(crate) fn until(&self, tick: u64, now: Duration) -> f64 {
-        let since = now.saturating_sub(self.at).as_secs_f64();
+        let since = self.at.map_or(0.0, |at| now.saturating_sub(at).as_secs_f64());
         let passed = if self.interval_secs > 0.0 { since / self.interval_secs } else { 0.0 };
         tick as f64 - self.tick as f64 - passed
     }

@@ -8,8 +8,11 @@ use std::collections::VecDeque;
 use super::interpolate::Interpolate;
 use super::offset::Offset;
 
-/// The greatest number of values that wait to be shown.
-const MOST_WAITING: usize = 32;
+/// At least so many values are kept.
+const LEAST_KEPT: usize = 32;
+
+/// The most ticks between two updates.
+const MOST_TICKS: u64 = 1_000;
 
 /// Stores the last values of a property with their ticks, so that a client can draw values between them. The
 /// user stores one `Interpolated` for each object that moves. The replicated value itself does not change.
@@ -29,7 +32,7 @@ const MOST_WAITING: usize = 32;
 /// assert_eq!(x.at(109.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// At most 32 values are kept. After 32 values, each new value replaces the oldest one.
+/// The last values are kept: 32 of them, or as many as the ticks between two updates and two more.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
     /// The values with their ticks. The value with the lowest tick comes first.
@@ -43,12 +46,18 @@ impl<T: Clone> Interpolated<T> {
     /// Before the change began, nothing was sent, because the value did not change.
     ///
     /// As `max_ticks`, use the longest time between two updates of an object that moves, in ticks of the
-    /// server. This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its slowest
-    /// [band](crate::Area::slower_beyond), plus two or three ticks for packets that are lost. For objects
-    /// that are updated in each tick, 4 is a good value. A `max_ticks` of 0 counts as 1.
+    /// server. This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its
+    /// slowest [band](crate::Area::slower_beyond), plus two or three ticks for packets that are lost. For
+    /// objects that are updated in each tick, 4 is a good value. A `max_ticks` of 0 counts as 1, and one
+    /// above 1,000 as 1,000.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
-        Self { values: VecDeque::new(), max_ticks: if max_ticks == 0 { 1 } else { max_ticks } }
+        let max_ticks = match max_ticks {
+            0 => 1,
+            1..=MOST_TICKS => max_ticks,
+            _ => MOST_TICKS,
+        };
+        Self { values: VecDeque::new(), max_ticks }
     }
 
     /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it. A new value
@@ -70,7 +79,9 @@ impl<T: Clone> Interpolated<T> {
     }
 
     fn keep(&mut self, value: (u64, T)) {
-        if self.values.len() == MOST_WAITING {
+        // Values that come in each tick are shown this much later, and lie between two.
+        let most = LEAST_KEPT.max(self.max_ticks.saturating_add(2) as usize);
+        if self.values.len() >= most {
             self.values.pop_front();
         }
         self.values.push_back(value);
@@ -149,9 +160,10 @@ impl<T: Clone> Interpolated<T> {
     {
         let mut newest = self.values.iter().rev();
         let ((newest, last), before) = (newest.next()?, newest.next());
-        let beyond = (tick - *newest as f64).min(most_ticks);
+        let beyond = tick - *newest as f64;
         match before {
-            Some((of, before)) if beyond > 0.0 => {
+            Some((of, before)) if beyond > 0.0 && most_ticks > 0.0 => {
+                let beyond = beyond.min(most_ticks);
                 let ticks = newest.saturating_sub(*of) as f64;
                 Some(last.moved_by(&last.offset_from(before), beyond / ticks))
             }
@@ -225,10 +237,28 @@ mod tests {
     }
 
     #[test]
+    fn an_object_that_is_updated_in_each_tick_is_shown_as_late_as_the_slowest() {
+        for most in [31, 32, 60, 1_000, u64::MAX] {
+            let mut value = Interpolated::new(most);
+            (0..3_000_u64).for_each(|tick| value.push(tick, tick as f64));
+            assert_eq!(value.shown_at(2_999.5), Some(2_999.5 - value.delay()), "{most}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_tick_is_not_beyond_the_last_value() {
+        let mut value = Interpolated::new(4);
+        value.push(100, 4.0);
+        value.push(102, 6.0);
+        assert_eq!(value.at_or_beyond(f64::NAN, 3.0), value.at(f64::NAN));
+        assert_eq!(value.at_or_beyond(200.0, f64::NAN), Some(6.0));
+    }
+
+    #[test]
     fn no_more_than_32_values_are_kept() {
         let mut value = Interpolated::new(4);
         (0..1_000).for_each(|tick| value.push(tick * 10, tick as f64));
-        assert_eq!(value.values.len(), MOST_WAITING);
+        assert_eq!(value.values.len(), LEAST_KEPT);
         assert_eq!(value.at(9_990.0), Some(999.0));
     }
 }

@@ -9,7 +9,8 @@ use super::offset::Offset;
 /// curve, while straight lines between positions have corners at each update.
 ///
 /// ```
-/// use repl_net::{Interpolated, Moving};
+/// # use repl_net as repl;
+/// use repl::{Interpolated, Moving};
 ///
 /// let mut ball = Interpolated::new(20);
 /// ball.push(100, Moving { position: 0.0, per_tick: 1.0 });

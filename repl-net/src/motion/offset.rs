@@ -7,7 +7,8 @@ use super::interpolate::Interpolate;
 /// A type of values of which one can be moved towards another, or beyond: positions, angles, rotations.
 ///
 /// ```
-/// use repl_net::{Angle, Offset};
+/// # use repl_net as repl;
+/// use repl::{Angle, Offset};
 ///
 /// let (from, to) = (Angle::from_degrees(350.0), Angle::from_degrees(20.0));
 /// let offset = to.offset_from(&from);

@@ -56,14 +56,17 @@ pub trait Predict {
         }
     }
 
-    /// If the server has confirmed something else than was predicted, does the steps after it again, up to
-    /// the newest tick. Call it once in each frame. Returns the number of steps: at most so many as the
-    /// newest tick is ahead of the confirmed one, and zero if there was nothing to do.
+    /// If the server has confirmed something else than was predicted, does the steps after it again, up
+    /// to the newest tick. Call it once in each frame. Returns the number of steps: at most so many as
+    /// the newest tick is ahead of the confirmed one, never more than the limit, and zero if there was
+    /// nothing to do.
     fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
         let Some((start, newest)) = self.replay_after().zip(self.newest()) else { return 0 };
-        if !self.is_too_far(newest) {
-            self.resume();
+        if self.is_too_far(newest) {
+            self.stop();
+            return 0;
         }
+        self.resume();
         if !self.is_running() {
             return 0;
         }

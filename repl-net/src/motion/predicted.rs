@@ -54,7 +54,7 @@ pub struct Predicted<S> {
     /// Whether the steps after the confirmed tick are to be replayed, or done for the first time.
     must_replay: bool,
     is_stopped: bool,
-    /// The newest state before the last rollback.
+    /// What was shown before the corrections that nobody has taken.
     corrected: Option<S>,
     limit: u64,
     stats: PredictionStats,
@@ -162,8 +162,10 @@ impl<S> Predicted<S> {
         self.events.pop_front()
     }
 
-    /// Returns the state that was shown before the last rollback, stop or new beginning, once: a
-    /// [`Smoothed`](crate::Smoothed) shows the way from it to the corrected [`state`](Self::state).
+    /// Returns the state that was there before the rollbacks, stops and new beginnings since the last
+    /// call: a [`Smoothed`](crate::Smoothed) shows the way from it to the corrected
+    /// [`state`](Self::state). Call it once in each frame, before the state is shown. A correction may be
+    /// none: then both states are the same.
     pub fn take_corrected(&mut self) -> Option<S> {
         self.corrected.take()
     }
@@ -221,7 +223,8 @@ impl<S: Clone> Predicted<S> {
         (self.first, self.newest) = (tick, self.newest.max(Some(tick)));
         self.must_replay = self.newest > Some(tick) && !self.is_too_far(self.newest);
         if !self.must_replay || self.is_stopped || self.now.is_none() {
-            self.corrected = self.now.replace(state.clone());
+            self.note_shown();
+            self.now = Some(state.clone());
         }
     }
 
@@ -252,6 +255,14 @@ impl<S: Clone> Predicted<S> {
         self.now.is_some() && !self.is_stopped
     }
 
+    /// Records what is shown, before it is corrected. Of several corrections in a frame, only what was there
+    /// before the first one was shown.
+    fn note_shown(&mut self) {
+        if self.corrected.is_none() {
+            self.corrected.clone_from(&self.now);
+        }
+    }
+
     /// Stops at the confirmed state.
     pub(super) fn stop(&mut self) {
         if !self.is_running() {
@@ -259,7 +270,8 @@ impl<S: Clone> Predicted<S> {
         }
         let confirmed = self.confirmed.unwrap_or(0);
         self.states.truncate(confirmed.saturating_sub(self.first).saturating_add(1) as usize);
-        (self.corrected, self.is_stopped) = (self.now.take(), true);
+        self.note_shown();
+        self.is_stopped = true;
         self.now = self.at(confirmed).cloned();
         self.stats.stops = self.stats.stops.saturating_add(1);
         self.report(PredictionEvent::Stopped);
@@ -287,7 +299,7 @@ impl<S: Clone> Predicted<S> {
     /// Goes back to the state after a tick. If it is not known, because the object is known only since a
     /// later one, it stands still until then.
     pub(super) fn rewind(&mut self, tick: u64) {
-        self.corrected.clone_from(&self.now);
+        self.note_shown();
         self.now = self.at(tick).or(self.states.front()).cloned();
     }
 

@@ -9,7 +9,8 @@ use super::offset::{self, Offset};
 /// speed.
 ///
 /// ```
-/// use repl_net::{Interpolate, Rotation};
+/// # use repl_net as repl;
+/// use repl::{Interpolate, Rotation};
 ///
 /// let (east, north) = (Rotation::default(), Rotation::new([0.0, 0.0, 1.0, 1.0]));
 /// let between = east.interpolate(&north, 0.5).quaternion();

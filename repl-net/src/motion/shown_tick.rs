@@ -14,7 +14,8 @@ const SPAN: f64 = 65_536.0 / STEPS;
 /// shot. As a field of an input it tells the server for which tick to ask a [`History`](crate::History).
 ///
 /// ```
-/// use repl_net::ShownTick;
+/// # use repl_net as repl;
+/// use repl::ShownTick;
 ///
 /// // On the client: `client.clock().shown_tick()`, less the delay of the `Interpolated`.
 /// let shown = ShownTick::new(70_012.25);

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use super::offset::Offset;
 
+/// What is left of a correction after thirty half-lives is not shown.
+const LEAST_SHARE: f64 = 1e-9;
+
 /// Shows a value that is corrected now and then. The simulation goes on with the corrected value at once, and
 /// what is shown follows: of the way between both, one half is left after each half-life.
 ///
 /// ```
 /// use std::time::Duration;
-/// use repl_net::Smoothed;
+/// # use repl_net as repl;
+/// use repl::Smoothed;
 ///
 /// let mut shown = Smoothed::new(Duration::from_millis(50), 3.0);
 /// shown.correct(&10.0, &11.0); // the player was shown at 10, and is at 11
@@ -52,7 +56,7 @@ impl<T: Offset> Smoothed<T> {
     pub fn advance(&mut self, elapsed: Duration) {
         if self.left.is_some() {
             self.share *= (-elapsed.as_secs_f64() / self.half_life_secs).exp2();
-            if self.share < 1e-4 {
+            if self.share < LEAST_SHARE {
                 self.left = None;
             }
         }
@@ -97,6 +101,20 @@ mod tests {
             shown.advance(FRAME);
         }
         assert_eq!((last, shown.distance()), (value, 0.0));
+    }
+
+    #[test]
+    fn the_end_of_a_large_correction_is_no_jump() {
+        let mut shown = Smoothed::new(10 * FRAME, f64::INFINITY);
+        shown.correct(&0.0, &100_000.0);
+        let mut last = shown.value(&100_000.0_f64);
+        for frame in 0..400 {
+            shown.advance(FRAME);
+            let now = shown.value(&100_000.0);
+            assert!(frame < 200 || now - last < 0.01, "from {last} to {now} in frame {frame}");
+            last = now;
+        }
+        assert_eq!(last, 100_000.0);
     }
 
     #[test]

@@ -9,7 +9,8 @@ const MOST_WAITING: usize = 256;
 
 /// Which input has spawned an object: its tick, and a number if there are several in one tick. The client
 /// derives it when it makes the input, and the server when it uses the input, so that both know the object by
-/// the same key.
+/// the same key. Inputs of several players may have the same key: look only at the keys of objects that the
+/// client [owns](crate::Client::owned_objects).
 ///
 /// As a property of the server's object, it takes 25 bits. Its initial value is no key, and takes one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +52,8 @@ repl_core::leaf!(SpawnKey);
 /// Objects that a client has spawned at once, although the server has not heard of the input: shots, mostly.
 ///
 /// ```
-/// use repl_net::PredictedSpawns;
+/// # use repl_net as repl;
+/// use repl::PredictedSpawns;
 ///
 /// let mut shots = PredictedSpawns::new(30);
 /// let key = shots.spawn(100, 0, 2.5_f32); // the input of tick 100 fires
@@ -104,11 +106,16 @@ impl<S> PredictedSpawns<S> {
         self.waiting.iter_mut().map(|(_, key, object)| (*key, object))
     }
 
-    /// Takes the predicted object whose place an object of the server takes. Returns `None` if the client did
-    /// not predict it, or has given up.
+    /// Takes the predicted object whose place an object of the server takes, one that the client owns.
+    /// Returns `None` if the client did not predict it, or has given up.
     pub fn claim(&mut self, key: SpawnKey) -> Option<S> {
         let at = self.waiting.iter().position(|(_, known, _)| *known == key)?;
         Some(self.waiting.remove(at).2)
+    }
+
+    /// Forgets all objects, as in another session, whose ticks begin anew.
+    pub fn reset(&mut self) {
+        self.waiting.clear();
     }
 
     /// Takes the objects that the server has refused, if it has confirmed this tick.
@@ -144,6 +151,14 @@ mod tests {
         });
         let refused: Vec<u64> = shots.take_refused(13).map(|(_, tick)| tick).collect();
         assert_eq!((refused, shots.iter().count()), (vec![0, 1, 2], 2));
+    }
+
+    #[test]
+    fn nothing_of_another_session_is_claimed() {
+        let mut shots = PredictedSpawns::new(30);
+        let key = shots.spawn(100_000, 0, "of the session before");
+        shots.reset();
+        assert_eq!((shots.claim(key), shots.iter().count()), (None, 0));
     }
 
     #[test]

@@ -138,7 +138,8 @@ impl<T: Replicated> Source<T> for HandedOver {
     fn when_another(class: &str) -> String {
         format!(
             "the objects of `{class}` are the server's own: to keep them outside it, call `register_external::<{class}>()` before anything \
-             else registers or spawns them"
+             else registers or spawns them. If the server is to own them, use the methods of `Server` instead of `External`, and for \
+             their positions `set_area` or `locate`"
         )
     }
 

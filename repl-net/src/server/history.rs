@@ -18,7 +18,8 @@ use crate::motion::interpolate::Interpolate;
 ///
 /// ```
 /// # use repl_net::{ConnectionId, ShownTick, Server};
-/// use repl_net::History;
+/// # use repl_net as repl;
+/// use repl::History;
 ///
 /// # struct Player;
 /// type Players = History<Player, [f32; 2]>;
@@ -101,11 +102,14 @@ impl<T, V> History<T, V> {
         self.newest.saturating_sub(self.ticks)
     }
 
-    /// Goes back to what a client saw at a tick, but no further than the history goes back, and not beyond
-    /// the newest tick. What is not a number is the newest tick. It finds only objects that the client
-    /// [has seen](ConnectionInfo::has_seen), so that nobody hits what is hidden from him: set
-    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that what was just closed
-    /// for the client counts, too.
+    /// Goes back to what a client saw at a tick, but no further than the history goes back, and not
+    /// beyond the newest tick. What is not a number is the newest tick. It finds only objects that the
+    /// client [has seen](ConnectionInfo::has_seen), so that nobody hits what he never had: set
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that what was just
+    /// closed for the client counts, too. Which objects the client had in each tick is not recorded. So a
+    /// client that lies about the tick also finds an object that it has now where it was before, though
+    /// no further back than the history goes, and one that was closed for it where it is now, for as many
+    /// ticks as are remembered.
     #[must_use]
     pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
         let oldest = client.ticks().saturating_sub(self.ticks) as f64;

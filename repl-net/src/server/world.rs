@@ -294,9 +294,14 @@ impl World {
         let is_placed = column.shadows.locate.is_none();
         let Some((area, positions)) = self.cells.positions_in(class).filter(|_| is_placed) else {
             let name = T::LAYOUT.name();
+            assert!(
+                is_placed,
+                "the positions of `{name}` are in its fields, because of `set_area` or `locate`: change the field and call `compare`, \
+                 instead of `place`"
+            );
             panic!(
-                "`{name}` has no area for placed objects: call `server.class::<{name}>().set_placed_area(area)` before `spawn`, where the \
-                 area says how far clients see it"
+                "`{name}` has no area for placed objects: call `server.class::<{name}>().set_placed_area(area)` before the first connection \
+                 and the first `spawn`, where the area says how far clients see it"
             );
         };
         if position.iter().all(|coordinate| coordinate.is_finite()) {

@@ -117,7 +117,7 @@ fn a_missing_object_and_one_of_another_class_are_not_placed() {
 }
 
 #[test]
-#[should_panic = "call `server.class::<Health>().set_placed_area(area)` before `spawn`"]
+#[should_panic = "call `server.class::<Health>().set_placed_area(area)` before the first connection"]
 fn a_class_without_an_area_cannot_be_placed() {
     let (mut room, _) = room();
     let (_, health) = entity(&mut room.server, 7);
@@ -125,7 +125,7 @@ fn a_class_without_an_area_cannot_be_placed() {
 }
 
 #[test]
-#[should_panic = "call `server.class::<Flag>().set_placed_area(area)` before `spawn`"]
+#[should_panic = "change the field and call `compare`, instead of `place`"]
 fn a_class_whose_position_is_in_its_fields_cannot_be_placed() {
     let mut server = Server::new(ServerConfig::default());
     server.register_external::<Flag>().class::<Flag>().set_area(area());

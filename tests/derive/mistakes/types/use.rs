@@ -12,6 +12,20 @@ mod attached_to_a_typed_reference {
     }
 }
 
+mod inputs_by_field_with_fast_arrays {
+    use repl::prelude::*;
+
+    #[derive(Replicated, Clone, Default)]
+    struct Orders {
+        #[replicated]
+        squad: FastArray<u16>,
+    }
+
+    fn register(side: &mut impl Register) {
+        side.register_inputs_by_field::<Orders>();
+    }
+}
+
 mod message_without_a_type {
     use repl::prelude::*;
 
