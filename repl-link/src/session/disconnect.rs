@@ -83,8 +83,9 @@ pub enum DisconnectReason {
     /// firewall drops them or a program of another version ignores them. Or a handshake was not finished in
     /// time. The client may connect again.
     #[error(
-        "timed out: nothing has arrived for too long. Check that the address is right, that the other side runs, ticks and sends what \
-         it polls, and that `receive` gets each packet"
+        "timed out: nothing has arrived for too long. After a session has begun: the link is down, or the other side has crashed, stood \
+         still, or passes times in another unit to `tick`. Before: check the address, the firewall, and that both programs have the same \
+         version. In both cases the other side must call `tick` and send what it polls, and `receive` must get each packet"
     )]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
@@ -94,9 +95,10 @@ pub enum DisconnectReason {
         "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
     )]
     NeverPolled,
-    /// The same as [`Timeout`](Self::Timeout), and the times of all ticks of this side were at least so
-    /// far apart, which is its timeout or more. Pass the time since a fixed start to `tick` in each
-    /// frame, such as `start.elapsed()`. The other side reports `Timeout`.
+    /// The same as [`Timeout`](Self::Timeout), and the times of all ticks of this side were at least so far
+    /// apart, which is a quarter of its timeout or more: they have another unit, or the ticks are rare. Pass
+    /// the time since a fixed start to `tick` in each frame, such as `start.elapsed()`. The other side reports
+    /// `Timeout`.
     #[error(
         "timed out, because `tick` gets times that are at least {0:?} apart: call it in every frame, with the time since a fixed \
          start (`start.elapsed()`). If it is called, the time has another unit, for example milliseconds that were passed to \

@@ -76,7 +76,7 @@ impl TickWatch {
     }
 
     /// Returns why a session has ended, which is more than a timeout if packets wait in its queue and this
-    /// side never polled any, or if the times of all ticks were at least the `timeout` apart.
+    /// side never polled any, or if the times of all ticks were at least a quarter of the `timeout` apart.
     pub(crate) fn explained(
         &self,
         reason: DisconnectReason,
@@ -88,7 +88,7 @@ impl TickWatch {
                 DisconnectReason::NeverPolled
             }
             DisconnectReason::Timeout => {
-                let apart = self.shortest_step.filter(|step| *step >= timeout);
+                let apart = self.shortest_step.filter(|step| *step >= timeout / 4);
                 apart.map_or(DisconnectReason::Timeout, DisconnectReason::TicksTooFarApart)
             }
             reason => reason,
