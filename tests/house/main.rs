@@ -7,6 +7,7 @@
 mod graph;
 mod imports;
 mod methods;
+mod packages;
 mod paths;
 mod references;
 mod sources;
