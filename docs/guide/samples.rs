@@ -61,3 +61,6 @@ mod debugging {}
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}
+#[cfg(doctest)]
+#[doc = include_str!("src/from-unreal.md")]
+mod from_unreal {}
