@@ -162,7 +162,7 @@ impl ReplServer {
         self.transport.receive(&mut self.server, now)
     }
 
-    /// Returns whether no tick was for so long.
+    /// Returns whether the last tick was at least `long` ago.
     pub(super) fn has_rested(&self, now: Duration, long: Duration) -> bool {
         now.saturating_sub(self.last_tick) >= long
     }

@@ -325,7 +325,7 @@ impl<F: Sender> Mailbox<F> {
         self.by_type.sort_unstable();
     }
 
-    /// Returns the types for the handshake.
+    /// Returns the name and the wire forms of each type of messages, for the handshake.
     pub fn forms(&self) -> impl Iterator<Item = ChannelTerms> {
         self.types.iter().map(|known| ChannelTerms {
             name: known.name.clone(),

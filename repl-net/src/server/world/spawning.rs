@@ -111,8 +111,8 @@ impl World {
         self.marks.newborn.contains(slot)
     }
 
-    /// Returns whether all clients see a new object, and its properties, if nothing is set for one of them,
-    /// and neither the object nor what it is attached to is hidden from one.
+    /// Returns whether a new object and its properties look the same to all clients, as long as no setting for
+    /// a single client hides it or what it is attached to.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
             && (self.audiences.is_empty() || self.cells.parent(slot).is_none())
