@@ -88,7 +88,7 @@ impl TickWatch {
                 DisconnectReason::NeverPolled
             }
             DisconnectReason::Timeout => {
-                let apart = self.shortest_step.filter(|step| *step >= timeout / 4);
+                let apart = self.shortest_step.filter(|step| step.saturating_mul(4) >= timeout);
                 apart.map_or(DisconnectReason::Timeout, DisconnectReason::TicksTooFarApart)
             }
             reason => reason,
