@@ -141,7 +141,7 @@ fn random_packets_are_refused_or_taken() {
     for recording in &recordings {
         let before = &recording[..recording.len() / 2];
         let expected = shown(&client_after(before));
-        for _ in 0..1_500 {
+        for _ in 0..2_400 {
             number = number.wrapping_add(1);
             try_on(before, &expected, &seal(&random(300), SESSION));
             let body = random(1_000);
