@@ -10,7 +10,7 @@ const MOST_WAITING: usize = 256;
 /// Which input has spawned an object: its tick, and a number if there are several in one tick. The client
 /// derives it when it makes the input, and the server when it uses the input, so that both know the object by
 /// the same key. Inputs of several players may have the same key: look only at the keys of objects that the
-/// client [owns](crate::Client::owned_objects).
+/// client [owns](crate::ClientConnectionInfo::owned_objects).
 ///
 /// As a property of the server's object, it takes 25 bits. Its initial value is no key, and takes one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
