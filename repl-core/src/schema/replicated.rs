@@ -62,10 +62,10 @@ pub struct FastArrays<const ANY: bool>;
 /// A generic class also has this trait, because its fields depend on its arguments. If an argument brings
 /// fast arrays into it, the program does not build.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no class without fast arrays",
-    label = "a class without fast arrays is wanted",
-    note = "new items of fast arrays get ids: call `compare_mut(object, &mut live)` instead of `compare(object, &live)`; in a function for all classes, write `T: Replicated + WithoutFastArrays` to call `compare`",
-    note = "inputs by field derive `Replicated` and have no fast arrays: send other inputs whole, and call `register_inputs` instead of `register_inputs_by_field`"
+    message = "`{Self}` has or may have fast arrays, or does not derive `Replicated`",
+    label = "must be a class without fast arrays",
+    note = "a comparison gives ids to new items of fast arrays: call `compare_mut(object, &mut live)` instead of `compare(object, &live)`; in a function for all classes, write `T: Replicated + WithoutFastArrays` to call `compare`",
+    note = "inputs that are sent by field derive `Replicated` and have no fast arrays; all others are sent whole: call `register_inputs` instead of `register_inputs_by_field`"
 )]
 pub trait WithoutFastArrays: Replicated {}
 

@@ -437,8 +437,10 @@ impl<P: Payload> ClientSession<P> {
         let has_begun = self.is_connected();
         if let Some(reason) = self.handshake.tick(now, context, &mut self.link.outbox.queue) {
             let queue = &self.link.outbox.queue;
-            let explained = |reason| self.tick_watch.explained(reason, queue, terms.timeout);
-            let reason = if has_begun { reason } else { explained(reason) };
+            let reason = match reason {
+                reason if has_begun => reason,
+                reason => self.tick_watch.explained(reason, queue, terms.timeout),
+            };
             self.lost(&reason, terms);
             return Some(reason);
         }

@@ -21,7 +21,8 @@ use crate::session::mismatch::LayoutMismatch;
 /// | one side receives nothing for its timeout | `Timeout` | `Timeout` |
 /// | the server never polls its packets | `NeverPolled` | `Timeout` |
 /// | the client never polls its packets | nothing, there is no session | `NeverPolled` |
-/// | the time of one side has a wrong unit | `TicksTooFarApart` or `Timeout` | `Timeout` or `TicksTooFarApart` |
+/// | the server's time has another unit | `TicksTooFarApart` | `Timeout` |
+/// | the client's time has another unit | `Timeout` | `TicksTooFarApart` |
 /// | with an endpoint: the handshake takes longer than 5 s | `Timeout` | `Timeout` |
 /// | the path carries packets, but none of 508 bytes | `PathTooNarrow` | `PathTooNarrow` |
 /// | the client does not acknowledge enough | `Unacknowledged` | `Unacknowledged` |
@@ -95,10 +96,10 @@ pub enum DisconnectReason {
         "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
     )]
     NeverPolled,
-    /// The same as [`Timeout`](Self::Timeout), and the times of all ticks of this side were at least so far
-    /// apart, which is a quarter of its timeout or more: they have another unit, or the ticks are rare. Pass
-    /// the time since a fixed start to `tick` in each frame, such as `start.elapsed()`. The other side reports
-    /// `Timeout`.
+    /// The same as [`Timeout`](Self::Timeout), and the times of all ticks of this side were at least this
+    /// far apart. That is a quarter of its timeout or more. So the times have another unit, or the ticks are
+    /// rare. Call `tick` in each frame, and pass the time since a fixed start, such as `start.elapsed()`. The
+    /// other side reports `Timeout`.
     #[error(
         "timed out, because `tick` gets times that are at least {0:?} apart: call it in every frame, with the time since a fixed \
          start (`start.elapsed()`). If it is called, the time has another unit, for example milliseconds that were passed to \

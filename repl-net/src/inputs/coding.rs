@@ -70,9 +70,9 @@ impl<T: NetSerialize + Clone> Coding<T> for Whole {
     }
 }
 
-/// Of each input behind another one, the properties are written that differ. The log of a fast array
-/// tells only what has changed in this array since it was compared, and two inputs have nothing to do
-/// with each other: so they have no fast arrays.
+/// Of each input behind another one, the properties are written that differ. A fast array is compared by its
+/// own log of changes. This log does not tell how the array differs from that of another input, so inputs by
+/// field have no fast arrays.
 pub(crate) struct ByField<T> {
     class: Class<T>,
     all: HandleSet,

@@ -26,13 +26,10 @@ impl TickTimes {
 
     /// Records that a tick begins.
     pub(crate) fn begin(&mut self, tick: u64, now: Duration) {
-        let elapsed = self.at.map(|at| now.saturating_sub(at).as_secs_f64());
-        match elapsed {
-            Some(elapsed) if self.interval_secs > 0.0 => {
-                self.interval_secs += SMOOTHING * (elapsed - self.interval_secs);
-            }
-            Some(elapsed) => self.interval_secs = elapsed,
-            None => {}
+        if let Some(at) = self.at {
+            let elapsed = now.saturating_sub(at).as_secs_f64();
+            let known = if self.interval_secs > 0.0 { self.interval_secs } else { elapsed };
+            self.interval_secs = known + SMOOTHING * (elapsed - known);
         }
         (self.tick, self.at) = (tick, Some(now));
     }

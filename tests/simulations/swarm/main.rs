@@ -99,7 +99,7 @@ fn odd_seeds_with_lives_converge_and_fall_silent() {
 #[test]
 fn r09_seeds_with_regular_losses_converge_and_fall_silent() {
     let first = regular_losses::FIRST_SEED;
-    run_all(seeds(first..first + 12));
+    run_all(seeds(first..first + 24));
 }
 
 #[test]

@@ -111,8 +111,8 @@ impl World {
         self.marks.newborn.contains(slot)
     }
 
-    /// Returns whether a new object and its properties look the same to all clients, as long as no setting for
-    /// a single client hides it or what it is attached to.
+    /// Returns whether a new object and its properties are the same for all clients. This assumes that no
+    /// setting for a single client hides the object, or what it is attached to.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
             && (self.audiences.is_empty() || self.cells.parent(slot).is_none())

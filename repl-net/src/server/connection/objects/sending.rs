@@ -168,9 +168,9 @@ impl ObjectStates {
         self.blob_waits = true;
     }
 
-    /// Lets an object wait for its blob no longer, and returns the number of bytes of the blob. Returns `None` if
-    /// the object did not wait, or if it now has something else to send. `is_unchanged`: whether the object
-    /// has no changes since it began to wait.
+    /// Ends the wait of an object until its blob begins. Returns the number of bytes of the blob. Returns
+    /// `None` if the object did not wait, or if it now has something else to send. `is_unchanged`: whether the
+    /// object has no changes since it began to wait.
     pub(crate) fn take_waiting_blob(&mut self, slot: u32, is_unchanged: bool) -> Option<usize> {
         let tracked = self.tracked.get_mut(slot)?;
         let bytes = std::mem::take(&mut tracked.waiting_blob_bytes);
