@@ -103,7 +103,7 @@ pub trait Map: Property {
     message = "`{Self}` cannot be the key of a hashed map, nor the element of a hashed set",
     label = "not a key",
     note = "keys are sent, and compared by `Eq` and `Hash`: on a type of your own, write `#[derive(NetSerialize, Clone, PartialEq, Eq, Hash)]`",
-    note = "`Instant` and `SystemTime` cannot be keys: use a `Duration` since a start, or the number of a tick",
+    note = "`Instant` and `SystemTime` mean nothing on another machine: use the number of a tick of the server, or a `Duration` since a moment that both sides know",
     note = "a float cannot be a key: use an integer, for example a number of millimetres, or store the float in the value; instead of a set of floats, use a `Vec`"
 )]
 pub trait HashKey: Property + Clone + Eq + Hash {}
@@ -118,7 +118,7 @@ impl<K: Property + Clone + Eq + Hash> HashKey for K {}
     message = "`{Self}` cannot be the key of a sorted map, nor the element of a sorted set",
     label = "not a key",
     note = "keys are sent, and compared by `Ord`: on a type of your own, write `#[derive(NetSerialize, Clone, PartialEq, Eq, PartialOrd, Ord)]`",
-    note = "`Instant` and `SystemTime` cannot be keys: use a `Duration` since a start, or the number of a tick",
+    note = "`Instant` and `SystemTime` mean nothing on another machine: use the number of a tick of the server, or a `Duration` since a moment that both sides know",
     note = "a float cannot be a key: use an integer, for example a number of millimetres, or store the float in the value; instead of a set of floats, use a `Vec`"
 )]
 pub trait SortKey: Property + Clone + Ord {}

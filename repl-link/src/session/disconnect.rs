@@ -82,11 +82,13 @@ pub enum DisconnectReason {
     /// `ClientConfig::timeout`): the other side has stopped, is not ticked, or the link is down. Before a
     /// client was connected, also: nobody receives at this address, or its packets do not arrive because a
     /// firewall drops them or a program of another version ignores them. Or a handshake was not finished in
-    /// time. The client may connect again.
+    /// time. By default the client connects again by itself, and reports each failure
+    /// (`ClientConfig::reconnects`): show that it reconnects. Its objects keep their last state until then.
     #[error(
         "timed out: nothing has arrived for too long. After a session has begun: the link is down, or the other side has crashed, stood \
-         still, or passes times in another unit to `tick`. Before: check the address, the firewall, and that both programs have the same \
-         version. In both cases the other side must call `tick` and send what it polls, and `receive` must get each packet"
+         still, or passes times in another unit to `tick`. Before: check that the server runs, the address, the firewall, and that both \
+         programs have the same version. In both cases the other side must call `tick` and send what it polls, and `receive` must get each \
+         packet"
     )]
     Timeout,
     /// The same as [`Timeout`](Self::Timeout), and this side never asked for its packets, so it has sent
