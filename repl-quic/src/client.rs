@@ -20,7 +20,7 @@ use ring::rand::SystemRandom;
 use crate::engine::Arrival;
 use crate::losses;
 use crate::port::{Port, sealed};
-use crate::settings::{self, OVER};
+use crate::settings::OVER;
 use crate::telemetry::event;
 use crate::trust::Trust;
 use crate::wire::{UdpWire, Wire};
@@ -90,13 +90,12 @@ impl QuicClient {
     pub(crate) fn over(wire: Box<dyn Wire>, server: SocketAddr, trust: &Trust) -> io::Result<Self> {
         let tls =
             QuicClientConfig::try_from(trust.tls().map_err(io::Error::other)?).map_err(io::Error::other)?;
-        let mut config = ClientConfig::new(Arc::new(tls));
-        config.transport_config(Arc::new(settings::transport(SILENCE)));
+        let config = ClientConfig::new(Arc::new(tls));
         let reset_key = ring::hmac::Key::generate(ring::hmac::HMAC_SHA256, &SystemRandom::new());
         let reset_key = reset_key.map_err(|_| io::Error::other("the system has no random numbers"))?;
         let endpoint = Arc::new(EndpointConfig::new(Arc::new(reset_key)));
         Ok(Self {
-            port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            port: Port::new(wire, SILENCE, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
             server,
             name: trust
                 .name

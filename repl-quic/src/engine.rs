@@ -3,22 +3,54 @@
 //!
 //! *Invariant:* only connections with something to do are visited.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem::replace;
 use std::net::SocketAddr;
 use std::ops::Bound;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use quinn_proto::{
-    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit,
+    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointEvent,
+    Incoming, ServerConfig, Transmit,
 };
 
+use crate::flight::Flight;
+use crate::settings::{self, LATE};
 use crate::wire::Received;
 
-/// A connection with the time at which it wants to be woken.
+/// So many packets may be unacknowledged. A side that answers and yet acknowledges nothing would fill the
+/// memory. Within a second, `repl` sends a connection a few thousand at most.
+const MOST_UNACKNOWLEDGED: u64 = 16_384;
+
+/// So many connections are stored at most that are closed and wait for late packets. How long each waits
+/// depends on what the other side says of itself.
+const MOST_CLOSED: usize = 1_024;
+
+/// A connection.
 struct Driven {
     connection: Connection,
+    flight: Arc<Flight>,
+    /// When it wants to be woken.
     wakes_at: Option<Instant>,
+    /// Whether it is closed, and among those that wait for late packets.
+    is_closed: bool,
+}
+
+impl Driven {
+    /// Writes the next datagrams to `buffer`, and returns what they are.
+    fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        loop {
+            buffer.clear();
+            let transmit = self.connection.poll_transmit(now, most, buffer)?;
+            // What goes to another address answers somebody there, who may have forged it, or asks there
+            // whether the client has moved.
+            if transmit.destination == self.connection.remote_address() {
+                return Some(transmit);
+            }
+        }
+    }
 }
 
 /// The QUIC connections of one socket.
@@ -34,6 +66,12 @@ pub(crate) struct Engine {
     /// The connection that began the last round.
     first: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
+    /// The connections that are closed and wait for late packets, in the order in which they were closed.
+    closed: VecDeque<ConnectionHandle>,
+    /// How newcomers are accepted.
+    accepts: Option<ServerConfig>,
+    /// After how much silence a new connection ends.
+    silence: Duration,
     /// The moment that has the time zero.
     start: Instant,
 }
@@ -49,7 +87,8 @@ pub(crate) enum Arrival {
 }
 
 impl Engine {
-    pub(crate) fn new(endpoint: Endpoint) -> Self {
+    /// Returns the connections of an endpoint, which end after so much silence.
+    pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
         Self {
             endpoint,
             connections: BTreeMap::new(),
@@ -58,6 +97,9 @@ impl Engine {
             last: ConnectionHandle(usize::MAX),
             first: ConnectionHandle(usize::MAX),
             timers: BTreeSet::new(),
+            closed: VecDeque::new(),
+            accepts: None,
+            silence,
             start: Instant::now(),
         }
     }
@@ -65,6 +107,12 @@ impl Engine {
     /// Returns the endpoint, to decide about newcomers.
     pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
         &mut self.endpoint
+    }
+
+    /// Sets how newcomers are accepted from now on, and after how much silence their connections end.
+    pub(crate) fn set_accepts(&mut self, config: ServerConfig, silence: Duration) {
+        self.endpoint.set_server_config(Some(Arc::new(config.clone())));
+        (self.accepts, self.silence) = (Some(config), silence);
     }
 
     fn instant(&self, now: Duration) -> Instant {
@@ -80,11 +128,15 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if let Some(driven) = self.connections.get_mut(&handle) {
-                    driven.connection.handle_event(event);
-                    self.stir(handle);
-                }
-                Arrival::Taken
+                let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
+                let before = driven.connection.remote_address();
+                driven.connection.handle_event(event);
+                // A connection that has moved asks at its new address at once. `quinn-proto` may not wake one
+                // that has not.
+                let has_moved = driven.connection.remote_address() != before;
+                let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
+                self.stir(handle);
+                asks.map_or(Arrival::Taken, Arrival::Answer)
             }
         }
     }
@@ -96,9 +148,14 @@ impl Engine {
         incoming: Incoming,
         answer: &mut Vec<u8>,
     ) -> Result<ConnectionHandle, Option<Transmit>> {
-        let accepted = self.endpoint.accept(incoming, self.instant(now), answer, None);
+        let flight = Arc::default();
+        let config = self.accepts.clone().map(|mut config| {
+            config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
+            Arc::new(config)
+        });
+        let accepted = self.endpoint.accept(incoming, self.instant(now), answer, config);
         let (handle, connection) = accepted.map_err(|error| error.response)?;
-        self.add(handle, connection);
+        self.add(handle, connection, flight);
         Ok(handle)
     }
 
@@ -106,17 +163,20 @@ impl Engine {
     pub(crate) fn connect(
         &mut self,
         now: Duration,
-        config: ClientConfig,
+        mut config: ClientConfig,
         to: SocketAddr,
         name: &str,
     ) -> Result<ConnectionHandle, ConnectError> {
+        let flight = Arc::default();
+        config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
         let (handle, connection) = self.endpoint.connect(self.instant(now), config, to, name)?;
-        self.add(handle, connection);
+        self.add(handle, connection, flight);
         Ok(handle)
     }
 
-    fn add(&mut self, handle: ConnectionHandle, connection: Connection) {
-        self.connections.insert(handle, Driven { connection, wakes_at: None });
+    fn add(&mut self, handle: ConnectionHandle, connection: Connection, flight: Arc<Flight>) {
+        let driven = Driven { connection, flight, wakes_at: None, is_closed: false };
+        self.connections.insert(handle, driven);
         self.stir(handle);
     }
 
@@ -141,7 +201,7 @@ impl Engine {
     pub(crate) fn close(&mut self, now: Duration, handle: ConnectionHandle, code: u32, why: &'static str) {
         let now = self.instant(now);
         if let Some(connection) = self.get_mut(handle) {
-            connection.close(now, code.into(), bytes::Bytes::from_static(why.as_bytes()));
+            connection.close(now, code.into(), Bytes::from_static(why.as_bytes()));
         }
     }
 
@@ -189,13 +249,12 @@ impl Engine {
                 }
                 continue;
             };
-            buffer.clear();
             self.last = handle;
-            if let Some(transmit) = driven.connection.poll_transmit(instant, most, buffer) {
+            if let Some(transmit) = driven.poll_transmit(instant, most, buffer) {
                 return Some(transmit);
             }
             self.sending.remove(&handle);
-            self.settle(handle);
+            self.settle(instant, handle);
             if only.is_some() {
                 return None;
             }
@@ -208,8 +267,9 @@ impl Engine {
         self.sending.range(after).next().or(self.sending.first()).copied()
     }
 
-    /// Passes on what a connection has to tell the endpoint, and notes when it wants to be woken.
-    fn settle(&mut self, handle: ConnectionHandle) {
+    /// Passes on what a connection has to tell the endpoint, and notes when it wants to be woken. Ends it if too
+    /// much is not acknowledged.
+    fn settle(&mut self, now: Instant, handle: ConnectionHandle) {
         let Some(driven) = self.connections.get_mut(&handle) else { return };
         while let Some(event) = driven.connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(handle, event) {
@@ -221,11 +281,42 @@ impl Engine {
             self.timers.remove(&(at, handle));
         }
         if driven.connection.is_drained() {
-            self.connections.remove(&handle);
-            self.stirred.insert(handle);
+            self.remove(handle);
             return;
+        }
+        if !driven.connection.is_closed() && driven.flight.packets() > MOST_UNACKNOWLEDGED {
+            let why = Bytes::from_static(b"nothing is acknowledged");
+            driven.connection.close(now, LATE.into(), why);
+            self.sending.insert(handle);
         }
         driven.wakes_at = driven.connection.poll_timeout();
         self.timers.extend(driven.wakes_at.map(|at| (at, handle)));
+        if driven.connection.is_closed() && !replace(&mut driven.is_closed, true) {
+            self.closed.push_back(handle);
+            self.bound_closed();
+        }
+    }
+
+    /// Removes the connection that was closed first if there are too many of them.
+    fn bound_closed(&mut self) {
+        if self.closed.len() > MOST_CLOSED
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.endpoint.handle_event(oldest, EndpointEvent::drained());
+            self.remove(oldest);
+        }
+    }
+
+    /// Removes a connection of which the endpoint knows nothing any more.
+    fn remove(&mut self, handle: ConnectionHandle) {
+        let Some(driven) = self.connections.remove(&handle) else { return };
+        if let Some(at) = driven.wakes_at {
+            self.timers.remove(&(at, handle));
+        }
+        if driven.is_closed {
+            self.closed.retain(|closed| *closed != handle);
+        }
+        self.sending.remove(&handle);
+        self.stirred.insert(handle);
     }
 }

@@ -32,8 +32,9 @@ const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 /// that are started at the same time cannot mix theirs.
 const IDENTITY_FILE: &str = "identity.pem";
 
-/// What the certificate begins with in the file of both.
-const CERTIFICATE_LABEL: &[u8] = b"-----BEGIN CERTIFICATE-----";
+/// What a certificate begins and ends with in the file of both.
+const CERTIFICATE_LABEL: &str = "-----BEGIN CERTIFICATE-----\n";
+const CERTIFICATE_END: &str = "-----END CERTIFICATE-----";
 
 /// Who a server is: its certificate and the key that proves that the certificate is its own. `Debug` does not
 /// print the key.
@@ -196,9 +197,11 @@ fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Identit
 
 /// Writes the certificate of an identity for those who may not read its key, all at once.
 fn publish(path: &Path, both: &[u8]) -> Result<(), IdentityError> {
-    let start = both.windows(CERTIFICATE_LABEL.len()).position(|bytes| bytes == CERTIFICATE_LABEL);
-    let certificate = start.and_then(|start| both.get(start..)).unwrap_or_default();
-    if fs::read(path).is_ok_and(|there| there == certificate) {
+    let text = String::from_utf8_lossy(both).replace("\r\n", "\n");
+    let parts = text.split(CERTIFICATE_LABEL).skip(1).filter_map(|part| part.split_once(CERTIFICATE_END));
+    let certificate: String =
+        parts.map(|(content, _)| format!("{CERTIFICATE_LABEL}{content}{CERTIFICATE_END}\n")).collect();
+    if fs::read_to_string(path).is_ok_and(|there| there == certificate) {
         return Ok(());
     }
     let part = part_of(path);

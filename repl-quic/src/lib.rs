@@ -53,7 +53,9 @@
 
 mod certificate;
 mod client;
+mod connection_ids;
 mod engine;
+mod flight;
 mod identity;
 mod losses;
 mod port;

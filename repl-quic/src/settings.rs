@@ -3,12 +3,12 @@
 //! *Invariant:* only the rate control of `repl` decides how fast a side sends, and nothing is sent but
 //! datagrams.
 
-use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{IdleTimeout, TransportConfig, VarInt};
+
+use crate::flight::{Flight, Unlimited};
 
 /// The name of the protocol of `repl` in the handshake of TLS (ALPN).
 pub(crate) const PROTOCOL: &[u8] = b"repl/1";
@@ -20,11 +20,11 @@ pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
 pub(crate) const OVER: u32 = 0;
 /// The same when there is no room for one more client.
 pub(crate) const FULL: u32 = 1;
-/// The same when the client took too long to begin.
+/// The same when the other side took too long to begin, or to acknowledge anything.
 pub(crate) const LATE: u32 = 2;
 
-/// Returns the settings of a connection that ends after so much silence.
-pub(crate) fn transport(silence: Duration) -> TransportConfig {
+/// Returns the settings of a connection that ends after so much silence. Its packets are counted.
+pub(crate) fn transport(silence: Duration, flight: &Arc<Flight>) -> TransportConfig {
     let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
     let mut settings = TransportConfig::default();
     settings
@@ -36,41 +36,6 @@ pub(crate) fn transport(silence: Duration) -> TransportConfig {
         .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(millis))))
         .datagram_receive_buffer_size(Some(DATAGRAM_BYTES))
         .datagram_send_buffer_size(DATAGRAM_BYTES)
-        .congestion_controller_factory(Arc::new(Unlimited));
+        .congestion_controller_factory(Arc::new(Unlimited(Arc::clone(flight))));
     settings
-}
-
-/// Lets everything through: `repl` has its own rate control.
-#[derive(Clone, Copy, Debug)]
-struct Unlimited;
-
-/// So many bytes may be in flight: more than ever are.
-const WINDOW: u64 = 1 << 30;
-
-impl ControllerFactory for Unlimited {
-    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
-        Box::new(*self)
-    }
-}
-
-impl Controller for Unlimited {
-    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
-
-    fn on_mtu_update(&mut self, _: u16) {}
-
-    fn window(&self) -> u64 {
-        WINDOW
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(*self)
-    }
-
-    fn initial_window(&self) -> u64 {
-        WINDOW
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
 }

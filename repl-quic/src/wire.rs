@@ -75,6 +75,8 @@ impl Wire for UdpWire {
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut meta) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            // Somebody says that what was sent to him did not arrive, which anyone can forge.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(true),
             // Most errors are about somebody to whom something was sent, and say nothing about the socket.
             Err(error) => {
                 self.failures = self.failures.saturating_add(1);

@@ -17,9 +17,13 @@ pub struct QuicConfig {
     /// [`max_handshakes`](Self::max_handshakes), too. At least 1. Default 256.
     pub max_per_origin: usize,
     /// The greatest number of newcomers. Each is one until it has finished the handshake of TLS and its first
-    /// packet has come. At least 1. Default 256. One origin may have a 32nd of it, and always four.
+    /// packet has come. At least 1. Default 256. One origin may have a 32nd of it, and always four; the same
+    /// again may have come from it without a proof of the address, which anyone can forge.
     ///
-    /// From 32 on, a client must prove its address before it is one of them, which takes another round trip.
+    /// From 32 on, with those that have failed in the last [`handshake_timeout`](Self::handshake_timeout), a
+    /// client must prove its address before it is one of them, which takes another round trip. Who has 32
+    /// origins, for example a block of IPv6 addresses, can keep newcomers out as long as he goes on. Clients
+    /// that are connected do not notice it. Let the provider of the network filter him.
     pub max_handshakes: usize,
     /// A number for this process, if other processes have the same certificate and port, for example servers
     /// behind one load balancer. Give each another number, and keep it over restarts: then nobody can use one

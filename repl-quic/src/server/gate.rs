@@ -54,7 +54,9 @@ impl Gate<'_> {
         let is_full = *is_closed
             || clients.active() >= config.max_clients
             || places.of(origin) >= config.max_per_origin;
-        match strangers.admission(config, origin, incoming.remote_address_validated()) {
+        let is_proved = incoming.remote_address_validated();
+        let deadline = now.saturating_add(config.handshake_timeout);
+        match strangers.admission(config, now, origin, is_proved) {
             Admission::Retry => {
                 counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
@@ -62,10 +64,11 @@ impl Gate<'_> {
             Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
                 Ok(handle) => {
                     places.add(handle, origin);
-                    strangers.add(handle, origin, now.saturating_add(config.handshake_timeout));
+                    strangers.add(handle, origin, is_proved, deadline);
                     None
                 }
                 Err(response) => {
+                    strangers.failed(deadline);
                     counters.count(Count::FailedHandshake);
                     response
                 }

@@ -17,17 +17,18 @@ use std::time::Duration;
 
 use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, HashedConnectionIdGenerator};
+use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, ServerConfig};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::certificate::IdentityError;
+use crate::connection_ids::MarkedIds;
 use crate::identity::Identity;
 use crate::losses;
 use crate::port::{Port, sealed};
-use crate::settings::{self, FULL, LATE, OVER};
+use crate::settings::{FULL, LATE, OVER};
 use crate::telemetry::event;
 use crate::wire::{UdpWire, Wire};
 use clients::{Client, Clients};
@@ -96,7 +97,9 @@ impl QuicServer {
         let endpoint =
             Arc::new(lasting(identity, &[config.process.to_be_bytes().as_slice(), &port.to_be_bytes()]));
         Ok(Self {
-            port: Port::new(wire, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            port: Port::new(wire, Duration::ZERO, |keeps_whole| {
+                Endpoint::new(endpoint, None, keeps_whole, None)
+            }),
             tls,
             silence: None,
             proofs: Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret)),
@@ -116,6 +119,9 @@ impl QuicServer {
     /// cannot connect any more: let them pin both hashes first, and replace the certificate when all
     /// clients do.
     ///
+    /// A renewed certificate may have another key. Then clients of this process do not notice a restart at
+    /// once, but after their timeout. Keep the key to avoid it (`certbot renew --reuse-key`).
+    ///
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
@@ -132,8 +138,9 @@ impl QuicServer {
         self.port.local_address()
     }
 
-    /// Returns the address of a client, which changes when its network does. `None` if the connection was
-    /// removed, or is not of this port.
+    /// Returns the address of a client, which changes when its network does. Forbid an address only by the one
+    /// with which a client has connected: he who can copy its packets makes it look for a moment as if it had
+    /// moved to his own. `None` if the connection was removed, or is not of this port.
     #[must_use]
     pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
         self.clients.get(connection).map(|client| client.address)
@@ -226,9 +233,8 @@ impl QuicServer {
         let silence = timeout.saturating_mul(2).saturating_add(GRACE);
         if self.silence != Some(silence) {
             let tls = Arc::<QuicServerConfig>::clone(&self.tls);
-            let mut config = quinn_proto::ServerConfig::new(tls, Arc::clone(&self.proofs));
-            config.transport_config(Arc::new(settings::transport(silence)));
-            self.port.engine.endpoint().set_server_config(Some(Arc::new(config)));
+            let config = ServerConfig::new(tls, Arc::clone(&self.proofs));
+            self.port.engine.set_accepts(config, silence);
             self.silence = Some(silence);
         }
     }
@@ -395,9 +401,8 @@ fn lasting(identity: &Identity, process: &[&[u8]]) -> EndpointConfig {
     let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset", process));
     let mut config = EndpointConfig::new(Arc::new(reset_key));
     let names = identity.derive(b"repl connection ids", process);
-    let key = names.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     // A reset is shorter than what it answers, and is made only for ids that this server may have given.
     config.min_reset_interval(Duration::ZERO);
-    config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(key)));
+    config.cid_generator(move || Box::new(MarkedIds::new(&names)));
     config
 }

@@ -1,4 +1,5 @@
-//! The newcomers whose handshakes are not finished, or of which no packet has come since.
+//! The newcomers whose handshakes are not finished, or of which no packet has come since, and how many have
+//! failed.
 //!
 //! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
 //! than a handshake may take.
@@ -22,7 +23,11 @@ const LEAST_SHARE: usize = 4;
 /// The newcomers whose handshakes are not finished.
 #[derive(Default)]
 pub(super) struct Strangers {
-    places: Places,
+    /// Those that have proved their addresses, and those that have not: a forger takes no place of the others.
+    proved: Places,
+    unproved: Places,
+    /// Until when the newest failed handshakes count, the oldest first.
+    failed: VecDeque<Duration>,
     /// All in the order in which they came, with the time at which each must have finished. Some have.
     deadlines: VecDeque<(Duration, ConnectionHandle)>,
 }
@@ -38,31 +43,57 @@ pub(super) enum Admission {
 
 impl Strangers {
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.proved.len().saturating_add(self.unproved.len())
     }
 
     /// Decides about a newcomer.
-    pub(super) fn admission(&self, config: &QuicConfig, origin: Origin, is_proved: bool) -> Admission {
+    pub(super) fn admission(
+        &mut self,
+        config: &QuicConfig,
+        now: Duration,
+        origin: Origin,
+        is_proved: bool,
+    ) -> Admission {
         let share = config.max_handshakes.div_euclid(SHARE).max(LEAST_SHARE);
-        if !is_proved && (config.always_retry || self.len() >= RETRY_FROM) {
+        while self.failed.front().is_some_and(|until| *until <= now) {
+            self.failed.pop_front();
+        }
+        let busy = self.len().saturating_add(self.failed.len());
+        let needs_proof = config.always_retry || busy >= RETRY_FROM || self.unproved.of(origin) >= share;
+        if needs_proof && !is_proved {
             Admission::Retry
-        } else if self.len() >= config.max_handshakes || self.places.of(origin) >= share {
+        } else if self.len() >= config.max_handshakes || is_proved && self.proved.of(origin) >= share {
             Admission::Refuse
         } else {
             Admission::Accept
         }
     }
 
+    /// Records that a handshake has failed with its first packet. Such ones count until then.
+    pub(super) fn failed(&mut self, until: Duration) {
+        if self.failed.len() >= RETRY_FROM {
+            self.failed.pop_front();
+        }
+        self.failed.push_back(until);
+    }
+
     /// Adds a newcomer that must have finished by `deadline`.
-    pub(super) fn add(&mut self, handle: ConnectionHandle, origin: Origin, deadline: Duration) {
+    pub(super) fn add(
+        &mut self,
+        handle: ConnectionHandle,
+        origin: Origin,
+        is_proved: bool,
+        deadline: Duration,
+    ) {
         self.remove(handle);
-        self.places.add(handle, origin);
+        let places = if is_proved { &mut self.proved } else { &mut self.unproved };
+        places.add(handle, origin);
         self.deadlines.push_back((deadline, handle));
     }
 
     /// Removes a newcomer whose handshake has finished or failed. Returns whether it was one.
     pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
-        let was_one = self.places.remove(handle);
+        let was_one = self.proved.remove(handle) || self.unproved.remove(handle);
         if was_one {
             self.deadlines.retain(|(_, other)| *other != handle);
         }
@@ -86,29 +117,55 @@ mod tests {
         SocketAddr::from((Ipv4Addr::new(10, 0, 0, host), 1)).origin()
     }
 
+    const NOW: Duration = Duration::from_secs(1);
+
     #[test]
     fn strangers_are_bounded_for_all_and_for_each_origin() {
         let (config, mut strangers) = (QuicConfig::default(), Strangers::default());
+        let deadline = |number: usize| Duration::from_secs(if number < 32 { 5 } else { 6 });
         for number in 0..8 {
-            assert_eq!(strangers.admission(&config, origin(1), false), Admission::Accept);
-            strangers.add(ConnectionHandle(number), origin(1), Duration::from_secs(5));
+            assert_eq!(strangers.admission(&config, NOW, origin(1), true), Admission::Accept);
+            strangers.add(ConnectionHandle(number), origin(1), true, deadline(number));
         }
-        assert_eq!(strangers.admission(&config, origin(1), true), Admission::Refuse);
+        assert_eq!(strangers.admission(&config, NOW, origin(1), true), Admission::Refuse);
         for number in 8..32 {
-            strangers.add(ConnectionHandle(number), origin(number as u8), Duration::from_secs(5));
+            strangers.add(ConnectionHandle(number), origin(number as u8), false, deadline(number));
         }
-        assert_eq!(strangers.admission(&config, origin(100), false), Admission::Retry);
-        assert_eq!(strangers.admission(&config, origin(100), true), Admission::Accept);
+        assert_eq!(strangers.admission(&config, NOW, origin(100), false), Admission::Retry);
+        assert_eq!(strangers.admission(&config, NOW, origin(100), true), Admission::Accept);
         for number in 32..256 {
-            strangers.add(ConnectionHandle(number), origin(number as u8), Duration::from_secs(6));
+            strangers.add(ConnectionHandle(number), origin(number as u8), true, deadline(number));
         }
-        assert_eq!(strangers.admission(&config, origin(100), true), Admission::Refuse);
+        assert_eq!(strangers.admission(&config, NOW, origin(100), true), Admission::Refuse);
         assert!(strangers.remove(ConnectionHandle(3)) && !strangers.remove(ConnectionHandle(3)));
-        assert_eq!(strangers.admission(&config, origin(1), true), Admission::Accept);
+        assert_eq!(strangers.admission(&config, NOW, origin(1), true), Admission::Accept);
         assert_eq!(strangers.next_overdue(Duration::from_secs(4)), None);
         while let Some(handle) = strangers.next_overdue(Duration::from_secs(6)) {
             assert!(strangers.remove(handle));
         }
-        assert_eq!((strangers.len(), strangers.places.of(origin(1)), strangers.deadlines.len()), (0, 0, 0));
+        assert_eq!((strangers.len(), strangers.proved.of(origin(1)), strangers.deadlines.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn who_forges_an_origin_keeps_nobody_of_this_origin_out() {
+        let (config, mut strangers) = (QuicConfig::default(), Strangers::default());
+        for number in 0..8 {
+            assert_eq!(strangers.admission(&config, NOW, origin(1), false), Admission::Accept);
+            strangers.add(ConnectionHandle(number), origin(1), false, Duration::from_secs(5));
+        }
+        assert_eq!(strangers.admission(&config, NOW, origin(1), false), Admission::Retry);
+        assert_eq!(strangers.admission(&config, NOW, origin(1), true), Admission::Accept);
+        assert_eq!(strangers.admission(&config, NOW, origin(2), false), Admission::Accept);
+    }
+
+    #[test]
+    fn handshakes_that_fail_at_once_count_as_unfinished_ones() {
+        let (config, mut strangers) = (QuicConfig::default(), Strangers::default());
+        (0..100).for_each(|_| strangers.failed(Duration::from_secs(6)));
+        assert_eq!(strangers.admission(&config, NOW, origin(1), false), Admission::Retry);
+        assert_eq!(strangers.admission(&config, NOW, origin(1), true), Admission::Accept);
+        assert_eq!((strangers.len(), strangers.failed.len()), (0, RETRY_FROM));
+        let later = Duration::from_secs(6);
+        assert_eq!(strangers.admission(&config, later, origin(1), false), Admission::Accept);
     }
 }

@@ -55,3 +55,18 @@ fn a_server_that_is_started_again_has_its_certificate_and_nobody_else_can_read_i
     }
     fs::remove_dir_all(folder).expect("it was made");
 }
+
+#[test]
+fn the_key_stays_secret_in_whichever_order_a_file_has_both() {
+    let folder = folder();
+    Identity::development(&folder).expect("it can be written");
+    let (both, public) = (folder.join("identity.pem"), folder.join("certificate.pem"));
+    let certificate = fs::read_to_string(&public).expect("it is there");
+    let key = fs::read_to_string(&both).expect("it is there").replace(&certificate, "");
+    assert!(key.contains("PRIVATE KEY"));
+    fs::write(&both, certificate.clone() + &key).expect("it can be written");
+    fs::remove_file(&public).expect("it is there");
+    Identity::development(&folder).expect("it has both");
+    assert_eq!(fs::read_to_string(&public).expect("it is there"), certificate);
+    fs::remove_dir_all(folder).expect("it was made");
+}

@@ -1,5 +1,7 @@
 //! A server and clients over QUIC on a simulated network, and over real sockets.
 
+mod cheaters;
+mod engines;
 mod identities;
 mod lan;
 mod links;

@@ -1,13 +1,15 @@
 //! Real sockets of this machine.
 
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
+use quinn_proto::Transmit;
 use repl_link::plain::{MessageClient, MessageServer};
 use repl_link::{Channel, ClientTerms, ServerSettings, Session};
 
 use super::lan::identity;
-use crate::wire::{UdpWire, Wire};
+use crate::wire::{Received, UdpWire, Wire};
 use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 
 /// Returns how long it took a client to connect to the server that listens on an address, and to send it
@@ -72,4 +74,40 @@ fn all_that_has_arrived_is_received_before_a_wire_says_that_it_has_no_more() {
         while wire.receive(&mut |datagram| sizes.push(datagram.bytes.len())).expect("it works") {}
         assert!(sizes.into_iter().eq(1..=100), "many: {many}");
     }
+}
+
+/// A wire that always says that it has more, and has nothing but empty datagrams.
+struct Empty {
+    asked: u32,
+}
+
+impl Wire for Empty {
+    fn receive(&mut self, _: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool> {
+        self.asked += 1;
+        assert!(self.asked < 100_000, "the loop of the game stands still");
+        Ok(true)
+    }
+
+    fn send(&mut self, _: &Transmit, _: &[u8]) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn most_segments(&self) -> usize {
+        1
+    }
+
+    fn keeps_whole(&self) -> bool {
+        true
+    }
+
+    fn local_address(&self) -> io::Result<SocketAddr> {
+        Ok(SocketAddr::from(([127, 0, 0, 1], 7_777)))
+    }
+}
+
+#[test]
+fn a_flood_without_content_keeps_the_loop_busy_for_a_bounded_time() {
+    let quic = QuicServer::over(Box::new(Empty { asked: 0 }), &identity(), QuicConfig::default());
+    let mut server = MessageServer::new(ServerSettings::default());
+    quic.expect("the identity is good").receive(&mut server, Duration::ZERO).expect("the wire works");
 }

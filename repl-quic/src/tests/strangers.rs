@@ -5,7 +5,8 @@ use std::time::Duration;
 use repl_link::plain::SessionEvent;
 use repl_sim::{LinkConditions, PeerId, Rng};
 
-use super::lan::{FRAME, Lan, SERVER, lock};
+use super::engines::{client_config, engine};
+use super::lan::{FRAME, Lan, SERVER, address, lock};
 use crate::QuicConfig;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -116,6 +117,25 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
     assert_eq!(lan.quic.counters().failed_handshakes, 32);
     lan.enter();
     lan.settle();
+}
+
+#[test]
+fn handshakes_that_fail_at_once_count_until_they_would_have_been_given_up() {
+    let mut lan = Lan::new(LinkConditions::perfect());
+    let knock = |lan: &mut Lan| {
+        let (from, mut stranger, mut packet) = (lan.link(), engine(), Vec::new());
+        let config = client_config(&lan.identity, b"h3");
+        stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+        let _ = stranger.poll_transmit(lan.now(), None, 1, &mut packet).expect("it sends its first packet");
+        lock(&lan.air).send(from, SERVER, &packet);
+        lan.step();
+    };
+    (0..40).for_each(|_| knock(&mut lan));
+    let counters = lan.quic.counters();
+    assert_eq!((counters.failed_handshakes, counters.retries), (32, 8), "{counters:?}");
+    lan.run(5 * SECOND);
+    knock(&mut lan);
+    assert_eq!(lan.quic.counters().failed_handshakes, 33);
 }
 
 #[test]

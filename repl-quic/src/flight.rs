@@ -1,0 +1,68 @@
+//! How many packets of a connection are not acknowledged. They limit nothing, as only the rate control of
+//! `repl` decides how fast a side sends, but each takes memory.
+//!
+//! *Invariant:* the paths of a connection share one count, so a client that moves does not begin another.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use quinn_proto::congestion::{Controller, ControllerFactory};
+
+/// The numbers of the newest packets that were sent and that were acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    sent: AtomicU64,
+    acknowledged: AtomicU64,
+}
+
+impl Flight {
+    /// Returns how many packets were sent after the newest that was acknowledged. Older ones count as lost.
+    pub(crate) fn packets(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed).saturating_sub(self.acknowledged.load(Ordering::Relaxed))
+    }
+}
+
+/// Counts the packets of a connection, and lets them all through.
+#[derive(Clone, Debug)]
+pub(crate) struct Unlimited(pub(crate) Arc<Flight>);
+
+/// So many bytes may be in flight: more than ever are.
+const WINDOW: u64 = 1 << 30;
+
+impl ControllerFactory for Unlimited {
+    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
+        self.clone_box()
+    }
+}
+
+impl Controller for Unlimited {
+    fn on_sent(&mut self, _: Instant, _: u64, last: u64) {
+        self.0.sent.fetch_max(last, Ordering::Relaxed);
+    }
+
+    fn on_end_acks(&mut self, _: Instant, _: u64, _: bool, largest: Option<u64>) {
+        self.0.acknowledged.fetch_max(largest.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+
+    fn on_mtu_update(&mut self, _: u16) {}
+
+    fn window(&self) -> u64 {
+        WINDOW
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        WINDOW
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

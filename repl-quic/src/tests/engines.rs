@@ -1,0 +1,117 @@
+//! Connections of QUIC alone, without what `repl` sends over them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::{ClientConfig, ConnectionHandle, Endpoint, EndpointConfig, ServerConfig};
+
+use super::lan::identity;
+use crate::engine::{Arrival, Engine};
+use crate::settings::PROTOCOL;
+use crate::wire::Received;
+use crate::{Identity, Trust};
+
+const SILENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn engine() -> Engine {
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, b"reset");
+    Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None), SILENCE)
+}
+
+/// The connections of a server and of a client, and how they are connected.
+struct Pair {
+    now: Duration,
+    server: Engine,
+    client: Engine,
+    of_server: Option<ConnectionHandle>,
+    of_client: ConnectionHandle,
+}
+
+/// Returns the settings of a client that trusts a server, and speaks a protocol.
+pub(super) fn client_config(identity: &Identity, protocol: &[u8]) -> ClientConfig {
+    let mut tls = Trust::pinned([identity.hash()]).tls().expect("it is good");
+    tls.alpn_protocols = vec![protocol.to_vec()];
+    ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("it is TLS 1.3")))
+}
+
+fn address(host: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host], 7_777))
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (identity, mut server, mut client) = (identity(), engine(), engine());
+        let tls =
+            QuicServerConfig::try_from(identity.tls().expect("the key is good")).expect("it is TLS 1.3");
+        let proofs = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"proofs").extract(b"secret");
+        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), SILENCE);
+        let config = client_config(&identity, PROTOCOL);
+        let of_client = client.connect(Duration::ZERO, config, address(0), "localhost").expect("it begins");
+        let mut pair = Self { now: Duration::ZERO, server, client, of_server: None, of_client };
+        (0..10).for_each(|_| pair.exchange(1, true));
+        let of_client = pair.client.get_mut(pair.of_client).expect("it is there");
+        assert!(pair.of_server.is_some() && !of_client.is_handshaking());
+        pair
+    }
+
+    /// Carries what both have to send, a millisecond later. The client has this address.
+    fn exchange(&mut self, host: u8, client_hears: bool) {
+        self.now += Duration::from_millis(1);
+        for from_server in [true, false] {
+            let (from, to) = if from_server {
+                (&mut self.server, &mut self.client)
+            } else {
+                (&mut self.client, &mut self.server)
+            };
+            from.wake(self.now);
+            let (mut buffer, mut answer) = (Vec::new(), Vec::new());
+            while from.poll_transmit(self.now, None, 1, &mut buffer).is_some() {
+                let from = address(if from_server { 0 } else { host });
+                if from_server && !client_hears {
+                    continue;
+                }
+                let datagram = Received { from, to: None, ecn: None, bytes: &buffer };
+                if let Arrival::Newcomer(incoming) = to.take(self.now, &datagram, &mut answer) {
+                    self.of_server = to.accept(self.now, *incoming, &mut answer).ok();
+                }
+            }
+        }
+    }
+}
+
+impl Pair {
+    /// Has the server send a few datagrams in each exchange until its connection is closed, or it has sent
+    /// `most`. Returns how many it has sent. The client says each time that it is there.
+    fn flood(&mut self, most: usize, client_hears: bool, host: impl Fn(usize) -> u8) -> usize {
+        let (of_server, mut sent) = (self.of_server.expect("it was accepted"), 0);
+        loop {
+            self.client.get_mut(self.of_client).expect("it is there").ping();
+            let connection = self.server.get_mut(of_server).expect("it is there");
+            if connection.is_closed() || sent >= most {
+                return sent;
+            }
+            for _ in 0..8 {
+                let taken = connection.datagrams().send(Bytes::from_static(&[7; 1_000]), false);
+                sent += usize::from(taken.is_ok());
+            }
+            self.exchange(host(sent), client_hears);
+        }
+    }
+}
+
+const MANY: usize = 40_000;
+
+#[test]
+fn a_connection_ends_whose_other_side_answers_and_acknowledges_nothing() {
+    // Each time, its answer comes from another network.
+    let sent = Pair::new().flood(MANY, false, |sent| (sent % 250) as u8 + 1);
+    assert!((5_000..20_000).contains(&sent), "{sent} packets");
+}
+
+#[test]
+fn a_connection_whose_other_side_acknowledges_goes_on() {
+    assert_eq!(Pair::new().flood(MANY, true, |_| 1), MANY);
+}
