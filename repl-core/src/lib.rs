@@ -63,7 +63,9 @@ mod schema;
 mod types;
 pub mod wire;
 
-pub use bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+pub use bits::{
+    BitReader, BitSlice, BitWriter, Difference, DifferenceBits, ReadError, Rendition, Revision, WriteError,
+};
 pub use bitstream_io;
 pub use changes::changelist::Changelist;
 pub use changes::history::History;
@@ -72,6 +74,7 @@ pub use class::{ByLayout, Class, DecodeError, Shadow};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
 pub use ids::asset::AssetRef;
+pub use ids::base::{Base, Bases, ReceivedRendition};
 pub use ids::epoch::Epoch;
 pub use ids::guid::Guid;
 pub use ids::handles::HandleSet;
@@ -87,6 +90,7 @@ pub use schema::callbacks::Callbacks;
 pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};
 pub use schema::condition_masks::ConditionMasks;
+pub use schema::delta::Delta;
 pub use schema::forms::Form;
 pub use schema::keyed::{Keyed, KeyedReplica, KeyedShadow};
 pub use schema::layout::{Counts, Layout};
@@ -102,6 +106,7 @@ pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
 pub use types::confirmed::Confirmed;
+pub use types::differences::{ByDifference, ListDelta, TextDelta};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 

@@ -10,11 +10,14 @@
 pub(crate) mod count;
 mod error;
 mod reader;
+mod rendition;
 mod slice;
 mod writer;
 
 pub use error::{ReadError, WriteError};
 pub use reader::BitReader;
+pub(crate) use rendition::Head;
+pub use rendition::{Difference, DifferenceBits, Rendition, Revision};
 pub use slice::BitSlice;
 pub use writer::BitWriter;
 

@@ -15,7 +15,7 @@ use bitstream_io::{
 
 use thin_vec::ThinVec;
 
-use super::{BitSlice, load, mask, width_bits, word_of};
+use super::{BitSlice, Rendition, load, mask, width_bits, word_of};
 
 /// By how many bytes a writer grows at least, as far as it has memory.
 const GROWTH: usize = 256;
@@ -36,6 +36,8 @@ pub struct BitWriter {
     epoch: u32,
     /// The numbers of the assets to which what was written refers.
     named: ThinVec<NonZeroU32>,
+    /// How the values of some properties are written, by their handles.
+    renditions: ThinVec<(u32, Rendition)>,
 }
 
 impl BitWriter {
@@ -50,6 +52,7 @@ impl BitWriter {
             pending_bits: 0,
             epoch: 0,
             named: ThinVec::new(),
+            renditions: ThinVec::new(),
         }
     }
 
@@ -84,6 +87,19 @@ impl BitWriter {
     #[must_use]
     pub fn named_assets(&self) -> &[NonZeroU32] {
         &self.named
+    }
+
+    /// Sets how the values of properties with differences are written, by the handles of the properties. All
+    /// others are written whole. [`clear`](Self::clear) does not change it.
+    pub fn set_renditions(&mut self, renditions: &[(u32, Rendition)]) {
+        self.renditions.clear();
+        self.renditions.extend_from_slice(renditions);
+    }
+
+    /// Returns how the value of the property at a handle is written.
+    pub(crate) fn rendition(&self, handle: u32) -> Rendition {
+        let found = self.renditions.iter().find(|(of, _)| *of == handle);
+        found.map(|(_, rendition)| rendition.clone()).unwrap_or_default()
     }
 
     /// Forgets to which assets what was written refers.
@@ -365,7 +381,8 @@ impl BitWriter {
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         let named = std::mem::take(&mut self.named);
-        let empty = Self { epoch: self.epoch, named, ..Self::new() };
+        let renditions = std::mem::take(&mut self.renditions);
+        let empty = Self { epoch: self.epoch, named, renditions, ..Self::new() };
         std::mem::replace(self, empty).into_bytes()
     }
 

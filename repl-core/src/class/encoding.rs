@@ -8,6 +8,7 @@ use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
 use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
+use crate::ids::base::Base;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Level, Slot};
 use crate::object::rows::Rows;
@@ -84,6 +85,39 @@ impl Rows<'_> {
     ) -> Result<(), WriteError> {
         debug_assert_eq!(recipe.handles(), changes.handles(), "the recipe of other properties");
         encode::write_by_recipe(*self, row, recipe, changes, writer)
+    }
+
+    /// Returns how many bits the value of a property takes whole. Costs as much as writing it.
+    ///
+    /// # Panics
+    /// Panics if there is no such row.
+    #[must_use]
+    pub fn whole_bits(&self, row: u32, handle: u32) -> usize {
+        let mut writer = BitWriter::new();
+        match self.level(row).slot(handle) {
+            Some(Slot::Leaf(leaf)) if leaf.write_nearest(&mut writer).is_ok() => writer.bit_len(),
+            _ => 0,
+        }
+    }
+
+    /// Writes how the value of a property differs from a base.
+    ///
+    /// # Errors
+    /// Returns an error if the difference cannot be written, or if the property is always sent whole.
+    ///
+    /// # Panics
+    /// Panics if there is no such row.
+    pub fn write_difference(
+        &self,
+        row: u32,
+        handle: u32,
+        base: &Base,
+        writer: &mut BitWriter,
+    ) -> Result<(), WriteError> {
+        match self.level(row).slot(handle) {
+            Some(Slot::Leaf(leaf)) => leaf.write_difference(base, writer),
+            _ => Err(WriteError::Other("a property without differences")),
+        }
     }
 }
 

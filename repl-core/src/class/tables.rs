@@ -25,6 +25,8 @@ pub(super) struct Tables {
     pub(super) lends_arrays: bool,
     pub(super) lends_entries: bool,
     pub(super) sizes: Sizes,
+    /// The handles of properties that are sent as differences.
+    pub(super) deltas: HandleSet,
 }
 
 impl Tables {
@@ -53,6 +55,7 @@ impl Tables {
             lends_arrays: lends::<ItemId>(&program),
             lends_entries: lends::<KeyBits>(&program),
             sizes: Sizes::of(&program),
+            deltas: handles().filter(|&handle| program.has_deltas(handle)).collect(),
             program,
         }
     }

@@ -10,6 +10,7 @@ use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
+use crate::ids::base::Base;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
@@ -41,6 +42,8 @@ pub struct Scratch {
     /// Whether a collection was replaced by another one, so that the items of the object must get their ids
     /// again.
     must_renumber: bool,
+    /// The values that were replaced of properties that are sent as differences, with their handles.
+    replaced: Vec<(u32, Base)>,
     /// Empty changes of fast arrays and of maps. Later comparisons use their memory again.
     spare_items: SpareChanges<ItemId>,
     spare_entries: SpareChanges<KeyBits>,
@@ -105,6 +108,19 @@ impl Scratch {
     #[must_use]
     pub fn take_must_renumber(&mut self) -> bool {
         self.must_renumber && std::mem::take(&mut self.must_renumber)
+    }
+
+    /// Returns whether values were replaced of properties that are sent as differences.
+    #[inline]
+    #[must_use]
+    pub fn has_replaced(&self) -> bool {
+        !self.replaced.is_empty()
+    }
+
+    /// Returns the values that were replaced of properties that are sent as differences, with their handles,
+    /// since the last call of this function.
+    pub fn take_replaced(&mut self) -> std::vec::Drain<'_, (u32, Base)> {
+        self.replaced.drain(..)
     }
 
     /// Removes all changes from a changelist, and keeps their memory for later comparisons.
@@ -300,7 +316,9 @@ impl Comparison<'_> {
             }
         } else if live.must_be_tried() {
             match self.scratch.relation(live, old.as_leaf()) {
-                Ok(Relation::Different) => {}
+                Ok(Relation::Different) => {
+                    self.scratch.replaced.extend(old.as_leaf().base().map(|base| (handle, base)))
+                }
                 Ok(Relation::Kept) if !may_keep => {}
                 Ok(Relation::Kept) => return Outcome::Same,
                 Ok(Relation::Same) => {

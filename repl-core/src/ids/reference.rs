@@ -4,9 +4,10 @@
 //! or names an object that the client has. Fields of torn-off objects are the exception.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use super::base::{Base, Bases, ReceivedRendition};
 use super::epoch::Epoch;
 use super::guid::Guid;
-use crate::bits::{BitReader, BitWriter, ReadError};
+use crate::bits::{BitReader, BitWriter, ReadError, Revision};
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
@@ -127,13 +128,56 @@ pub trait Objects {
 pub struct ReferenceMap<'a> {
     objects: &'a dyn Objects,
     mentioned: Vec<Guid>,
+    /// The values to which differences are applied.
+    bases: Option<&'a dyn Bases>,
+    /// The slot of the object that is being read, and the handle of its property.
+    place: (u32, u32),
+    renditions: Vec<ReceivedRendition>,
 }
 
 impl<'a> ReferenceMap<'a> {
     /// Makes a map that asks `objects` whether an object exists.
     #[must_use]
     pub fn new(objects: &'a dyn Objects) -> Self {
-        Self { objects, mentioned: Vec::new() }
+        Self { objects, mentioned: Vec::new(), bases: None, place: (0, 0), renditions: Vec::new() }
+    }
+
+    /// Lets differences be applied to the values in `bases`.
+    #[must_use]
+    pub fn with_bases(self, bases: &'a dyn Bases) -> Self {
+        Self { bases: Some(bases), ..self }
+    }
+
+    pub(crate) fn has_bases(&self) -> bool {
+        self.bases.is_some()
+    }
+
+    /// Sets the slot of the object that is read next.
+    pub fn begin_object(&mut self, slot: u32) {
+        self.place = (slot, 0);
+    }
+
+    /// Sets the property of the object that is read next.
+    pub(crate) fn begin_property(&mut self, handle: u32) {
+        self.place.1 = handle;
+    }
+
+    /// Returns the value of the property that is being read with this revision, if it was kept.
+    pub(crate) fn base(&self, revision: Revision) -> Option<Base> {
+        let (slot, handle) = self.place;
+        self.bases?.base(slot, handle, revision).cloned()
+    }
+
+    /// Records what was said of the bases of the property that is being read.
+    pub(crate) fn note_rendition(&mut self, received: ReceivedRendition) {
+        if received.keeps.is_some() || received.base.is_some() {
+            self.renditions.push(ReceivedRendition { handle: self.place.1, ..received });
+        }
+    }
+
+    /// Removes and returns what was said of the bases of properties since the last call of this function.
+    pub fn take_renditions(&mut self) -> std::vec::Drain<'_, ReceivedRendition> {
+        self.renditions.drain(..)
     }
 
     /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the value

@@ -10,6 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::base::Base;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -20,6 +21,7 @@ use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
+use crate::schema::opaque::DeltaLeaf;
 use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program, TableEntry,
 };
@@ -550,6 +552,39 @@ impl Leaf<'_> {
         }
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
+    }
+
+    /// Returns the functions of a leaf that is sent as differences.
+    fn delta(&self) -> Option<&'static DeltaLeaf> {
+        match &self.command.codec {
+            Codec::Opaque(opaque) => opaque.delta,
+            _ => None,
+        }
+    }
+
+    /// Writes the value as a connection needs it, if it can be sent as a difference. Otherwise writes the
+    /// nearest value, like [`write_nearest`](Self::write_nearest).
+    pub(crate) fn write_rendition(&self, handle: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let Some(delta) = self.delta() else { return self.write_nearest(writer) };
+        let rendition = writer.rendition(handle);
+        // SAFETY: the pointer points to a value of the command's type.
+        unsafe { (delta.write)(self.value, &rendition, writer) }
+    }
+
+    /// Returns what is stored of the value to make differences to it, if it is sent as differences.
+    pub(crate) fn base(&self) -> Option<Base> {
+        // SAFETY: the pointer points to a value of the command's type.
+        self.delta().map(|delta| unsafe { (delta.base)(self.value) })
+    }
+
+    /// Writes how the value differs from a base.
+    ///
+    /// # Errors
+    /// Returns an error if the difference cannot be written.
+    pub(crate) fn write_difference(&self, base: &Base, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let delta = self.delta().ok_or(WriteError::Other("a property without differences"))?;
+        // SAFETY: the pointer points to a value of the command's type.
+        unsafe { (delta.difference)(base, self.value, writer) }
     }
 
     /// Writes the value of the leaf.

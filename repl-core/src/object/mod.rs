@@ -8,6 +8,7 @@ pub(crate) mod blocks;
 pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod copy;
+pub(crate) mod delta;
 mod differing;
 mod element_change;
 pub(crate) mod elements;

@@ -98,6 +98,7 @@ impl OpaqueLeaf {
             write: opaque_write::<T>,
             read: opaque_read::<T>,
             validate: |reader, references| T::read(reader, references).map(drop),
+            delta: None,
         }
     }
 
@@ -109,6 +110,7 @@ impl OpaqueLeaf {
             write: with_write::<T, W>,
             read: with_read::<T, W>,
             validate: |reader, references| W::read(reader, references).map(drop),
+            delta: None,
         }
     }
 }

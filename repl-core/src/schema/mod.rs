@@ -12,6 +12,7 @@ pub(crate) mod columns;
 pub(crate) mod condition;
 pub(crate) mod condition_masks;
 pub(crate) mod const_text;
+pub(crate) mod delta;
 pub(crate) mod display;
 pub(crate) mod editor;
 pub(crate) mod erased;

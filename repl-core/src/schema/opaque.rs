@@ -5,7 +5,8 @@
 //! the leaf.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::bits::{BitReader, BitWriter, ReadError, Rendition, WriteError};
+use crate::ids::base::Base;
 use crate::ids::reference::ReferenceMap;
 
 /// A leaf whose type is known only to the functions in this struct.
@@ -19,4 +20,18 @@ pub(crate) struct OpaqueLeaf {
     pub(crate) read: unsafe fn(*mut u8, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
     /// Reads a value without storing it, to check that its bits are valid.
     pub(crate) validate: fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
+    /// How its differences are written, if it is sent as differences.
+    pub(crate) delta: Option<&'static DeltaLeaf>,
+}
+
+/// The functions of a leaf that is sent as differences. Each value pointer points to an aligned value of the
+/// leaf's type.
+#[derive(Clone, Copy)]
+pub(crate) struct DeltaLeaf {
+    /// Writes a value as a connection needs it.
+    pub(crate) write: unsafe fn(*const u8, &Rendition, &mut BitWriter) -> Result<(), WriteError>,
+    /// Returns what is stored of a value to make differences to it.
+    pub(crate) base: unsafe fn(*const u8) -> Base,
+    /// Writes how a value differs from a base.
+    pub(crate) difference: unsafe fn(&Base, *const u8, &mut BitWriter) -> Result<(), WriteError>,
 }

@@ -367,6 +367,12 @@ impl Program {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
+    /// Returns whether the property at `handle` at the object's own level is sent as differences.
+    pub(crate) fn has_deltas(&self, handle: u32) -> bool {
+        let Some(CommandKind::Leaf(leaf)) = self.kind(handle) else { return false };
+        matches!(leaf.codec, Codec::Opaque(opaque) if opaque.delta.is_some())
+    }
+
     /// Returns whether the property at `handle` at the object's own level is a collection of this kind.
     pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
         self.kind(handle).is_some_and(|kind| I::command(kind).is_some())

@@ -7,6 +7,7 @@
 use std::any::type_name;
 
 use crate::schema::checksum::Checksum;
+use crate::schema::delta::Delta;
 use crate::schema::layout::Layout;
 use crate::schema::shape::{Around, Content, Field, Shape, WireForm};
 use crate::schema::value::{NetSerialize, With};
@@ -74,6 +75,12 @@ impl WireForm {
             Around::Nothing => *W::FORM,
             around => Self::around(W::FORM.name, around, W::FORM),
         }
+    }
+
+    /// Returns the form of a field that is sent as differences.
+    pub(crate) const fn delta<T: NetSerialize, D: Delta<T>>() -> Self {
+        let around = const { &Around::Sequence(D::NAME, &Around::Sequence("version", &Around::Nothing)) };
+        Self::around(T::WIRE_NAME, around, T::WIRE_FORM)
     }
 
     /// Returns the form of the values of a `with` module.

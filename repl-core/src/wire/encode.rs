@@ -31,7 +31,7 @@ pub(crate) fn write_values(
             if next == end {
                 break;
             }
-            write_slot(shadow.slot(next), &changes.nested, next, writer)?;
+            write_by_command(shadow, next, &changes.nested, writer)?;
             next += 1;
         }
     }
@@ -64,7 +64,10 @@ fn write_by_command(
     nested: &NestedChanges,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    write_slot(object.slot(handle), nested, handle, writer)
+    match object.slot(handle) {
+        Some(Slot::Leaf(leaf)) => leaf.write_rendition(handle, writer),
+        slot => write_slot(slot, nested, handle, writer),
+    }
 }
 
 /// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found

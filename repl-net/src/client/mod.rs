@@ -10,6 +10,7 @@ mod bases;
 mod clock;
 mod connection_info;
 mod departed;
+mod kept_bases;
 mod keyed_objects;
 mod lists;
 mod mentions;

@@ -79,6 +79,9 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
+    /// Returns what is kept of the value of a property to apply differences to it. `None` if it is always sent
+    /// whole.
+    fn base_of(&self, row: u32, handle: u32) -> Option<Base>;
     /// Returns how updates of `handles` are read, if they need no walk over the program.
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe>;
     /// Asks the processor to load the object in a row, which an update will change soon.

@@ -20,6 +20,7 @@ use repl_core::{Checked, Epoch, Guid, HandleSet, ObjectRef, Objects, ReadRecipe,
 use repl_link::parts::ChannelTerms;
 
 use super::departed::Departed;
+use super::kept_bases::KeptBases;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
 use super::path_table::PathTable;
@@ -64,6 +65,8 @@ pub(crate) struct Replicas {
     slots: SlotTable,
     pub(crate) paths: PathTable,
     mentions: Mentions,
+    /// The values to which differences are applied.
+    kept_bases: KeptBases,
     reassembly: Reassembly,
     max_object_bytes: usize,
     pub(crate) traffic: Option<Traffic>,
@@ -179,6 +182,7 @@ impl Replicas {
         self.slots.close(slot, reason.may_return());
         self.paths.set_bound(slot, false);
         self.mentions.remove_object(slot);
+        self.kept_bases.remove(slot);
         let what = placed.map_or(UpdateKind::Despawned(reason), UpdateKind::Unbound);
         if let Some(column) = self.columns.get(class as usize) {
             self.updates.push(ObjectRef::new(known), what, column.program());

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use repl_core::{Changelist, Refusal, Scratch};
+use repl_core::{Base, Changelist, Refusal, Scratch};
 
 use crate::body::growth::shrink;
 use crate::body::recycled::{Recycled, free_large};
@@ -25,6 +25,8 @@ pub(crate) struct Findings {
     pub(crate) refusing: Vec<(u32, bool)>,
     /// The values that the comparison of the current object has refused.
     pub(crate) refused: Vec<Refusal>,
+    /// The values that were replaced of properties that are sent as differences, with their slots and handles.
+    pub(crate) replaced: Vec<(u32, u32, Base)>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,
 }
@@ -81,6 +83,14 @@ impl Findings {
         self.evicted.clear();
         self.refusals.clear();
         self.refusing.clear();
+        self.replaced.clear();
+    }
+
+    /// Notes which values of the object in `slot` its comparison has replaced.
+    #[cold]
+    pub(crate) fn note_replaced(&mut self, slot: u32) {
+        let Self { scratch, replaced, .. } = self;
+        replaced.extend(scratch.take_replaced().map(|(handle, base)| (slot, handle, base)));
     }
 
     /// Frees the memory that no tick needed recently.
@@ -136,6 +146,7 @@ impl Findings {
             self.evicted.append(&mut other.evicted);
             self.refusals.append(&mut other.refusals);
             self.refusing.append(&mut other.refusing);
+            self.replaced.append(&mut other.replaced);
         }
         // These sorts are fast if the lists consist of few parts that are sorted, and they keep the order of
         // what belongs to the same object.

@@ -22,6 +22,8 @@ use super::source::Source;
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn conditions(&self) -> &ConditionMasks;
+    /// Returns the properties that are sent as differences.
+    fn deltas(&self) -> &HandleSet;
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
     /// `class`, the number of this column. Returns how many objects were compared. A method for many objects,
     /// so that the compiler knows the type of all of them.
@@ -134,6 +136,10 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
 
     fn conditions(&self) -> &ConditionMasks {
         self.shadows.class.conditions()
+    }
+
+    fn deltas(&self) -> &HandleSet {
+        self.shadows.class.deltas()
     }
 
     fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut ClassComparison<'_>) -> usize {

@@ -344,6 +344,9 @@ impl ClassComparison<'_> {
     /// are only in its history. `conditions` are those of an object that may record when it changes.
     #[inline(always)]
     fn store(&mut self, Place { at, slot, row }: Place, conditions: Option<&ConditionMasks>, is_new: bool) {
+        if self.found.scratch.has_replaced() {
+            self.found.note_replaced(slot);
+        }
         let list = if is_new { self.found.pass_by() } else { self.found.keep() };
         let Some(list) = list else { return };
         let object = self.objects.get_mut(at, slot);

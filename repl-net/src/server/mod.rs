@@ -50,6 +50,7 @@ mod peer;
 mod phase;
 mod priority;
 mod relevancy;
+mod revisions;
 mod rows;
 mod schedule;
 mod served;

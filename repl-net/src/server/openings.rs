@@ -157,6 +157,10 @@ impl<'a> Form<'a> {
     #[inline]
     fn write(&self, row: u32, values: &mut BitWriter) -> bool {
         let Way { list, recipe, .. } = &self.ways[self.last];
+        if list.handles().intersects(self.column.deltas()) {
+            // What each client keeps of the object is recorded for this client alone.
+            return true;
+        }
         let items = self.column.items_of(row, list.handles());
         items * LEAST_NEW_BITS > SMALL_OPEN_BITS || self.rows.write_values(row, list, recipe, values).is_err()
     }

@@ -32,6 +32,7 @@ use super::occupant::Occupant;
 use super::paths::Paths;
 use super::priority::Priorities;
 use super::rows::OwnColumn;
+use super::revisions::Revisions;
 use super::schedule::{Schedule, UpdateRate};
 use super::source::Source;
 use crate::body::forest::Forest;
@@ -70,6 +71,8 @@ pub(crate) struct World {
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.
     pub(crate) later: LaterChanges,
+    /// The earlier values of properties that are sent as differences.
+    pub(crate) revisions: Revisions,
     pub(crate) frame: u64,
     pub(crate) sight_scratch: SightScratch,
 }
@@ -410,6 +413,7 @@ impl World {
         self.paths.remove(slot);
         self.names.remove(&slot);
         self.subobjects.remove(slot);
+        self.revisions.remove(slot);
         // After all generations of a slot are used up, the slot is never used again.
         if let Some(next) = self.store.occupant(slot).guid(slot).next() {
             self.store.occupants[slot as usize] =

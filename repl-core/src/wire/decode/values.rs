@@ -104,7 +104,10 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), P::Stop> {
         let start = self.reader.position();
         let references = &mut *self.references;
-        if let Codec::Opaque(_) = leaf.codec {
+        if let Codec::Opaque(opaque) = leaf.codec {
+            if opaque.delta.is_some() {
+                references.begin_property(handle);
+            }
             let read = |reader: &mut BitReader<'_>| {
                 target.leaf(handle, leaf, reader, references)?;
                 Ok(references.any_mentioned())

@@ -176,17 +176,19 @@ impl<'b> Applier<'_, 'b> {
     /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
     /// are several, they are new, and their rows follow one another.
     fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
-        let Replicas { columns, slots: table, mentions, touched, updates, .. } = &mut *self.replicas;
+        let Replicas { columns, slots: table, mentions, kept_bases, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return };
         let Some(column) = columns.get_mut(class as usize) else { return };
         let (is_watched, is_told) = (column.is_watched(), updates.is_recording() && !is_new);
-        let mut references = ReferenceMap::new(table);
+        let mut received = Vec::new();
+        let mut references = ReferenceMap::new(table).with_bases(kept_bases);
         let mut record = Record { slot: 0, assets: &table.assets, mentions };
         for (slot, row) in slots.zip(first..) {
             if is_watched {
                 column.call(row, Callback::PreNetReceive);
             }
             record.slot = slot;
+            references.begin_object(slot);
             column.apply(row, handles, self.checked.take(self.reader), &mut references, &mut record);
             if is_told && let Some(known) = table.known_in(slot) {
                 updates.changed((known, 1), column.program(), handles);
@@ -194,6 +196,10 @@ impl<'b> Applier<'_, 'b> {
             if is_watched {
                 touched.push(ChangedObject::of(&**column, (slot, row), is_new, handles));
             }
+            received.extend(references.take_renditions().map(|rendition| (slot, row, rendition)));
+        }
+        for (slot, row, rendition) in received {
+            kept_bases.receive(slot, rendition, || column.base_of(row, rendition.handle));
         }
     }
 

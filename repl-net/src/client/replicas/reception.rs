@@ -156,7 +156,7 @@ impl Replicas {
         let mut contents = std::mem::take(&mut self.contents);
         let objects = ResolvingObjects { slots: &self.slots, resolution };
         let mut visitor = Validator {
-            references: ReferenceMap::new(&objects),
+            references: ReferenceMap::new(&objects).with_bases(&self.kept_bases),
             replicas: self,
             stamp,
             seen: &mut seen,

@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, Rows, WriteRecipe};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, Rows, WriteRecipe};
 use repl_link::parts::SEGMENT_BITS;
 
 use super::changes::Change;
@@ -173,7 +173,8 @@ impl Broadcast {
         if list.is_empty() {
             return;
         }
-        let Some(mut portions) = list.into_owned().take_portions() else {
+        let portions = if list.handles().intersects(class.deltas) { None } else { list.into_owned().take_portions() };
+        let Some(mut portions) = portions else {
             self.unshared.push((change.slot, Distance::Any));
             return;
         };
@@ -235,6 +236,8 @@ struct SharedClass<'a> {
     handles: u32,
     rows: Rows<'a>,
     conditions: &'a ConditionMasks,
+    /// The properties that are sent as differences, to each client alone.
+    deltas: &'a HandleSet,
 }
 
 impl<'a> Context<'a> {
@@ -246,6 +249,7 @@ impl<'a> Context<'a> {
             handles: column.program().handles(),
             rows: column.rows(),
             conditions: column.conditions(),
+            deltas: column.deltas(),
         }
     }
 
@@ -382,6 +386,9 @@ impl SegmentEncoder {
         let own = class.insert(own);
         if list.is_empty() {
             return Ok(());
+        }
+        if list.handles().intersects(own.deltas) {
+            return Err(Obstacle::Refused);
         }
         self.write(SharedChange { slot: change.slot, class: own, list: &list }, context, into)
     }

@@ -240,7 +240,8 @@ impl Tables {
         unshared: &mut Vec<(u32, Distance)>,
         into: &mut Table,
     ) {
-        let (rows, changes) = (world.store.column(section.class).rows(), section.all_changes(world));
+        let (column, changes) = (world.store.column(section.class), section.all_changes(world));
+        let (rows, deltas) = (column.rows(), column.deltas());
         let (period, distance, mut masked) = (section.period, section.distance, masked.iter());
         section.encode(into.len(), |cell| {
             for &at in cell {
@@ -258,7 +259,8 @@ impl Tables {
                         rows.make_recipe(list.handles(), other_recipe);
                         other_recipe
                     };
-                    let is_written = rows.write_values(row, list, recipe, bits).is_ok();
+                    let is_written =
+                        !list.handles().intersects(deltas) && rows.write_values(row, list, recipe, bits).is_ok();
                     named_assets.take(change.slot, bits);
                     is_written
                 };

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
-use repl_core::{BitWriter, Changelist, WriteRecipe};
+use repl_core::{BitWriter, Changelist, Rendition, WriteRecipe};
 use repl_link::parts::Draft;
 
 use crate::body::State;
@@ -15,6 +15,7 @@ use crate::body::growth::{Demand, shrink};
 use crate::body::parent::PARENT_BITS;
 use crate::body::role::PROXY_BITS;
 use crate::body::slot_set::SlotSet;
+use super::copies::bases::ClientBases;
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
@@ -48,6 +49,8 @@ pub(crate) struct PassScratch {
     /// The packet that is being filled.
     pub(super) draft: Box<Draft<State>>,
     pub(super) values: BitWriter,
+    /// How those of the last values were written that are sent as differences, by their handles.
+    pub(super) renditions: Vec<(u32, Rendition)>,
     /// How the last values for one connection alone were written.
     recipe: WriteRecipe,
     /// The assets to which the values refer that were written for the connection in this pass.
@@ -77,9 +80,17 @@ pub(crate) struct PassScratch {
 impl PassScratch {
     /// Replaces the values by those of the properties in a changelist, for one connection alone. If a
     /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
-    pub(super) fn write_values(&mut self, slot: u32, list: &mut Changelist, world: &World) -> Changelist {
-        let Self { values, recipe, named_assets, .. } = self;
+    pub(super) fn write_values(
+        &mut self,
+        slot: u32,
+        list: &mut Changelist,
+        bases: &ClientBases,
+        world: &World,
+    ) -> Changelist {
+        let Self { values, recipe, named_assets, renditions, .. } = self;
         values.clear();
+        bases.renditions(slot, list, world, renditions);
+        values.set_renditions(renditions);
         let refused = world.store.write_values(slot, list, recipe, values);
         named_assets.extend(values.named_assets());
         refused

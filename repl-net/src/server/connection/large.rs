@@ -185,6 +185,7 @@ impl Connection {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
         if self.copies.has_blob(slot) {
+            self.note_bases_of_blob(slot, context);
             self.copies.objects.large_sent(slot, first_handle(&part));
             self.copies.objects.new_elements_sent(
                 context.world,

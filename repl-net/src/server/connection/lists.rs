@@ -6,6 +6,7 @@ use repl_core::Changelist;
 
 use super::Connection;
 use super::context::PassContext;
+use super::copies::bases::Carrier;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::{ENTRY_BITS, SegmentKind, handles_bits};
 use crate::body::writing::WriteState;
@@ -39,7 +40,7 @@ impl Connection {
         list: &mut Changelist,
         context: &mut PassContext<'_>,
     ) -> (Changelist, usize) {
-        let refused = context.scratch.write_values(slot, list, context.world);
+        let refused = context.scratch.write_values(slot, list, &self.copies.bases, context.world);
         let count = context.world.store.column_of(slot).program().handles();
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
@@ -68,6 +69,23 @@ impl Connection {
         self.link.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
-        self.copies.objects.new_elements_sent(context.world, slot, self.link.outbox.sequence(), elements);
+        let sequence = self.link.outbox.sequence();
+        self.copies.objects.new_elements_sent(context.world, slot, sequence, elements);
+        self.note_bases(slot, Carrier::Packet(sequence), context);
+    }
+
+    /// Records which of the values that were written last the client keeps, and what carries them.
+    pub(super) fn note_bases(&mut self, slot: u32, carrier: Carrier, context: &PassContext<'_>) {
+        let renditions = &context.scratch.renditions;
+        if !renditions.is_empty() {
+            self.copies.bases.sent(slot, renditions, carrier, &context.world.revisions);
+        }
+    }
+
+    /// Does the same as [`note_bases`](Self::note_bases) for the blob of an object that has just begun.
+    pub(super) fn note_bases_of_blob(&mut self, slot: u32, context: &PassContext<'_>) {
+        if let Some(blob) = self.copies.objects.get(slot).and_then(|tracked| tracked.blob) {
+            self.note_bases(slot, Carrier::Blob(blob), context);
+        }
     }
 }

@@ -7,6 +7,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::copies::Copies;
+use super::copies::bases::{Carrier, ClientBases};
 use super::objects::OpeningRemainder;
 use crate::body::contents::{Content, Sent};
 use crate::body::segment::{ENTRY_BITS, RunHeader, SegmentKind, SegmentWriter, gap_order, handles_bits};
@@ -58,6 +59,11 @@ impl Connection {
             return;
         }
         let sequence = self.link.outbox.sequence();
+        if self.copies.has_blob(slot) {
+            self.note_bases_of_blob(slot, context);
+        } else {
+            self.note_bases(slot, Carrier::Packet(sequence), context);
+        }
         let has_items = later.is_empty();
         let mut owed = later.handles().clone();
         owed.intersect(context.world.store.conditions(slot).may_end_with_opening());
@@ -101,7 +107,8 @@ impl Connection {
         let mut handles = self.copies.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.store.objects[slot as usize].history.ever());
         let may_have_items = self.copies.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
-        write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context)
+        let bases = &self.copies.bases;
+        write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), bases, context)
     }
 
     /// Returns the header of an object's opening with these properties. `path` is that of a static object.
@@ -158,6 +165,7 @@ fn write_opening(
     handles: &HandleSet,
     may_have_items: bool,
     capacity_bits: usize,
+    bases: &ClientBases,
     context: &mut PassContext<'_>,
 ) -> Opening {
     let (world, scratch) = (context.world, &mut *context.scratch);
@@ -166,7 +174,7 @@ fn write_opening(
     let mut list = world.store.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
         world.store.prune(slot, &mut list);
-        let refused = scratch.write_values(slot, &mut list, world);
+        let refused = scratch.write_values(slot, &mut list, bases, world);
         if scratch.values.bit_len() <= large_bits {
             return Opening { list, later: Changelist::new(), refused };
         }
@@ -177,6 +185,6 @@ fn write_opening(
         list.forget_resets();
     }
     world.store.prune(slot, &mut list);
-    let refused = scratch.write_values(slot, &mut list, world);
+    let refused = scratch.write_values(slot, &mut list, bases, world);
     Opening { list, later, refused }
 }

@@ -42,6 +42,7 @@ impl Connection {
         self.calls.clear();
         self.assets = Default::default();
         self.copies.last_rights.clear();
+        self.copies.bases.clear(&world.revisions);
         self.copies.recent_removals.iter_mut().for_each(|removals| removals.clear());
         if let Some(sight) = self.copies.objects.take_sight() {
             sight.end(self.copies.id, &mut world.cells);

@@ -39,6 +39,10 @@ impl World {
         self.compare_each(&queue);
         queue.clear();
         self.marks.queue = queue;
+        for (slot, handle, base) in self.changes.found.replaced.drain(..) {
+            self.revisions.replaced(slot, handle, base);
+        }
+        self.begin_revisions();
         self.changes.found.refusing.drain(..).for_each(|(slot, has)| self.marks.refusing.set(slot, has));
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);
@@ -57,6 +61,17 @@ impl World {
         woken.retain(|slot| self.changes.slots.contains(*slot));
         woken.iter().for_each(|&slot| self.dormancies.wake(slot));
         woken.into_iter().flat_map(|slot| self.cells.with_attached(slot)).collect()
+    }
+
+    /// Begins the revisions of the new objects whose properties are sent as differences.
+    fn begin_revisions(&mut self) {
+        if self.store.columns.iter().all(|column| column.deltas().is_empty()) {
+            return;
+        }
+        for slot in self.changes.newborn.iter() {
+            let deltas = self.store.column_of(slot).deltas();
+            self.revisions.begin(slot, deltas.iter());
+        }
     }
 
     /// Compares the objects in `queue`, and records their positions.

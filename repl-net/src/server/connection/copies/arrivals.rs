@@ -5,6 +5,7 @@
 use repl_link::parts::{Acked, Sequence};
 
 use super::Copies;
+use super::bases::Carrier;
 use crate::body::State;
 use crate::body::contents::{Cohort, Content, Contents, Late, Sent};
 use crate::body::entry_lists::EncodedEntry;
@@ -22,6 +23,7 @@ impl Copies {
 
     /// Records that a packet has arrived. Costs O(contents).
     fn arrived(&mut self, world: &mut World, sequence: Sequence, contents: &Contents) {
+        self.bases.arrived(Carrier::Packet(sequence), &world.revisions);
         let shared = contents.shared.iter().filter(|segment| segment.has_new_elements());
         let copied = contents.copied.has_new_elements().then(|| contents.copied.entries());
         let entries = shared.flat_map(|segment| segment.entries()).chain(copied.into_iter().flatten());
@@ -104,6 +106,7 @@ impl Copies {
                     self.objects.close_progressed(slot);
                 }
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
+                self.bases.arrived(Carrier::Blob(blob.id), &world.revisions);
                 self.objects.blob_arrived(slot, blob.id);
                 // All earlier packets about the object are older than the blob or contain a part of it.
                 self.content_arrived(world, self.next, &blob.sent);

@@ -11,6 +11,7 @@ use repl_link::parts::{InFlight, Sequence};
 
 use super::super::objects::LostOpening;
 use super::Copies;
+use super::bases::Carrier;
 use crate::body::contents::{Cohort, Content, Contents, Sent};
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::losses::{LostObject, subtract_later};
@@ -50,6 +51,7 @@ impl Copies {
     /// changelists of updates that were sent to this connection alone are moved out of `contents`, and the
     /// others are copied.
     pub(crate) fn lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
+        self.bases.lost(Carrier::Packet(losses.sequence), &losses.world.revisions);
         let shared = contents.shared.iter().flat_map(|segment| segment.entries());
         for EncodedEntry { slot, generation, list } in shared.chain(contents.copied.entries()) {
             self.list_lost(losses, slot, generation, list.clone());

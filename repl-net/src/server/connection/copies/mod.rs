@@ -4,6 +4,7 @@
 //! sends a packet.
 
 mod arrivals;
+pub(super) mod bases;
 pub(super) mod call_rights;
 pub(super) mod last_rights;
 pub(super) mod losses;
@@ -25,6 +26,7 @@ use repl_link::parts::Sequence;
 use super::objects::{ObjectStates, View};
 use crate::body::blob::Blobs;
 use crate::server::world::World;
+use bases::ClientBases;
 use last_rights::LastRights;
 use recent_removals::RecentRemovals;
 pub(crate) use subobjects::Member;
@@ -38,6 +40,8 @@ pub(crate) struct Copies {
     pub(super) next: Sequence,
     pub(super) objects: ObjectStates,
     pub(crate) blobs: Blobs,
+    /// The values that the client keeps, to which differences are made.
+    pub(super) bases: ClientBases,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
     /// What the client has removed recently, if the configuration wants it. In a box, because few do.
@@ -54,6 +58,7 @@ impl Copies {
             next,
             objects: ObjectStates::new(id, is_replay),
             blobs: Blobs::default(),
+            bases: ClientBases::default(),
             last_rights: LastRights::default(),
             recent_removals: None,
             followed: None,

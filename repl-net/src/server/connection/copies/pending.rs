@@ -8,6 +8,7 @@ use repl_core::Changelist;
 
 use super::super::objects::Closed;
 use super::Copies;
+use super::bases::Carrier;
 use crate::body::contents::Content;
 use crate::server::world::{Unneeded, World};
 
@@ -75,6 +76,9 @@ impl Copies {
     /// blob is pending, or the object counts as unsent.
     pub(crate) fn withdraw_blob(&mut self, world: &mut World, slot: u32) {
         let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
+        if let Some(blob) = &blob {
+            self.bases.lost(Carrier::Blob(blob.id), &world.revisions);
+        }
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };
         match content {
             Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
@@ -102,6 +106,7 @@ impl Copies {
         closed: Closed,
     ) -> impl Iterator<Item = Unneeded> + use<> {
         let Closed { position, blob, is_forgotten } = closed;
+        self.bases.forget(slot, &world.revisions);
         if let Some(blob) = blob {
             self.blobs.abandon(blob);
         }

@@ -1,0 +1,63 @@
+//! [`Delta`]: how the difference between two values of a property is written, so that a large value need not
+//! be sent whole when a small part of it changes (R23).
+//!
+//! *Invariant:* a difference is applied to the value to which it was made, and to no other. So a difference
+//! that arrives twice does no harm.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::base::Base;
+use crate::ids::reference::ReferenceMap;
+
+/// How the differences between values of type `T` are written and read.
+///
+/// `#[replicated(delta = module)]` makes an implementation from the functions of a module. Unreal has the same
+/// as `NetDeltaSerialize` with an `INetDeltaBaseState`.
+pub trait Delta<T>: 'static {
+    /// Identifies the form of the differences in checksums and layouts.
+    const NAME: &'static str;
+
+    /// The version of the bits that [`write`](Self::write) writes. Two builds with different versions refuse
+    /// each other before any state is sent (R21).
+    const VERSION: u32;
+
+    /// What both sides store of a value to which others are compared.
+    type State: Send + Sync + 'static;
+
+    /// Returns the state of a value.
+    fn state(value: &T) -> Self::State;
+
+    /// Returns whether two values have the same state, so that nothing need be sent.
+    fn is_same(one: &T, other: &T) -> bool;
+
+    /// Writes how `value` differs from the value with the state `base`.
+    ///
+    /// # Errors
+    /// Returns an error if the difference cannot be written. Then the value is sent whole.
+    fn write(base: &Self::State, value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads a difference, and returns the value that it makes of the value with the state `base`. The bytes
+    /// may come from an attacker: the function must refuse bits that [`write`](Self::write) cannot have
+    /// written, must never panic, and must not allocate more than a value may take.
+    ///
+    /// # Errors
+    /// Returns an error if the bits are no difference to `base`. Then the whole packet is refused.
+    fn read(
+        base: &Self::State,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<T, ReadError>;
+
+    /// Returns how many bytes of memory a state takes.
+    fn bytes(state: &Self::State) -> usize {
+        size_of_val(state)
+    }
+}
+
+impl Base {
+    pub(crate) fn of<T, D: Delta<T>>(value: &T) -> Self {
+        let state = D::state(value);
+        let bytes = D::bytes(&state);
+        Self::new(state, bytes)
+    }
+}
