@@ -21,12 +21,22 @@ use crate::settings::{self, LATE};
 use crate::wire::Received;
 
 /// So many packets may be unacknowledged. A side that answers and yet acknowledges nothing would fill the
-/// memory. Within a second, `repl` sends a connection a few thousand at most.
-const MOST_UNACKNOWLEDGED: u64 = 16_384;
+/// memory. The rate control of `repl` has a few hundred in flight at most.
+const MOST_UNACKNOWLEDGED: u64 = 4_096;
 
 /// So many connections are stored at most that are closed and wait for late packets. How long each waits
 /// depends on what the other side says of itself.
 const MOST_CLOSED: usize = 1_024;
+
+/// A datagram of so many bytes pays for what is sent at once to a new address: at most 1,200 bytes, and a
+/// datagram that finds out how large they may be.
+const PAYS_FOR_A_MOVE: usize = 900;
+
+/// After so long a connection may move again, whatever the size of its datagram.
+const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
+
+/// So many connections may move in a second with smaller datagrams. Anyone can forge that his own has moved.
+const MOST_SMALL_MOVES: u32 = 100;
 
 /// A connection.
 struct Driven {
@@ -34,11 +44,26 @@ struct Driven {
     flight: Arc<Flight>,
     /// When it wants to be woken.
     wakes_at: Option<Instant>,
+    /// When it has moved last with a small datagram.
+    moved_at: Option<Instant>,
     /// Whether it is closed, and among those that wait for late packets.
     is_closed: bool,
 }
 
 impl Driven {
+    /// Wakes the connection, whose time has come.
+    fn wake(&mut self, now: Instant) {
+        self.wakes_at = None;
+        let before = self.connection.remote_address();
+        self.connection.handle_timeout(now);
+        if self.connection.remote_address() != before {
+            // It is back at its earlier address. `quinn-proto` may not be woken again before it has sent
+            // something there. It counts as lost, like all that was sent to the new address.
+            self.connection.ping();
+            self.poll_transmit(now, 1, &mut Vec::new());
+        }
+    }
+
     /// Writes the next datagrams to `buffer`, and returns what they are.
     fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         loop {
@@ -68,6 +93,8 @@ pub(crate) struct Engine {
     timers: BTreeSet<(Instant, ConnectionHandle)>,
     /// The connections that are closed and wait for late packets, in the order in which they were closed.
     closed: VecDeque<ConnectionHandle>,
+    /// How many connections have moved with small datagrams since this moment.
+    small_moves: (Instant, u32),
     /// How newcomers are accepted.
     accepts: Option<ServerConfig>,
     /// After how much silence a new connection ends.
@@ -89,6 +116,7 @@ pub(crate) enum Arrival {
 impl Engine {
     /// Returns the connections of an endpoint, which end after so much silence.
     pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
+        let start = Instant::now();
         Self {
             endpoint,
             connections: BTreeMap::new(),
@@ -98,9 +126,10 @@ impl Engine {
             first: ConnectionHandle(usize::MAX),
             timers: BTreeSet::new(),
             closed: VecDeque::new(),
+            small_moves: (start, 0),
             accepts: None,
             silence,
-            start: Instant::now(),
+            start,
         }
     }
 
@@ -128,6 +157,9 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if !self.may_come_from(now, handle, from, bytes.len()) {
+                    return Arrival::Taken;
+                }
                 let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
                 let before = driven.connection.remote_address();
                 driven.connection.handle_event(event);
@@ -139,6 +171,33 @@ impl Engine {
                 asks.map_or(Arrival::Taken, Arrival::Answer)
             }
         }
+    }
+
+    /// Returns whether a datagram of a connection may come from this address: from the present one, or from
+    /// another one to which the connection may move. What is sent at once to a new address is larger than a
+    /// small datagram, so small ones are limited.
+    fn may_come_from(
+        &mut self,
+        now: Instant,
+        handle: ConnectionHandle,
+        from: SocketAddr,
+        bytes: usize,
+    ) -> bool {
+        let Some(driven) = self.connections.get_mut(&handle) else { return false };
+        if driven.connection.remote_address() == from || bytes >= PAYS_FOR_A_MOVE {
+            return true;
+        }
+        let (since, moves) = &mut self.small_moves;
+        if now.saturating_duration_since(*since) >= Duration::from_secs(1) {
+            (*since, *moves) = (now, 0);
+        }
+        let rests = |at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES;
+        if *moves >= MOST_SMALL_MOVES || driven.moved_at.is_some_and(rests) {
+            return false;
+        }
+        *moves = moves.saturating_add(1);
+        driven.moved_at = Some(now);
+        true
     }
 
     /// Accepts a newcomer. An answer that belongs to no connection is written to `answer`.
@@ -175,7 +234,7 @@ impl Engine {
     }
 
     fn add(&mut self, handle: ConnectionHandle, connection: Connection, flight: Arc<Flight>) {
-        let driven = Driven { connection, flight, wakes_at: None, is_closed: false };
+        let driven = Driven { connection, flight, wakes_at: None, moved_at: None, is_closed: false };
         self.connections.insert(handle, driven);
         self.stir(handle);
     }
@@ -211,8 +270,7 @@ impl Engine {
         while let Some(&(at, handle)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.remove(&(at, handle));
             if let Some(driven) = self.connections.get_mut(&handle) {
-                driven.wakes_at = None;
-                driven.connection.handle_timeout(now);
+                driven.wake(now);
                 self.stir(handle);
             }
         }

@@ -66,3 +66,22 @@ impl Controller for Unlimited {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_paths_of_a_connection_share_one_count() {
+        let (flight, now) = (Arc::<Flight>::default(), Instant::now());
+        let factory = Arc::new(Unlimited(Arc::clone(&flight)));
+        let mut paths = [Arc::clone(&factory), factory].map(|factory| factory.build(now, 1_200));
+        paths[0].on_sent(now, 1_000, 70);
+        let mut moved = paths[0].clone_box();
+        moved.on_sent(now, 1_000, 75);
+        assert_eq!(flight.packets(), 75);
+        paths[1].on_sent(now, 1_000, 80);
+        moved.on_end_acks(now, 0, false, Some(72));
+        assert_eq!(flight.packets(), 8);
+    }
+}

@@ -68,6 +68,15 @@ impl UdpWire {
     }
 }
 
+/// The error `WSAENETRESET` of Windows, for which `ErrorKind` has no name.
+const NETWORK_RESET: i32 = 10_052;
+
+/// Returns whether an error says that what was sent to somebody did not arrive. Anyone can forge that.
+fn is_about_a_peer(error: &io::Error) -> bool {
+    let is_reset = cfg!(windows) && error.raw_os_error() == Some(NETWORK_RESET);
+    is_reset || matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
+}
+
 impl Wire for UdpWire {
     fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool> {
         let mut meta = [RecvMeta::default(); BATCH_SIZE];
@@ -75,8 +84,7 @@ impl Wire for UdpWire {
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut meta) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            // Somebody says that what was sent to him did not arrive, which anyone can forge.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(true),
+            Err(error) if is_about_a_peer(&error) => return Ok(true),
             // Most errors are about somebody to whom something was sent, and say nothing about the socket.
             Err(error) => {
                 self.failures = self.failures.saturating_add(1);

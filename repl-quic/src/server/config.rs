@@ -20,10 +20,11 @@ pub struct QuicConfig {
     /// packet has come. At least 1. Default 256. One origin may have a 32nd of it, and always four; the same
     /// again may have come from it without a proof of the address, which anyone can forge.
     ///
-    /// From 32 on, with those that have failed in the last [`handshake_timeout`](Self::handshake_timeout), a
-    /// client must prove its address before it is one of them, which takes another round trip. Who has 32
-    /// origins, for example a block of IPv6 addresses, can keep newcomers out as long as he goes on. Clients
-    /// that are connected do not notice it. Let the provider of the network filter him.
+    /// While there are 32 of them, or half of `max_handshakes` if that is less, each further client must prove
+    /// its address before its handshake begins, which takes another round trip. Handshakes that have failed
+    /// count, too, for at least [`handshake_timeout`](Self::handshake_timeout). An attacker with addresses of
+    /// his own in 32 origins, for example a block of IPv6 addresses, can keep newcomers out while he goes on.
+    /// Clients that are connected do not notice it. Ask the provider of the network to filter him.
     pub max_handshakes: usize,
     /// A number for this process, if other processes have the same certificate and port, for example servers
     /// behind one load balancer. Give each another number, and keep it over restarts: then nobody can use one

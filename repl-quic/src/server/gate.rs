@@ -11,7 +11,7 @@ use super::clients::Clients;
 use super::config::QuicConfig;
 use super::counters::{Count, QuicCounters};
 use super::places::Places;
-use super::strangers::{Admission, Strangers};
+use super::strangers::{Admission, Newcomer, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
@@ -50,25 +50,25 @@ impl Gate<'_> {
         answer: &mut Vec<u8>,
     ) -> Option<Transmit> {
         let Self { config, clients, strangers, places, counters, is_closed } = self;
-        let origin = incoming.remote_address().origin();
-        let is_full = *is_closed
-            || clients.active() >= config.max_clients
-            || places.of(origin) >= config.max_per_origin;
-        let is_proved = incoming.remote_address_validated();
+        let (origin, is_proved) = (incoming.remote_address().origin(), incoming.remote_address_validated());
+        let newcomer = Newcomer { origin, is_proved };
+        let is_full = *is_closed || clients.active() >= config.max_clients;
         let deadline = now.saturating_add(config.handshake_timeout);
-        match strangers.admission(config, now, origin, is_proved) {
+        match strangers.admission(config, now, newcomer, places.of(origin)) {
             Admission::Retry => {
                 counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
             }
             Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
                 Ok(handle) => {
-                    places.add(handle, origin);
-                    strangers.add(handle, origin, is_proved, deadline);
+                    strangers.add(handle, newcomer, deadline);
+                    if is_proved {
+                        places.add(handle, origin);
+                    }
                     None
                 }
                 Err(response) => {
-                    strangers.failed(deadline);
+                    strangers.failed_at_once(deadline);
                     counters.count(Count::FailedHandshake);
                     response
                 }

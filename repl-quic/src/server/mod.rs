@@ -262,6 +262,7 @@ impl QuicServer {
         let is_drained = self.port.engine.get_mut(handle).is_none();
         if is_drained {
             self.places.remove(handle);
+            self.strangers.gone(handle);
         }
         if let Some(reason) = end.or_else(|| is_drained.then_some(DisconnectReason::Timeout)) {
             self.lost(server, handle, &reason);
@@ -300,15 +301,33 @@ impl QuicServer {
         }
     }
 
-    /// Checks that a stranger that has finished the handshake of TLS takes datagrams.
+    /// Checks a stranger that has finished the handshake of TLS, and so has proved its address: there must be
+    /// room for one more connection of its origin, and it must take datagrams.
     fn check(&mut self, now: Duration, handle: ConnectionHandle) {
+        if let Some(origin) = self.strangers.unproved_origin(handle) {
+            if self.places.of(origin) >= self.config.max_per_origin {
+                return self.refuse(
+                    now,
+                    handle,
+                    Count::Refused,
+                    (FULL, "too many connections of one origin"),
+                );
+            }
+            self.places.add(handle, origin);
+            self.strangers.proved(handle);
+        }
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         if connection.datagrams().max_size().is_none() {
             event!(DEBUG, address = %connection.remote_address(), "a client takes no datagrams");
-            self.strangers.remove(handle);
-            self.counters.count(Count::Stranger);
-            self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
+            self.refuse(now, handle, Count::Stranger, (OVER, "this server sends datagrams (RFC 9221)"));
         }
+    }
+
+    /// Closes the connection of a stranger.
+    fn refuse(&mut self, now: Duration, handle: ConnectionHandle, count: Count, why: (u32, &'static str)) {
+        self.strangers.finished(handle);
+        self.counters.count(count);
+        self.port.engine.close(now, handle, why.0, why.1);
     }
 
     /// Makes a stranger whose first packet has come a client, if there is room and it is still there.
@@ -320,7 +339,7 @@ impl QuicServer {
     ) -> Option<ConnectionId> {
         let connection = self.port.engine.get_mut(handle).filter(|connection| !connection.is_closed())?;
         let address = connection.remote_address();
-        self.strangers.remove(handle);
+        self.strangers.finished(handle);
         if self.drains_until.is_some() || self.clients.active() >= self.config.max_clients {
             self.counters.count(Count::Refused);
             self.port.engine.close(now, handle, FULL, "the server is full");
@@ -335,7 +354,7 @@ impl QuicServer {
 
     /// Handles the end of a connection, which cannot tell its client anything any more.
     fn lost(&mut self, server: &mut impl Host, handle: ConnectionHandle, reason: &DisconnectReason) {
-        if self.strangers.remove(handle) {
+        if self.strangers.failed(handle) {
             event!(DEBUG, %reason, "a handshake has failed");
             self.counters.count(Count::FailedHandshake);
         }

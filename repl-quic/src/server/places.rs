@@ -25,6 +25,11 @@ impl Places {
         self.by_origin.get(&origin).copied().unwrap_or(0)
     }
 
+    /// Returns the origin of a connection.
+    pub(super) fn origin_of(&self, handle: ConnectionHandle) -> Option<Origin> {
+        self.origins.get(&handle).copied()
+    }
+
     pub(super) fn add(&mut self, handle: ConnectionHandle, origin: Origin) {
         self.remove(handle);
         self.origins.insert(handle, origin);
