@@ -115,8 +115,8 @@ pub trait KeyedReplica: Keyed {
     /// Records a change of the item `id` in a client's replica. Does nothing if the replica has no item `id`.
     fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>);
 
-    /// Marks for removal all items that came from the server, except those that the client receives after
-    /// this call.
+    /// Marks for removal all items that came from the server, except those for which
+    /// [`received_whole`](Self::received_whole) or [`receive`](Self::receive) is called later in the update.
     fn received_sweep(&mut self);
 
     /// Calls `each` with the ids of the items of a client's replica that are marked for removal.
