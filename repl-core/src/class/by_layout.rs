@@ -51,7 +51,7 @@ struct Print<'p, 'a, 'b> {
 
 impl Print<'_, '_, '_> {
     /// Prints the values of a level (the handles of an object, or of one element). `first` is the number of
-    /// the first handle of this level in the containing level.
+    /// the first handle of this level in the path.
     fn level(&mut self, level: Level<'_>, first: u32) {
         for (slot, handle) in level.slots().zip(first..) {
             self.steps.push(handle);

@@ -139,8 +139,8 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Does the same as [`validate`](Self::validate) for several consecutive updates, one for each of
-    /// `objects`. All these objects equal `object`.
+    /// Does the same as [`validate`](Self::validate) for `objects` consecutive updates. Each of them is for
+    /// an object that equals `object`.
     ///
     /// # Errors
     /// Returns the same errors as [`validate`](Self::validate).

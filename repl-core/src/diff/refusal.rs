@@ -20,7 +20,8 @@ pub struct Refusal {
     pub error: WriteError,
 }
 
-/// Refusals of the same value for different reasons have the same hash. Such refusals are rare.
+/// The hash does not cover the reason. So refusals of the same value for different reasons have the same
+/// hash, but such refusals are rare.
 impl Hash for Refusal {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.steps.hash(state);
@@ -34,7 +35,7 @@ impl Refusal {
         self.steps.first().copied().unwrap_or(0)
     }
 
-    /// Returns whether both refusals are of the same value, at whatever times and for whatever reasons.
+    /// Returns whether both refusals report the same value. The reasons may differ.
     #[must_use]
     pub fn is_of_same_value(&self, other: &Self) -> bool {
         self.steps == other.steps
