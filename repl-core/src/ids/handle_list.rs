@@ -1,7 +1,7 @@
 //! Sets of handles on the wire, as a bit mask or as a list.
 //!
-//! *Invariant:* the shorter of the two forms is written. The choice of the form does not depend on the
-//! connection, so the same change has the same bits for every connection (S90).
+//! *Invariant:* the writer chooses the shorter of the two forms. The choice of the form does not depend on
+//! the connection, so the same change has the same bits for every connection (S90).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};

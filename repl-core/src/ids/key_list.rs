@@ -46,7 +46,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// Calls `key` to read the next key, if the list has another key.
+    /// Reads the next key with `key`, if the list has another key.
     fn next_by(
         &mut self,
         reader: &mut BitReader<'_>,
