@@ -76,9 +76,10 @@ pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
 
 /// Interpolates between two values of a struct, field by field.
 ///
-/// Implements `Interpolate`, so all fields must implement it, except those with `#[interpolate(step)]`: they
-/// keep their value until the next one is reached. An enum, or a field that goes another way, such as an
-/// angle, needs an implementation by hand, or a type that knows its way.
+/// Implements `Interpolate`, so all fields must implement it, except fields with `#[interpolate(step)]`. Such
+/// a field keeps its value until the next value is reached. This derive does not accept enums, so implement
+/// `Interpolate` by hand for them. Do the same for the type of a field that must not change in a straight
+/// line, such as an angle.
 #[proc_macro_derive(Interpolate, attributes(interpolate))]
 pub fn derive_interpolate(input: TokenStream) -> TokenStream {
     interpolate::derive(input.into()).into()

@@ -70,7 +70,7 @@ unsafe fn changed_by(
         apply(&mut element);
         let (now, old) = (element.as_level(), old.as_level());
         changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
-        // Nobody hears of properties without changes, so their collections end the update without callbacks.
+        // An unchanged property is not reported, so its collections end the update here, without callbacks.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });

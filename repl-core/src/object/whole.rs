@@ -137,7 +137,8 @@ unsafe fn write_part(
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
             count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
-                // SAFETY: the array returned its first element and its length, and `index` is below that.
+                // SAFETY: the array returned its first element and its length, and `index` is below this
+                // length.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
                 // SAFETY: the pointer points to an element of the array.
                 unsafe { write_shape(element, at, writer) }
@@ -355,7 +356,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                 && (0..len).all(|index| {
                     let offset = index.wrapping_mul(element.shape.size);
                     // SAFETY: the arrays returned their first elements and their length, and `index` is below
-                    // that.
+                    // this length.
                     let one = unsafe { one.add(offset) };
                     // SAFETY: as for the previous `unsafe` block.
                     let other = unsafe { other.add(offset) };
