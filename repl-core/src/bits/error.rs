@@ -1,7 +1,7 @@
 //! The reasons why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error says what is wrong with a value, but not where the value is. The code that walks
-//! through an object adds the path of the value.
+//! *Invariant:* an error states the problem with a value, but not the path of the value. The code that walks
+//! through an object adds the path.
 
 /// The reason why a value cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -28,7 +28,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns a reader of exactly the bits of this slice.
+    /// Returns a reader that reads exactly the bits of this slice.
     #[inline]
     #[must_use]
     pub const fn reader(self) -> BitReader<'a> {
@@ -203,8 +203,8 @@ impl<'a> BitReader<'a> {
         Ok(BitSlice::within(self.bytes, start, bits))
     }
 
-    /// Returns the bits in a range of positions, whether or not these bits were read before. Returns `None`
-    /// if the range goes past the end of the reader.
+    /// Returns the bits in a range of positions. These bits may have been read before. Returns `None` if the
+    /// range goes past the end of the reader.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<BitSlice<'a>> {

@@ -12,8 +12,8 @@ use crate::changes::changelist::ElementChange;
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age of each element in the queue. This map is built when it is first needed, because most queues
-    /// become empty in the tick in which they are filled.
+    /// The age of each element in the queue. This map is built when it is first needed. Most queues never
+    /// need it, because they become empty in the same tick.
     ages: Option<BTreeMap<I, u64>>,
 }
 

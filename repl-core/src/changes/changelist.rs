@@ -264,9 +264,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Returns whether both changelists may change the same property. `may_meet` usually returns false if the
-    /// two changelists contain changes of different items of one collection, or of different entries of one
-    /// map. Costs O(properties).
+    /// Returns whether both changelists may change the same property. For changes of different items of one
+    /// collection, or of different entries of one map, the result is usually false. Costs O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -555,7 +554,7 @@ impl NestedChanges {
     }
 
     /// Calls `prune` with each property that has nested changes, and drops the nested changes that are empty
-    /// afterwards. The handles of properties whose nested changes are dropped stay in the changelist.
+    /// afterwards. The handles of these properties stay in the changelist.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);

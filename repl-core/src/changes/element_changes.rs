@@ -222,8 +222,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Returns whether both changes may contain the same element. `may_meet` usually returns false for two
-    /// parts of one long list of changes.
+    /// Returns whether the two lists of changes may contain the same element. The result may be true by
+    /// mistake. For two parts of one long list of changes, it is usually false.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.added.is_all() || other.added.is_all();
@@ -303,8 +303,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     }
 
     /// Marks each changed element that is new in `new_elements` to be sent whole again, because the client
-    /// may not have received it. For the other changed elements, adds the new elements of the arrays that
-    /// changed (R2).
+    /// may not have received it. For each other changed element, adds the new elements of its changed arrays
+    /// (R2).
     pub(crate) fn extend_new_elements(&mut self, new_elements: &Self) {
         if !self.touches_new_elements(new_elements) {
             return;

@@ -1,5 +1,5 @@
-//! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
-//! taken from the front of the portions (R15).
+//! Portions: the changes of one collection (a fast array or a map) in the order of sending. The caller takes
+//! parts of a chosen size from the front of the portions (R15).
 //!
 //! *Invariant:* the changes of a collection are sorted only once, and after that each change is visited only
 //! when it is sent. So writing all parts together costs O(changes), for any number of parts.

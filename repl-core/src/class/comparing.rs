@@ -108,9 +108,9 @@ impl<T: Replicated> Class<T> {
         handles.into_iter().any(|handles| any_differs(live, shadow, handles))
     }
 
-    /// Returns the handles of the `push` properties that contain a fast array that was written to since it
-    /// was last compared with its shadow, or that was replaced by another fast array. Such a `push` property
-    /// counts as marked. Costs O(1) for each fast array in a `push` property.
+    /// Returns the handles of the `push` properties with a touched fast array. A fast array is touched if it
+    /// was written to since its last comparison with the shadow, or if it was replaced by another fast array.
+    /// Such a `push` property counts as marked. Costs O(1) for each fast array in a `push` property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         self.tables.touched(self.level(live), self.level(shadow))

@@ -220,8 +220,8 @@ impl<T: Replicated> Class<T> {
 
     /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
     /// the copy of the values that the server sent. Reading values of `base` again runs no callbacks. If the
-    /// bits are the key of a map entry, shows the entry in the object if all objects to which its key refers
-    /// exist, and hides it otherwise.
+    /// bits are the key of a map entry, this function shows or hides the entry in the object. The entry is
+    /// shown if all objects to which its key refers exist.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -376,7 +376,7 @@ fn descend(
     }
 }
 
-/// Follows the path if its next part is an element of a collection.
+/// Follows the path into an element of a collection, if its next part is an id or key.
 fn descend_into<I: Collected>(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -34,10 +34,10 @@ impl<T: Replicated> Class<T> {
         self.tables.sizes.most_bits > max_bits
     }
 
-    /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
-    /// returns them as refusals. So a comparison does not copy values that are too large to `shadow`. They
-    /// are never sent, because values are sent only from the shadow. If only some of the properties that grow
-    /// fit into the limit, the properties that grow least are accepted.
+    /// Removes from `scope` each property with a new value that would make the object larger than `max_bits`,
+    /// and returns these properties as refusals. So a comparison does not copy values that are too large to
+    /// `shadow`. They are never sent, because values are sent only from the shadow. If only some of the
+    /// properties that grow fit into the limit, the properties that grow least are accepted.
     ///
     /// Costs O(1) if objects of the class cannot become larger than `max_bits`, O(properties) if only values
     /// of fixed size change, and O(object) otherwise.

@@ -1,4 +1,5 @@
-//! Compares an object with its shadow. Values that differ are copied to the shadow and listed (S60 to S63).
+//! Compares an object with its shadow (the values that clients receive). Values that differ are copied to the
+//! shadow and listed (S60 to S63).
 //!
 //! *Invariant:* the shadow holds only values that have a wire form. Encoding from the shadow fails only if a
 //! hand-written serialiser refuses a value that it accepted before. The code that writes updates handles this

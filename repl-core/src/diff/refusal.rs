@@ -13,8 +13,9 @@ use crate::schema::layout::Layout;
 /// that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The path to the value: the handle at the object's own level, then the handle in each element, the id
-    /// and handle in each item, or the key and handle in each entry.
+    /// The path to the value. The first step is the handle at the object's own level. For each array, item or
+    /// entry inside, the next steps are the handle of the array element, the id and handle of the item, or
+    /// the key and handle of the entry.
     pub(crate) steps: Vec<u32>,
     /// The reason why the value was refused.
     pub error: WriteError,

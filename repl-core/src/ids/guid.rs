@@ -26,8 +26,8 @@ impl Guid {
         Self { slot, generation }
     }
 
-    /// Returns the guid of the [asset](crate::AssetRef) with this number. With such a guid, code that finds
-    /// values by the objects to which they refer also finds values by their assets.
+    /// Returns the guid of the [asset](crate::AssetRef) with this number. So the code that finds values by
+    /// their references to objects also finds values by their references to assets.
     #[must_use]
     pub const fn asset(number: NonZeroU32) -> Self {
         Self { slot: number.get(), generation: ASSETS }

@@ -7,8 +7,8 @@
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;
 
-/// Writes a set of handles of a level that has `count` handles, as a mask or as a list of handles, whichever
-/// is shorter.
+/// Writes a set of handles of a level that has `count` handles. Chooses the shorter of two forms: a mask, or
+/// a list of handles.
 ///
 /// The first bit selects the form. The form as a mask consists of the highest handle in the set, then one bit
 /// for each handle below it. Small handles make a mask short, so structs should declare first the fields that

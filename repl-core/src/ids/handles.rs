@@ -135,7 +135,8 @@ impl HandleSet {
         }
     }
 
-    /// Adds `count` handles from `first` on. Takes as long as adding one handle if all are below 65.
+    /// Adds `count` handles from `first` on. If all these handles are below 65, this takes the same time as
+    /// adding one handle.
     #[inline]
     pub(crate) fn insert_stretch(&mut self, first: u32, count: u32) {
         match low_stretch(first, count) {
@@ -153,8 +154,8 @@ impl HandleSet {
         }
     }
 
-    /// Adds the handles whose bits are set in `mask`. The lowest bit of `mask` stands for the first handle of
-    /// the word of 64 handles with the index `word`.
+    /// Adds the handles with a set bit in `mask`. The lowest bit of `mask` stands for the first handle of the
+    /// word of 64 handles with the index `word`.
     #[inline]
     pub(crate) fn insert_word(&mut self, word: usize, mask: u64) {
         if word == 0 {

@@ -81,7 +81,7 @@ impl Ranges {
 impl IdSet<ItemId> for Ranges {
     const CAN_BE_ALL: bool = false;
 
-    /// Returns the set of all ids that a server may use, whether or not items have them.
+    /// Returns the set of all ids that a server may use, including ids without items.
     fn all() -> Self {
         Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }

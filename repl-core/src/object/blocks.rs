@@ -70,7 +70,7 @@ impl<T: Planned> Blocks<T> {
         (Self { list, stripes, values, objects: PhantomData }, handles)
     }
 
-    /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
+    /// Compares the blocks of an object with the blocks of its shadow, and adds the properties that differ to
     /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
     /// scope one by one. Copies the values that differ and can be copied.
     ///

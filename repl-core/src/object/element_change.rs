@@ -46,7 +46,7 @@ impl<I: Identity> ElementsMut<'_, I> {
 }
 
 /// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns the
-/// handles whose values `apply` has changed. `with_initial` lends an element with initial values.
+/// handles of the values that `apply` has changed. `with_initial` lends an element with initial values.
 ///
 /// # Safety
 /// The caller guarantees what [`ElementTable::level_mut`] requires, both for `base` and for the element that

@@ -1,6 +1,6 @@
 //! Decides whether a property has the same value in two objects of one type.
 //!
-//! *Invariant:* only replicated values are compared. All callers use the same comparison. The only exception
+//! *Invariant:* only replicated values are compared. All callers use the same comparison. The only exceptions
 //! are collections that know without a comparison whether they changed.
 
 use crate::ids::identity::Identity;
@@ -28,7 +28,7 @@ pub(crate) fn differs(one: Level<'_>, other: Level<'_>, handle: u32, answer: Ans
     }
 }
 
-/// Returns whether two slots of one property have the same value.
+/// Returns whether two slots (the same property of two objects or elements) have the same value.
 fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
         (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),

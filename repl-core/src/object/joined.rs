@@ -2,7 +2,7 @@
 //! as a unit.
 //!
 //! *Invariant:* the memory of joined leaves is initialised and has no padding, because a program joins only
-//! leaves that lie without gaps and whose bytes are their wire form.
+//! leaves without gaps between them, and only leaves with a wire form that equals their bytes.
 #![expect(unsafe_code, reason = "reads and writes the bytes of several values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -12,7 +12,7 @@ use crate::bits::{BitSlice, BitWriter, word_of};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
-/// Joined leaves, which can only be read.
+/// Joined leaves, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
@@ -21,7 +21,7 @@ pub(crate) struct JoinedLeaves<'a> {
     pub(super) memory: &'a [u8],
 }
 
-/// Joined leaves, which can be read and written.
+/// Joined leaves, mutable.
 pub(crate) struct JoinedLeavesMut<'a> {
     pub(super) joined: Joined,
     pub(super) entries: &'a [TableEntry],
@@ -106,7 +106,7 @@ impl JoinedLeavesMut<'_> {
         Self { joined, entries: &[], first, object: PhantomData }
     }
 
-    /// Returns the same leaves, which can only be read.
+    /// Returns the same leaves, read-only.
     #[inline]
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
         // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.

@@ -417,7 +417,7 @@ pub(crate) unsafe fn read_by<T>(
 /// Does the same as [`read_by`] for any recipe.
 ///
 /// # Safety
-/// `base` points to an object of the type for which the recipe was made, which is borrowed mutably.
+/// `base` points to an object of the type for which the recipe was made. The object is borrowed mutably.
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #[inline(never)]
 unsafe fn read_each(base: *mut u8, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
@@ -485,8 +485,8 @@ impl<'a> Array<'a> {
         Some(Level { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Returns whether the two arrays are equal byte for byte. The arrays may be equal even if this function
-    /// returns `false`.
+    /// Returns whether the two arrays are equal byte for byte. The function may return `false` for equal
+    /// arrays.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
         if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {

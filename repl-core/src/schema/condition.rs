@@ -108,8 +108,8 @@ pub enum Condition {
     /// near. Without this setting, and for objects without positions, each connection that sees the object is
     /// near. For an attached object, the distance of the object to which it is attached counts.
     ///
-    /// A client that comes near receives the values that it lacks. A client that goes away keeps the values
-    /// that it has, and receives no later ones.
+    /// A client that comes near receives the values that it lacks. A client that goes away keeps its values,
+    /// and receives no newer values.
     NearOnly = 16,
 }
 

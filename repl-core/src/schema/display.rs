@@ -24,7 +24,7 @@ struct PrintedHandle {
     size: usize,
     /// The handles of one element, if this handle is an array or collection.
     inner: Option<Vec<Self>>,
-    /// The text that follows the path in the paths of elements; see [`brackets`].
+    /// The text that comes after this path in the paths of elements, such as `[]`. See [`brackets`].
     brackets: &'static str,
 }
 

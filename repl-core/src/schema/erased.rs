@@ -2,8 +2,8 @@
 //! know their element types.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
-//! element has the element shape of the collection. The pointer is valid as long as the borrow from which the
-//! pointer came.
+//! element has the element shape of the collection. The pointer is valid as long as the borrow of the
+//! collection.
 
 use std::any::Any;
 
@@ -124,10 +124,11 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// Records that this base has the same elements as the client's replica `live`, except local ones.
+    /// Records that this base (the copy of the elements that the server sent) has the same elements as the
+    /// client's replica `live`, except local elements.
     fn follow_edits(&mut self, _live: &dyn Collection<I>) {}
 
-    /// Removes all local elements of a client's replica: those that its user has added.
+    /// Removes all local elements of a client's replica: the elements that its user has added.
     fn remove_local(&mut self) {}
 
     /// Returns an element of a client's replica, to receive an element that is new or is sent whole again.
@@ -148,8 +149,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// callback immediately if `calls_back` is set.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
-    /// Marks for removal all elements that are not received after this call. Returns the elements that the
-    /// collection cannot mark. The caller must remove these elements.
+    /// Marks for removal all elements that the rest of the update does not contain. Returns the elements that
+    /// the collection cannot mark. The caller must remove these elements.
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are marked for removal.

@@ -86,9 +86,9 @@ pub trait KeyedShadow: Keyed {
     /// the user has assigned another collection. Costs O(items in the list).
     fn edits(&self, live: &Self) -> Option<Vec<ItemId>>;
 
-    /// Records that this collection, a copy of what the server sent to the client's replica `live`, has the
-    /// same items, except local ones. From the first call on, `live` records what its user writes to. Costs
-    /// O(1).
+    /// Records that this collection has the same items as the client's replica `live`, except local items.
+    /// This collection is the copy of the items that the server sent. From the first call on, `live` records
+    /// which items its user writes to. Costs O(1).
     fn follow_edits(&mut self, live: &Self);
 }
 

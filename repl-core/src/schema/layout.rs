@@ -48,9 +48,9 @@ pub(crate) const MAX_HANDLES: usize = 65_535;
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
-    /// Returns the layout of the struct `T`. Does not compile if `T` is not a struct whose fields are sent
-    /// one by one: a number, for example, or a struct that derives only `NetSerialize`, which is sent as a
-    /// unit.
+    /// Returns the layout of the struct `T`. Compiles only if `T` is a struct with fields that are sent one
+    /// by one. For example, a number has no layout, and a struct that derives only `NetSerialize` has none,
+    /// because it is sent as a unit.
     ///
     /// # Panics
     /// Panics if `T` has two fields of the same name, or has more than 65,535 handles. In a constant, this
@@ -205,7 +205,7 @@ impl Layout {
 /// Returns the fields of a struct.
 ///
 /// # Panics
-/// Panics at compile time if the shape is not that of a struct whose fields are sent one by one.
+/// Panics at compile time if the shape does not belong to a struct with fields that are sent one by one.
 #[track_caller]
 const fn fields_of(shape: &Shape) -> &'static [Field] {
     match shape.kind {
@@ -392,7 +392,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map whose elements have the counts `self`.
+    /// Returns the counts of an array, collection or map. `self` has the counts of its elements.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }

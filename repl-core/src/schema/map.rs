@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use crate::schema::property::Property;
 
-/// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
+/// A map with entries that are replicated one by one, or a set, which is a map without values: `HashMap`,
 /// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap`
 /// also `IndexMap` and `IndexSet`.
 ///
@@ -36,8 +36,8 @@ use crate::schema::property::Property;
 /// before it disappears.
 ///
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
-/// while the update is applied. The callbacks run first for entries whose keys the update lists as removed,
-/// then for new and changed entries in the order of their keys, and last for entries that a sweep removes.
+/// while the update is applied. The callbacks run first for the removed entries that the update lists, then
+/// for new and changed entries in the order of their keys, and last for the entries that a sweep removes.
 /// Callbacks that receive several items in one call are not called for maps. When a callback runs, other
 /// properties of the object may not have their new values yet.
 ///

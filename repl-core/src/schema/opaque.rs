@@ -1,5 +1,5 @@
 //! Leaves (values that are sent as a unit) that have their own serialisers. A leaf with its own serialiser
-//! has one command in the program, whatever the leaf contains.
+//! has one command in the program, for any content.
 //!
 //! *Invariant:* all functions of a leaf belong to the same type, and only the shape of this type contains the
 //! leaf.

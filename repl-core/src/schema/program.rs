@@ -133,7 +133,7 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// An [`Identity`] of elements whose collections have commands in a program.
+/// An [`Identity`] of elements. Collections of these elements have commands in a program.
 pub(crate) trait Collected: Identity {
     /// Returns the collection command in `kind`, if the elements of the collection have identities of this
     /// type.
@@ -161,9 +161,9 @@ pub struct Parent {
     pub(crate) push: bool,
     /// Whether the property has a custom condition that is switched off at first for each connection.
     pub(crate) starts_off: bool,
-    /// The range of the parent's commands, whose end is exclusive (S7).
+    /// The range of the parent's commands. The end of the range is exclusive (S7).
     pub(crate) commands: (u32, u32),
-    /// The range of the parent's handles, whose end is exclusive.
+    /// The range of the parent's handles. The end of the range is exclusive.
     pub(crate) handles: (u32, u32),
 }
 
@@ -391,12 +391,11 @@ struct Cursor<'a> {
     command: usize,
     /// The index of the first table entry that is not reserved for a level.
     free: usize,
-    /// Whether the property whose commands are being written has a notify, or is inside a collection with
-    /// callbacks.
+    /// Whether the current property has a notify, or is inside a collection with callbacks.
     watched: bool,
 }
 
-/// The level whose handle table is being filled.
+/// A level while its handle table is being filled.
 #[derive(Clone, Copy)]
 struct Level {
     table: usize,
@@ -529,7 +528,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
     level
 }
 
-/// Returns the command of a collection, whose field `end` is not set yet.
+/// Returns the command of a collection. Its field `end` is not set yet.
 const fn collection<I: Identity>(
     property: Formatted,
     shape: &'static CollectionShape<I>,

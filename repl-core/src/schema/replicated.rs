@@ -75,9 +75,9 @@ impl<T: Replicated<FastArrays = FastArrays<false>>> WithoutFastArrays for T {}
 /// The editor of objects of the type `T`, for signatures of functions that take an editor.
 pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
 
-/// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
-/// All fields of an object must be `Send` and `Sync`, including those that are not replicated. A client
-/// creates a new object with `Default` before it reads the first values.
+/// An object: a struct with annotated fields that are replicated. Use the derive macro to implement this
+/// trait. All fields of an object must be `Send` and `Sync`, including those that are not replicated. A
+/// client creates a new object with `Default` before it reads the first values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",

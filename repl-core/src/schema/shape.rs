@@ -28,7 +28,7 @@ pub struct Shape {
     /// value is padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
-    /// The wire form of a leaf that writes and reads itself.
+    /// The wire form, if this is a leaf with its own serialiser.
     pub(crate) form: Option<&'static WireForm>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Content {
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
     /// All values that the shape describes, in order, with the attributes of a field.
     Shape(Formatted),
-    /// Values of another form, and what is written around them.
+    /// Values of another form, and the collections around them.
     Around(&'static Around, &'static WireForm),
 }
 
@@ -193,8 +193,8 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
     /// A function that converts a pointer to the collection into a mutable pointer to the trait `Collection`.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
-    /// A function that calls another function with an element that has initial values. The called function
-    /// may use this element as a temporary copy.
+    /// A function that creates an element with initial values, and passes it to the given function. The given
+    /// function may use this element as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 

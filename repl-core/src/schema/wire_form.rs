@@ -12,7 +12,7 @@ use crate::schema::shape::{Around, Content, Field, Shape, WireForm};
 use crate::schema::value::{NetSerialize, With};
 
 impl WireForm {
-    /// Returns the form of a type whose functions were written by hand: its name and its version.
+    /// Returns the form of a type with hand-written functions: its name and its version.
     #[must_use]
     pub const fn by_hand<T: NetSerialize>() -> Self {
         Self { rust_name: type_name::<T>, ..Self::named(T::WIRE_NAME, T::WIRE_VERSION) }
@@ -137,7 +137,7 @@ impl WireForm {
         }
     }
 
-    /// Returns the form of a type whose shape decides its bits.
+    /// Returns the form of a type that is written with its shape.
     pub(crate) const fn of_shape(shape: &'static Shape) -> Self {
         let checksum = Checksum::new().field(&Field::new("", 0, shape)).finish();
         Self {
@@ -173,9 +173,9 @@ impl WireForm {
 }
 
 impl Content {
-    /// Returns the shape of the values inside, if one of them may be a struct whose fields have conditions,
-    /// notifies or `push`. These attributes have no effect in a value that is sent as a unit. A type that
-    /// derives `NetSerialize` cannot contain such a struct, because its table refuses it.
+    /// Returns the shape of the values inside, if one of them may be a struct with fields that have
+    /// conditions, notifies or `push`. These attributes have no effect in a value that is sent as a unit. A
+    /// type that derives `NetSerialize` cannot contain such a struct, because its table refuses it.
     pub(crate) const fn marked(self) -> Option<&'static Shape> {
         match self {
             Self::Shape(property) => Some(property.shape),

@@ -33,7 +33,7 @@ struct Span {
     refers: bool,
 }
 
-/// A position in a [`Checked`], to which [`Checked::truncate`] can return.
+/// A position in a [`Checked`]. [`Checked::truncate`] can return to it.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMark {
     ends: usize,
@@ -49,7 +49,7 @@ pub struct CheckedUpdate<'c, 'b> {
     pub(crate) ends: Ends<'c>,
 }
 
-/// The positions in the input at which the values of one update end, in the order in which they are read.
+/// The end positions of the values of one update in the input, in the order of reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'c> {
     positions: std::slice::Iter<'c, u32>,

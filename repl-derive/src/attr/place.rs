@@ -10,7 +10,7 @@ use crate::spelling::nearest;
 
 /// The attributes that one place allows, with the form of each attribute.
 pub(super) struct Place {
-    /// The attribute whose arguments are written at this place: `replicated`, `rpc` or `rpcs`.
+    /// The attribute that contains this place: `replicated`, `rpc` or `rpcs`.
     pub(super) attribute: &'static str,
     /// The place in words, for error messages: "on a field".
     pub(super) name: &'static str,

@@ -67,9 +67,9 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         quote!(let _: *const #ty = &raw const object.#member;)
     });
     let callbacks = value_callbacks(container);
-    // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can use
-    // the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape of
-    // the field's type. An attribute macro could change the type of the field later, so the closure checks
+    // In `quote!`, `unsafe` has the span of the derive itself, so that a crate that forbids unsafe code can
+    // use the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape
+    // of the field's type. An attribute macro could change the type of the field later, so the closure checks
     // the type. The closure compiles only with the right type, because raw pointers are not coerced to
     // another type.
     quote! {

@@ -36,7 +36,7 @@ pub(super) fn expand(context: &Context<'_>) -> TokenStream {
     assemble(context, send, &quote!(#value #common #validators #functions #entries #debug #rpcs))
 }
 
-/// Returns the code for a block with mistakes: it has the names to which the user's code refers, but does
+/// Returns the code for a block with mistakes. It defines the names that the user's code may use, but does
 /// nothing.
 pub(super) fn stub(context: &Context<'_>) -> TokenStream {
     let (private, calls) = (context.private(), context.container.ident());

@@ -169,10 +169,10 @@ impl Label {
     }
 
     /// Returns `count` labels between `before` and `after` in ascending order, with room between any two of
-    /// them. Use this function for items that are already in the array and whose labels have become too long.
-    /// About half of the room is close to the items at the indices `hot`, because the next insertions are
-    /// likely there. A gap at twice the distance from these items is half as wide. Returns `None` if the
-    /// labels would have more than `max_bytes` digits. Costs O(count).
+    /// them. Use this function for existing items with labels that have become too long. About half of the
+    /// room is close to the items at the indices `hot`, because the next insertions are likely there. A gap
+    /// at twice the distance from these items is half as wide. Returns `None` if the labels would have more
+    /// than `max_bytes` digits. Costs O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,

@@ -58,8 +58,8 @@ pub(crate) trait ElementTarget<I> {
         0
     }
 
-    /// Marks for removal all elements that are not received after this call. Returns the elements that the
-    /// collection cannot mark. The caller must remove these elements.
+    /// Marks for removal all elements that the rest of the update does not contain. Returns the elements that
+    /// the collection cannot mark. The caller must remove these elements.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }

@@ -61,11 +61,11 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the values of consecutive direct properties, the first of which is at `handle`. `end` is the
-    /// handle after the last property that may be read. Returns how many properties were read. Returns zero
-    /// if the next property must be read alone. This is the case if it is not direct. It is also the case if
-    /// the update ends within the direct properties, so that the error names the property that could not be
-    /// read.
+    /// Reads the values of consecutive direct properties (properties with a wire form that equals their bytes
+    /// in memory). The first property is at `handle`. `end` is the handle after the last property that may be
+    /// read. Returns how many properties were read. Returns zero if the next property must be read alone.
+    /// This is the case if it is not direct. It is also the case if the update ends within the direct
+    /// properties, so that the error names the property that could not be read.
     #[inline]
     fn direct<T: Target>(&mut self, table: &[TableEntry], handle: u32, end: u32, target: &mut T) -> u32 {
         let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
