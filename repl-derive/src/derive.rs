@@ -8,8 +8,8 @@ pub(crate) enum Derive {
     Replicated,
     FastArrayItem,
     NetSerialize,
-    /// The attribute `#[rpcs]`. It generates an enum of calls. The enum is a value, in the same way as a type
-    /// that derives `NetSerialize`. The variants are calls, and the fields are their parameters.
+    /// The attribute `#[rpcs]`. It generates an enum of calls. The enum is expanded like a type that derives
+    /// `NetSerialize`. The variants are calls, and the fields are their parameters.
     Rpcs,
 }
 

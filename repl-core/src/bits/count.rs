@@ -108,7 +108,8 @@ pub(crate) fn read_padding(
 }
 
 /// Returns an error if the rest of the input is too short for `elements` new elements. An element that takes
-/// no bits counts as one bit, so that a claimed count never allocates much more than the packet holds.
+/// no bits counts as one bit, so that a count that a peer claims never causes an allocation that is much
+/// larger than the packet.
 pub(crate) fn check_growth(
     elements: usize,
     least_bits: u32,

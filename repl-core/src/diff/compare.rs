@@ -258,7 +258,8 @@ impl Comparison<'_> {
 
     /// Compares one slot of a level (a leaf, array or collection), and copies the values that differ to the
     /// shadow. `step` is its step in the path.
-    // Most properties are leaves. A call for each of them costs a tenth of the comparison.
+    // This function is always inlined. Most properties are leaves, and a call for each leaf would take a
+    // tenth of the time of the comparison.
     #[inline(always)]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let Slot::Leaf(leaf) = live else { return self.nested(live, shadow, handle, step) };

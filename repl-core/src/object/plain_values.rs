@@ -124,8 +124,8 @@ impl PlainValues {
     }
 
     /// Compares the values with a set bit in `scope`, one by one. `scope` belongs to the word of handles with
-    /// the index `word`. A differing value with a margin is copied to the seen bytes. Another differing value
-    /// is copied to the shadow if it needs no check. Adds the properties that were copied to the shadow to
+    /// the index `word`. If a differing value has seen bytes, it is copied to the seen bytes. Otherwise it is
+    /// copied to the shadow if it needs no check. Adds the properties that were copied to the shadow to
     /// `in_shadow`, and the other differing properties to `to_do`.
     ///
     /// # Safety

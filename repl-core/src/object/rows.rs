@@ -12,8 +12,8 @@ use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::Program;
 
-/// The objects of one class, which can only be read. The functions of rows are compiled once, and not for
-/// each class. [`Class::rows`](crate::Class::rows) returns rows.
+/// The objects of one class, read-only. The functions of rows are compiled once, and not for each class.
+/// [`Class::rows`](crate::Class::rows) returns rows.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     program: &'a Program,

@@ -18,10 +18,10 @@
 //!    exceptions.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag. If the flag depends on the position of the connection's
-//!    player, `View::flags` sets it. S35 and S36 in `docs/semantics.md` describe the flags. Three test models
-//!    use the flags: `tests/conditions/classes.rs`, `View` in `tests/conditions/live/mod.rs`, and `is_active`
-//!    in `tests/simulations/swarm/world.rs`.
+//!    `Object::flags` of `repl-net` sets the flag. If the flag depends on the place from which the connection
+//!    sees the object, `View::flags` sets it. S35 and S36 in `docs/semantics.md` describe the flags. Three
+//!    test models use the flags: `tests/conditions/classes.rs`, `View` in `tests/conditions/live/mod.rs`, and
+//!    `is_active` in `tests/simulations/swarm/world.rs`.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):

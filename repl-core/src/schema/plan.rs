@@ -1,9 +1,10 @@
 //! Plans: a plan lists the plain memory of an object, which is compared as bytes instead of value by value.
 //! The compiler computes the plans of each type.
 //!
-//! A value with a margin is a quantised value that keeps its step until the value is more than a part of a
-//! step outside it. While the value is in the margin, its bytes differ from the bytes in the shadow. So its
-//! bytes are compared with the *seen bytes*: the bytes of the object at its last comparison.
+//! A value with a margin is a quantised value without `exact`. It keeps its step while it is outside the step
+//! by at most the margin, a quarter of a step. While the value is in the margin, its bytes differ from the
+//! bytes in the shadow. So its bytes are compared with the *seen bytes*: the bytes of the object at its last
+//! comparison.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.

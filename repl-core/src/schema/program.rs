@@ -59,7 +59,7 @@ pub(crate) struct Command {
     pub(crate) kind: CommandKind,
 }
 
-/// The kind of a command, which depends on its value.
+/// The kind of a command, which depends on the type of its value.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),

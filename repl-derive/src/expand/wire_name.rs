@@ -40,7 +40,7 @@ pub(super) fn of(container: &Container<'_>) -> TokenStream {
     quote!(const { &#private::WireName::of(#name) #(#arguments)*.finish() }.as_str())
 }
 
-/// Returns the type of a sent field that shows the type parameter `ident`, if there is one.
+/// Returns the type of a sent field that contains the type parameter `ident`, if there is such a field.
 fn sent_type(container: &Container<'_>, ident: &Ident) -> Option<TokenStream> {
     let sent = container.sent();
     let shaped: Vec<_> = sent.into_iter().filter(|field| !field.attrs.has_serializer()).collect();
