@@ -122,8 +122,8 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection. This flag is set after a possible downgrade of the
-    /// role.
+    /// The object is a simulated proxy for the connection. The flag depends on the role after a possible
+    /// downgrade.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);
