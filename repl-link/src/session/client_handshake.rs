@@ -1,4 +1,5 @@
-//! The client's side of a session: hello, the answers to the server's questions, the welcome, the disconnect.
+//! The client's side of a session: the hello (first packet), the answers to the server's questions, the
+//! welcome (the server accepts), and the disconnect.
 //!
 //! *Invariant:* the client ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -22,9 +23,9 @@ use crate::session::terms::ClientTerms;
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The first hellos have the full size. If they are not answered, the path may carry only smaller packets, so
-/// of three later hellos one has the full size, one the least size that a connection usually has, and one the
-/// least size of all.
+/// The first hellos have the full size. If they are not answered, the path may carry only smaller packets.
+/// Then of three hellos, one has the full size, one has the least size that a connection usually has, and one
+/// has the smallest possible size.
 const FULL_HELLOS: u32 = 3;
 
 /// The time between two hellos of a client while its login waits for an answer.
