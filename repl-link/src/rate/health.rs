@@ -46,8 +46,8 @@ pub struct LinkHealth {
     last_retry: Duration,
     /// The newest packet that the client acked.
     pub newest_acked: Option<Sequence>,
-    /// How much longer than the smoothed round trip late acks took. A late ack is the ack of a packet that
-    /// already counted as lost. This time shrinks while no late acks come.
+    /// The time by which late acks took longer than the smoothed round trip. A late ack is the ack of a
+    /// packet that already counted as lost. This time shrinks while no late acks arrive.
     lateness: Duration,
     /// The time when a packet was last sent.
     pub last_sent: Duration,
@@ -82,7 +82,7 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
+    /// Returns whether the packet `sequence` counts as lost. `age` is the time since it was sent. `binding`
     /// is a number of the session, from which irregular times are computed.
     pub fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
         let smoothed = self.round_trip.smoothed();

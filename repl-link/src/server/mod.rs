@@ -440,8 +440,8 @@ impl<C: HasLink> ServerSessions<C> {
             match link.exchange.outgoing.add_written(Recipient::Anyone, channel, &mut written, max_bits) {
                 Err(SendError::Full) => full.push(id),
                 Err(SendError::NotConnected) | Ok(()) => {}
-                // The limits of a type are the same for all connections, so the first connection has already
-                // failed and no message was queued.
+                // The limits of a type are the same for all connections, so this error occurs for the first
+                // connection, before any message was queued.
                 Err(error) => return Err(error),
             }
         }
