@@ -49,7 +49,7 @@ enum Fate {
 }
 
 impl Receipt {
-    /// Begins an update of an array of `len` items. Does nothing if an update has begun already.
+    /// Begins an update of an array of `len` items. Does nothing if an update has already begun.
     pub(crate) fn begin(&mut self, len: usize) {
         if !self.open {
             self.open = true;

@@ -35,7 +35,7 @@ impl Residents {
     }
 }
 
-/// What the endpoint knows about a connection.
+/// The data that an endpoint stores about a connection.
 #[derive(Clone, Copy, Debug)]
 struct KnownClient<A> {
     session: u64,
@@ -94,8 +94,8 @@ impl<A: Address> Directory<A> {
         self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
 
-    /// Keeps only those newcomers of an address that still need its packets. The others still send to the
-    /// address.
+    /// Keeps only the newcomers for which `keeps` returns true: they still need the packets of the address.
+    /// The other newcomers still send to the address.
     pub(super) fn retain_newcomers(&mut self, address: A, keeps: impl Fn(ConnectionId) -> bool) {
         if let Some(residents) = self.addresses.get_mut(&address) {
             residents.newcomers.retain(|&newcomer| keeps(newcomer));

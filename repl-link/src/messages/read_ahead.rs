@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 16 << 10;
 /// Identifies a message of a packet that is checked. Tickets are in the order of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// The number of the packet among those that were checked for a mailbox.
+    /// The number of the packet. A mailbox numbers the packets that it checks.
     pub packet: u64,
     /// The index of the message in its packet.
     pub index: usize,

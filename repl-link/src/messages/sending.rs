@@ -191,8 +191,8 @@ impl Message {
         }
     }
 
-    /// Records that what is [next](Self::next) was sent. Returns whether nothing more of the message is sent
-    /// in this tick.
+    /// Records that the [next](Self::next) part or message was sent. Returns whether this tick must not send
+    /// more of the message.
     fn sent(&mut self, sequence: Sequence, is_reliable: bool) -> bool {
         match &mut self.content {
             Content::Parts(parts) => parts.sent(sequence),
