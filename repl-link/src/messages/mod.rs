@@ -3,15 +3,15 @@
 //! Each type of message has its own channel, with its own numbers.
 //!
 //! - Sending: [`outgoing`] stores the sent messages of a connection until they are acknowledged, with one
-//! [`sending`] for each channel. [`written`] is a message that is stored once for many connections. [`parts`]
-//! are the parts of a message that is larger than a packet. Messages of more than 64 KiB (bulk messages) have
-//! a separate [`lane`]. A [`recipient`] says who may receive a message.
+//!   [`sending`] for each channel. [`written`] is a message that is stored once for many connections.
+//!   [`parts`] are the parts of a message that is larger than a packet. Messages of more than 64 KiB (bulk
+//!   messages) have a separate [`lane`]. A [`recipient`] says who may receive a message.
 //! - Receiving: [`incoming`] puts messages in order. [`assembly`] collects the parts of large messages, and
-//! [`bulk_content`] those of bulk messages. [`read_ahead`] keeps values that were read when a packet was
-//! checked, until its messages are delivered. The [`mailbox`] knows the types, and stores messages until the
-//! user polls them.
+//!   [`bulk_content`] those of bulk messages. [`read_ahead`] keeps values that were read when a packet was
+//!   checked, until its messages are delivered. The [`mailbox`] knows the types, and stores messages until
+//!   the user polls them.
 //! - Both: [`exchange`] contains both directions of one connection. [`progress`] says how much of a large
-//! message has been transferred. [`direct`] is for a connection inside one process, without packets.
+//!   message has been transferred. [`direct`] is for a connection inside one process, without packets.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;

@@ -13,9 +13,9 @@
 //! To add a packet:
 //!
 //! 1. Add a variant to [`Control`], and its number to `to_packet` and `read`. All eight numbers are in use,
-//! and a flag already splits the last number into two packets. So split another number in the same way.
+//!    and a flag already splits the last number into two packets. So split another number in the same way.
 //! 2. Handle the variant in `control` of the handshake that receives it. The compiler does not report a
-//! missing case: the packet is then ignored.
+//!    missing case: the packet is then ignored.
 //! 3. Change the version of the protocol (in `frame/packet` and `tests/support/forge.rs`).
 //! 4. If the packet is padded, add it to the padded packets in `read`.
 //!
