@@ -198,8 +198,8 @@ impl<P: Payload> Link<P> {
     }
 
     /// Returns the last `count` packets that were queued and not yet polled, the oldest first, without
-    /// packets that have no state. Each packet is returned as its number and a reader of its body. For tests
-    /// and tools that inspect what this side has written. Costs O(packets).
+    /// control packets. Each packet is returned as its number and a reader of its body. For tests and tools
+    /// that inspect what this side has written. Costs O(packets).
     #[must_use]
     pub fn written(&self, count: usize) -> Vec<(Sequence, BitReader<'_>)> {
         let (newest, is_extended) = (self.outbox.sequence(), self.outbox.extension.is_some());

@@ -63,8 +63,8 @@ impl Attempts {
         self.earlier == 0
     }
 
-    /// Handles the end of a session. Some reasons let the client connect again. It waits longer after each
-    /// failure, but connects immediately to a server that was restarted. `timeout` is the timeout of the
+    /// Handles the end of a session. After some reasons, the client connects again: it waits longer after
+    /// each failure, but connects immediately to a server that was restarted. `timeout` is the timeout of the
     /// client.
     pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration, timeout: Duration) {
         let lasted = self.began_at.take().map(|began| now.saturating_sub(began));

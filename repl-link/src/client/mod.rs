@@ -90,7 +90,7 @@ pub type MakeRate<P> = fn(usize) -> <P as Payload>::Rate;
 pub struct ClientSession<P: Payload> {
     handshake: ClientHandshake,
     attempts: Attempts,
-    /// What the client sends and receives, packet by packet.
+    /// The link to the server, which fills the packets that are sent, and reads the packets that arrive.
     pub link: Link<P>,
     /// The registered types of messages, and the messages that were not polled.
     pub mailbox: Mailbox<()>,

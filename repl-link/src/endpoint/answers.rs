@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::origin::{Address, Origin};
 
-/// The most answers that wait to be polled. Further answers are dropped. Their clients repeat the hello, the
-/// first packet of a handshake.
+/// The greatest number of answers that wait to be polled. Further answers are dropped. Their clients repeat
+/// the hello, the first packet of a handshake.
 const MAX_ANSWERS: usize = 1_024;
 
-/// The most answers that wait for one origin.
+/// The greatest number of answers that wait for one origin.
 const MAX_OF_ORIGIN: usize = 32;
 
 /// The answers that wait, the oldest first.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::origin::Origin;
 use crate::session::connection_id::ConnectionId;
 
-/// Connections that take places, by their origins.
+/// The connections that take places, grouped by origin.
 #[derive(Debug)]
 pub(super) struct Places {
     /// How many places there are.

@@ -1,15 +1,15 @@
 //! The wire form of messages in packets. Messages do not belong to objects, and come after the segments with
 //! state in a packet.
 //!
-//! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its
-//! header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The header
-//! consists of the message's channel and the low 16 bits of its number in this channel. The header of each
-//! message except the first in a packet begins with a bit. If this bit is set, the message is the next
+//! After the zero bit that ends the list of segments, messages may follow. A message consists of a bit that
+//! is 1, its header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The
+//! header consists of the message's channel and the low 16 bits of its number in this channel. The header of
+//! each message except the first in a packet begins with a bit. If this bit is set, the message is the next
 //! message of the same channel, and the rest of the header is left out. The messages end where only the
 //! padding of the packet is left.
 //!
-//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit
-//! instead of the one bit. The next part of the same message takes only two bits in addition to its content.
+//! A message that is too large for a packet is sent in parts. A part of a message begins with a bit that is
+//! 0. The next part of the same message takes only two bits in addition to its content.
 //!
 //! *Invariant:* a packet without messages has no additional bits for messages, and a message that is not cut
 //! into parts has no additional bits for parts.
@@ -112,7 +112,7 @@ pub struct ReceivedMessage<'a> {
     pub content: BitSlice<'a>,
 }
 
-/// The most messages for which memory is reserved after the first message of a packet.
+/// The greatest number of messages for which memory is reserved after the first message of a packet.
 const MAX_RESERVED: usize = 127;
 
 /// Returns whether a packet has only its padding left.

@@ -30,8 +30,8 @@ impl Sequence {
         self.0
     }
 
-    /// Returns the packet after this one. The last number returns itself. At 10,000 packets a second, a
-    /// connection would reach it after 58 million years.
+    /// Returns the packet after this one. For the last number, returns the same number. At 10,000 packets a
+    /// second, a connection would reach the last number after 58 million years.
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -75,7 +75,7 @@ impl Sequence {
             (Some(later), _) if ahead < HALF_SPAN => Self(later),
             (_, Some(earlier)) => Self(earlier),
             (Some(later), None) => Self(later),
-            // Unreachable: at least one of the two sides has room for 16 bits.
+            // Unreachable: there is always room for 16 bits below or above `near`.
             (None, None) => near,
         }
     }

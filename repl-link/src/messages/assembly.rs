@@ -21,7 +21,7 @@ const EXPIRY: Duration = Duration::from_secs(5);
 /// The unfinished messages of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// By channel and number.
+    /// The unfinished messages, by channel and number.
     unfinished: BTreeMap<(u16, u64), Unfinished>,
     /// How many bytes the messages that are not bulk count for.
     bytes: usize,

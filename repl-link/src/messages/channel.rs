@@ -62,7 +62,7 @@ pub enum Channel {
     /// Each message arrives once, as soon as it can. A message that was lost is sent again.
     Unordered,
     /// Only the newest message counts: a message that arrives after a newer message of its type is dropped,
-    /// and a lost message is not sent again. For inputs and positions.
+    /// and a lost message is not sent again. Use it for inputs and positions.
     Sequenced {
         /// In how many ticks in a row each message is sent: at least 1. The copies stop earlier if this
         /// message or a newer one is acknowledged. With 3, an input is missing only if three packets in a row
@@ -71,12 +71,12 @@ pub enum Channel {
         copies: u8,
     },
     /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
-    /// as soon as it can. For effects that may be missing.
+    /// as soon as it can. Use it for effects that may be missing.
     Unreliable,
     /// Each message is sent only one time. A message that still waits for room is dropped when a newer
     /// message is added in a later tick. Each message arrives at most once, as soon as it can, even after
-    /// newer messages. For messages that repeat the content of earlier messages, for example the last inputs
-    /// of a player.
+    /// newer messages. Use it for messages that repeat the content of earlier messages, for example the last
+    /// inputs of a player.
     Inputs,
 }
 
@@ -120,7 +120,7 @@ impl Channel {
     }
 }
 
-/// The limits of a type of messages. Its [`Channel`] is given separately.
+/// The limits of a type of messages. The [`Channel`] of the type is a separate argument.
 ///
 /// ```
 /// use repl_link::plain::MessageServer;
@@ -147,7 +147,7 @@ pub struct MessageOptions {
     /// need. Each side has its own weights. Default 16.
     pub weight: u8,
     /// How many messages of this type a client may send in a second: at least 1. After a pause, it may send
-    /// the same number without any delay between them. The client keeps this limit itself
+    /// the same number without any delay between them. The client itself obeys this limit
     /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
     /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
     /// must register the same number. Default 1,000.
@@ -283,7 +283,7 @@ pub enum SendError {
     TooLarge {
         /// The bits of the message.
         bits: usize,
-        /// The most bits that a message may take.
+        /// The greatest number of bits that a message may take.
         max_bits: usize,
     },
     /// The message cannot be written, for example because a number is outside its `range`. [`WriteError`]

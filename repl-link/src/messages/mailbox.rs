@@ -28,11 +28,11 @@ const MAX_UNREAD_BYTES: usize = 1 << 20;
 
 /// All registered types of messages, with the messages that arrived from senders `F`.
 pub struct Mailbox<F> {
-    /// Sorted by name.
+    /// The types, sorted by name.
     types: Vec<MessageType<F>>,
     /// The channel of each type, sorted by type.
     by_type: Vec<(TypeId, u16)>,
-    /// Memory to write messages.
+    /// A buffer for writing messages.
     writer: BitWriter,
     /// The number of the last packet whose messages were checked.
     packet: u64,

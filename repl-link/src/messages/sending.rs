@@ -84,7 +84,7 @@ pub(super) struct Stored {
 /// A message, and which parts of it must be sent.
 #[derive(Debug)]
 struct Message {
-    /// The value of [`SendingChannel::passes`] when it was added.
+    /// The value of [`SendingChannel::passes`] when the message was added.
     added: u64,
     /// The length of the message in bits, even if it was withdrawn. The other side may store parts of a
     /// withdrawn message, so its size counts until its mark is acknowledged.
@@ -107,8 +107,8 @@ enum Content {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Message>() <= 56);
 
-/// In the record of a sent packet, stands in place of the index of a part and identifies the mark of a
-/// withdrawn message. No message has so many parts.
+/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It stands in
+/// place of the index of a part. No message has this many parts.
 const MARK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
