@@ -148,7 +148,7 @@ impl<T> FastArray<T> {
     }
 
     /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
-    /// and tests of the end of the id range.
+    /// and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {

@@ -98,7 +98,7 @@ impl IdCounter {
     }
 
     /// Returns whether a shadow with this counter has the item `id`, which was removed from the live array.
-    /// `now` is the counter of the live array. Returns `None` if the counters do not show this, because ids
+    /// `now` is the counter of the live array. Returns `None` if the counters cannot answer this, because ids
     /// have started again from the first id or items are missing in the shadow.
     pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
         (!now.wrapped && !self.has_gaps).then(|| id < self.next)

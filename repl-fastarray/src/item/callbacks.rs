@@ -98,19 +98,19 @@ pub trait ItemCallbackPolicy<T> {
     /// Whether the items have callbacks.
     const HAS_CALLBACKS: bool;
 
-    /// Called in place of [`ItemCallbacks::pre_replicated_remove`].
+    /// Calls [`ItemCallbacks::pre_replicated_remove`], if the items have callbacks.
     fn removing(item: &mut T);
-    /// Called in place of [`ItemCallbacks::post_replicated_add`].
+    /// Calls [`ItemCallbacks::post_replicated_add`], if the items have callbacks.
     fn added(item: &mut T);
-    /// Called in place of [`ItemCallbacks::post_replicated_change`].
+    /// Calls [`ItemCallbacks::post_replicated_change`], if the items have callbacks.
     fn changed(item: &mut T, changed: &ChangedProperties<'_>);
-    /// Called in place of [`ItemCallbacks::pre_replicated_removes`].
+    /// Calls [`ItemCallbacks::pre_replicated_removes`], if the items have callbacks.
     fn all_removing(update: &mut ArrayUpdate<'_, T>);
-    /// Called in place of [`ItemCallbacks::post_replicated_adds`].
+    /// Calls [`ItemCallbacks::post_replicated_adds`], if the items have callbacks.
     fn all_added(update: &mut ArrayUpdate<'_, T>);
-    /// Called in place of [`ItemCallbacks::post_replicated_changes`].
+    /// Calls [`ItemCallbacks::post_replicated_changes`], if the items have callbacks.
     fn all_changed(update: &mut ArrayUpdate<'_, T>);
-    /// Called in place of [`ItemCallbacks::post_replicated_receive`].
+    /// Calls [`ItemCallbacks::post_replicated_receive`], if the items have callbacks.
     fn received(update: &mut ArrayUpdate<'_, T>);
 }
 

@@ -30,8 +30,8 @@ struct End {
     lean: Lean,
     /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side on which the run of inserted items continues. If the last item
-    /// changed the side of a run, the next item is expected to change it again.
+    /// Whether the last item changed the side on which the run of inserted items continues. If it did, the
+    /// next item is expected to change the side again.
     turned: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The order of a sequence: a balanced tree of keys. Each part of the tree stores its number of keys, so the
-//! tree finds the key at an index, and the index of a key.
+//! The order of a sequence: a balanced tree of keys. Each part of the tree stores its number of keys. With
+//! these numbers, the tree finds the key at an index, and the index of a key.
 //!
 //! The tree is a B-tree. Leaves contain keys, and inner nodes refer to child nodes. Each entry of a node
 //! stores the number of keys below the entry. All nodes are in one vector and refer to each other by index.

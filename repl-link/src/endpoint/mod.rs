@@ -210,8 +210,8 @@ impl<A: Address> Endpoint<A> {
             server.receive(id, now, bytes);
             return;
         }
-        // A cookie from before the last move of the client is not valid any more, because the hello may be
-        // late.
+        // A cookie from before the last move of the client is not valid any more. Otherwise a late hello
+        // could move the client back.
         let place = (from, self.directory.moves(session));
         let cookies = self.cookies(server);
         let has_cookie =

@@ -8,8 +8,8 @@
 //! message of the same channel, and the rest of the header is left out. The messages end where only the
 //! padding of the packet is left.
 //!
-//! A message that is too large for a packet is sent in parts. A part of a message begins with a bit that is
-//! 0. The next part of the same message takes only two bits in addition to its content.
+//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit.
+//! The next part of the same message takes only two bits in addition to its content.
 //!
 //! *Invariant:* a packet without messages has no additional bits for messages, and a message that is not cut
 //! into parts has no additional bits for parts.

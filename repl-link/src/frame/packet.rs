@@ -9,8 +9,8 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::frame::sequence::Sequence;
 
-/// The range of sizes that packets may be configured to have: from a size with room for any small update, to
-/// the limit of UDP.
+/// The range of packet sizes that a side may be configured with. The smallest size has room for any small
+/// update. The greatest size is the limit of UDP.
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// The packet size in bytes that every connection must support, unless its server is configured with a

@@ -31,7 +31,7 @@ pub use draft::Draft;
 pub use writing::Body;
 
 /// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
-/// list of segments: a one bit comes before each, and a zero bit ends the list.
+/// list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
 pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
@@ -218,7 +218,7 @@ impl<P: Payload> Outbox<P> {
         has_changed
     }
 
-    /// Queues packets that are not of state, and counts their bytes as sent.
+    /// Queues a control packet, and counts its bytes as sent.
     pub(crate) fn push_control(&mut self, packet: &[u8]) {
         self.budget.iter_mut().for_each(|budget| budget.spend(packet.len()));
         self.queue.push(packet);

@@ -2,7 +2,7 @@
 //! own.
 //!
 //! *Invariant:* a link sends bodies and messages only if its rate control has room for them. Packets with
-//! only acks are small, so they are always sent.
+//! only acks are small, so they are sent without asking the rate control.
 //!
 //! A user of `repl` sets a rate control with `CongestionControl::Custom`. A crate that builds on this crate
 //! sets the type [`Payload::Rate`](crate::parts::Payload::Rate). Clients of `repl` always use

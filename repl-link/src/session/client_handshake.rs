@@ -41,7 +41,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest time that a client sends nothing, however long the timeouts are. The client cannot know
-/// whether the server received a packet with the token. Without such a packet, the server soon stops sending.
+/// whether the server received a packet with the token. Without such a packet, the server sends it no more
+/// packets.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's terms and agreement.
