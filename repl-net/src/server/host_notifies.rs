@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use super::old_values::OldValues;
 use super::world::World;
 
-/// What the notifies of the host need.
+/// The old values for the notifies of the host.
 #[derive(Default)]
 pub(crate) struct HostNotifies {
     /// The old values of each object whose class has notifies, by slot.
     old: BTreeMap<u32, OldValues>,
-    /// Whether a tick has stored the old values of the objects that the host found.
+    /// Whether a tick has stored the old values of the objects that existed before the host.
     has_begun: bool,
 }
 
@@ -23,7 +23,7 @@ impl HostNotifies {
         self.old.remove(&slot);
     }
 
-    /// Calls the notifies for what a tick has found, and stores the new values.
+    /// Calls the notifies for the changes that a tick has found, and stores the new values.
     pub(super) fn call(&mut self, world: &mut World) {
         if std::mem::replace(&mut self.has_begun, true) {
             world.notify(&mut self.old);

@@ -1,6 +1,7 @@
 //! Sends messages and remote calls.
 //!
-//! *Invariant:* before each packet with a call, it is asked whether the client may get the call.
+//! *Invariant:* before a call is put into a packet, the connection checks whether the client may get the
+//! call.
 
 use std::time::Duration;
 

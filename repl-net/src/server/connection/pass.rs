@@ -12,7 +12,7 @@ use super::context::PassContext;
 use crate::body::status::{ConnectionStatus, StatusSource};
 use crate::server::world::World;
 
-/// Whether a client has all objects that exist is found out again after so many ticks.
+/// After this many ticks, the connection checks again whether its client has all objects that exist.
 const COMPLETE_TICKS: u64 = 64;
 
 impl Connection {
@@ -145,11 +145,11 @@ impl Connection {
         self.end_backlog(is_limited);
     }
 
-    /// Sends as much as the limits of this tick allow, if that may not be everything. What this client alone
-    /// lacks is sent before the shared changes. In every second tick, parts of large updates and pending
-    /// spawns come before the other changes, and in the ticks between they come after them. So none of these
-    /// waits forever. Ticks in which nothing was sent do not count, because a small budget may allow a packet
-    /// only in every second tick.
+    /// Sends as much as the limits of this tick allow, if that may not be everything. The data for this
+    /// client alone is sent before the shared changes. In every second tick, parts of large updates and
+    /// pending spawns come before the other changes, and in the ticks between they come after them. So none
+    /// of these waits forever. Ticks in which nothing was sent do not count, because a small budget may allow
+    /// a packet only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
         let before = self.link.outbox.written_bits();
@@ -173,7 +173,8 @@ impl Connection {
     fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
         let segments = context.broadcast.segments().len();
         let World { store, changes, .. } = context.world;
-        // A narrow connection may take an entry alone, and is then out of step with its object.
+        // A narrow connection (one with small packets) may send an entry alone, and is then out of step with
+        // its object.
         let may_be_whole = segments > 0 && !self.is_narrow(context);
         let all_in_step = may_be_whole && self.copies.objects.are_in_step(&changes.slots, store.spawned);
         for at in 0..segments {

@@ -21,8 +21,8 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in `slots`, which are in ascending order. Those with parents or subobjects
-    /// come after the others, because they would interrupt their runs.
+    /// Sends the pending spawns in `slots`, which are in ascending order. Objects with parents or subobjects
+    /// come after the others, because they would interrupt the runs of the others.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let subobjects = &context.world.subobjects;
         if subobjects.is_flat() {
