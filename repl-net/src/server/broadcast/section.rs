@@ -23,7 +23,7 @@ pub(crate) enum Distance {
 }
 
 impl Distance {
-    /// Returns whether the change is for connections that are far, or that are not.
+    /// Returns whether the change is for far connections, or if `is_far` is false, for near connections.
     pub(crate) fn includes(self, is_far: bool) -> bool {
         match self {
             Self::Any => true,
@@ -83,7 +83,7 @@ struct Placed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) table: u32,
-    /// Whether the changes are of earlier ticks, too.
+    /// Whether the entries also contain changes of earlier ticks.
     pub(crate) is_late: bool,
     /// Whether all these entries are of objects in cells that are near the connection and have no object that
     /// may be out of step.

@@ -12,7 +12,7 @@ use crate::body::asset_names::AssetNames;
 const MOST_NAMES: usize = 16;
 
 impl Connection {
-    /// Sends the names that the client needs for the changes of this tick that it shares with others.
+    /// Sends the names that the client needs for the shared changes of this tick.
     pub(super) fn name_shared_assets(&mut self, context: &PassContext<'_>) {
         if context.broadcast.named_assets().is_empty() && self.assets.is_at_rest() {
             return;

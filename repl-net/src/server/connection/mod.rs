@@ -59,7 +59,7 @@ pub(crate) struct Connection {
     pub(crate) link: Link<State>,
     pub(crate) copies: Copies,
     pub(crate) calls: Calls,
-    /// What waits because of the limits. `None` if everything fits, as on most connections.
+    /// The objects that wait because of the limits. `None` if everything fits, as on most connections.
     backlog: Option<Box<Backlog>>,
     /// The shares of messages and state in what is sent in each tick.
     shares: Shares,

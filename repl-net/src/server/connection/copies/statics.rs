@@ -35,8 +35,8 @@ impl Copies {
         world.paths.earlier(slot).iter().any(|&earlier| self.uses(earlier))
     }
 
-    /// Records that the packet `sequence` with the opening of an object has arrived: if it is static, the
-    /// client knows its path from now on. The caller states that the opening belongs to this object.
+    /// Records that a packet with the opening of an object has arrived. If the object is static, the client
+    /// knows its path from now on. The caller states that the opening belongs to this object.
     pub(crate) fn path_arrived(&mut self, world: &World, slot: u32) {
         if world.paths.is_static(slot) {
             self.objects.learn_path(slot);

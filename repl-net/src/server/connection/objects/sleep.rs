@@ -1,7 +1,7 @@
 //! The objects that sleep for one client, and those that are about to fall asleep (S207).
 //!
 //! *Invariant:* an object falls asleep only when every packet with something of it was acked or counts as
-//! lost, and nothing of it waits.
+//! lost, and nothing of it waits to be sent.
 
 use std::collections::VecDeque;
 
@@ -61,8 +61,9 @@ impl Sleep {
         sent_now.clear();
     }
 
-    /// Returns the next object in the queue of which nothing is on its way, if all packets before `floor`
-    /// have arrived or count as lost. Objects of which something was sent in the meantime begin anew.
+    /// Returns the next object in the queue that no packet in flight contains. All packets before `floor`
+    /// have arrived or count as lost. If something of an object was sent while it was in the queue, the
+    /// object waits again.
     pub(super) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
             self.queue.pop_front();
