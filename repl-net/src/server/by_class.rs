@@ -22,7 +22,7 @@ const LEAST_OTHERS: usize = 128;
 #[derive(Debug, Default)]
 pub(crate) struct ByClass(Vec<Share>);
 
-/// The objects of one class that may have changed, and what their comparison finds.
+/// The objects of one class that may have changed, and the findings of their comparison.
 #[derive(Debug, Default)]
 struct Share {
     slots: Vec<u32>,
@@ -80,7 +80,7 @@ impl ByClass {
         });
     }
 
-    /// Returns what the comparisons of each class have found.
+    /// Returns the findings of each class.
     pub(crate) fn found(&mut self) -> impl Iterator<Item = &mut Findings> {
         self.0.iter_mut().map(|share| &mut share.found)
     }

@@ -36,7 +36,7 @@ pub(crate) struct Changes {
     pub(crate) found: Findings,
     /// For each slot, the last change of its object.
     last: Vec<LastChange>,
-    /// The time of this tick, in milliseconds, at least 1. It begins again after 49 days.
+    /// The time of this tick, in milliseconds, at least 1. It wraps around after 49 days.
     now_ms: u32,
     /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
@@ -47,10 +47,10 @@ pub(crate) struct Changes {
     pub(crate) newborn: SlotSet,
 }
 
-/// The index in [`Changes::found`]. It is valid if the slot is in [`Changes::slots`].
+/// The last change of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastChange {
-    /// The index among what was found. It is valid if the slot is in [`Changes::slots`].
+    /// The index in [`Changes::found`]. It is valid if the slot is in [`Changes::slots`].
     at: u32,
     /// When the object changed last, as [`Changes::now_ms`], or zero if it has not changed since it was
     /// spawned.
@@ -90,9 +90,9 @@ impl Findings {
         self.scratch.end_round();
     }
 
-    /// Returns where the comparison of the object in `slot` stores what it finds: an empty changelist,
-    /// [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the changelist to
-    /// the findings.
+    /// Returns the collections in which the comparison of the object in `slot` stores its results: an empty
+    /// changelist, [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the
+    /// changelist to the findings.
     #[inline]
     pub(crate) fn blank(&mut self, slot: u32) -> Outcome<'_> {
         let Self { items, scratch, refused, .. } = self;

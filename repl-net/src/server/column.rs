@@ -53,7 +53,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// `changed` is a slot and a row. `area` is the area of the class.
     fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
     /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
-    /// the live object, this is its position, otherwise that of its shadow.
+    /// the live object, this is its position. Otherwise it is the position of its shadow.
     fn position(&self, row: u32) -> Option<Position>;
     /// Returns whether the positions of the objects are in their fields.
     fn has_positions(&self) -> bool;
@@ -72,7 +72,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn end_round(&mut self);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
+    /// Returns the [`Shadows`] of the column, for every kind of source.
     fn shadows(&self) -> &dyn Any;
     /// Returns how many objects the class has.
     #[cfg(feature = "metrics")]

@@ -29,7 +29,7 @@ pub(crate) struct ClassComparison<'a> {
     pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
 }
 
-/// What all comparisons of a tick read.
+/// The data that all comparisons of a tick read.
 #[derive(Clone, Copy)]
 pub(crate) struct ComparisonInputs<'a> {
     pub(crate) occupants: &'a [Occupant],
@@ -237,7 +237,7 @@ impl ClassComparison<'_> {
         &rows[..count]
     }
 
-    /// Prefetches what the comparison of an object reads, except for the values on the heap.
+    /// Prefetches the memory that the comparison of an object reads, except for the values on the heap.
     #[inline]
     fn preload<T: Replicated, S: Source<T>>(
         &self,
@@ -279,7 +279,7 @@ impl ClassComparison<'_> {
         expected.openings && (opening.contains(slot) || reopening.contains(slot))
     }
 
-    /// Compares one object that [is plain](Self::is_plain), and stores what changed.
+    /// Compares one object that [is plain](Self::is_plain), and stores its changes.
     #[inline(always)]
     fn plain_object<T: Replicated, S: Source<T>>(
         &mut self,
@@ -295,7 +295,7 @@ impl ClassComparison<'_> {
         self.store(place, None, false);
     }
 
-    /// Compares one object, and stores what changed.
+    /// Compares one object, and stores its changes.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(

@@ -89,9 +89,9 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Returns the properties that are compared when a whole object is handed over: all properties except
-    /// those that are never sent. These include properties that the next tick does not send. So when a
-    /// property is marked or switched on, or when a client receives the object for the first time, the user
+    /// Returns the properties that are compared when a whole object is handed over: all properties except the
+    /// properties that are never sent. Also properties that the next tick does not send are compared. So when
+    /// a property is marked or switched on, or when a client receives the object for the first time, the user
     /// need not pass the object again.
     pub(crate) fn compared(conditions: &ConditionMasks) -> HandleSet {
         let mut scope = conditions.ordinary().clone();

@@ -104,13 +104,13 @@ impl<T, V> History<T, V> {
     }
 
     /// Returns the objects as a client saw them at a tick. An older tick than the history has counts as the
-    /// oldest tick, a later one as the newest tick, and NaN also as the newest tick. The result contains only
-    /// objects that the client [has seen](ConnectionInfo::has_seen), so that no client hits an object that it
-    /// never had. Set [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that
-    /// objects that were removed from the client a short time ago count, too. The history does not record
-    /// which objects the client had in each tick. So a client that lies about the tick can find an object
-    /// that it has now at any position in the history. It can also find an object that was removed from it at
-    /// its present position, for as many ticks as are remembered.
+    /// oldest tick. A later tick and NaN count as the newest tick. The result contains only objects that the
+    /// client [has seen](ConnectionInfo::has_seen), so that no client hits an object that it never had. Set
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that objects that were
+    /// removed from the client a short time ago count, too. The history does not record which objects the
+    /// client had in each tick. So a client that lies about the tick can find an object that it has now at
+    /// any position in the history. It can also find the present position of an object that was removed from
+    /// it, for as many ticks as are remembered.
     #[must_use]
     pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
         let oldest = client.ticks().saturating_sub(self.ticks) as f64;
@@ -209,8 +209,8 @@ impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
         self.value(track)
     }
 
-    /// Returns all objects that existed then and that the client has seen, also those that do not exist any
-    /// more, with the values that they had.
+    /// Returns all objects that existed then and that the client has seen, with the values that they had.
+    /// This includes objects that do not exist any more.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> {
         let tracks = self.history.tracks.iter().flatten().chain(&self.history.former);
         tracks.filter_map(|track| Some((ObjectRef::new(track.object), self.value(track)?)))

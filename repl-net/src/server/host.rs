@@ -16,7 +16,7 @@ use super::host_news::HostNews;
 use super::host_notifies::HostNotifies;
 use super::world::World;
 
-/// What the server keeps for its host.
+/// The state that the server stores for its host.
 pub(crate) struct Host {
     pub(crate) id: ConnectionId,
     /// The messages and calls to the host. A type is registered here when the first of its messages comes.

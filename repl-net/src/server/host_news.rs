@@ -16,7 +16,7 @@ use crate::session::events::ClientEvent;
 use crate::updates::queue::Updates;
 use crate::updates::update::{Update, UpdateKind};
 
-/// The events and updates of the host, and what the next tick reports.
+/// The events and updates of the host, and the changes that the next tick reports.
 #[derive(Default)]
 pub(crate) struct HostNews {
     events: ClientEvents,

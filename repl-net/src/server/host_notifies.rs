@@ -18,7 +18,7 @@ pub(crate) struct HostNotifies {
 }
 
 impl HostNotifies {
-    /// Drops what is stored of an object that is removed.
+    /// Drops the old values of an object that is removed.
     pub(super) fn removed(&mut self, slot: u32) {
         self.old.remove(&slot);
     }

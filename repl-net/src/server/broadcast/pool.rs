@@ -23,8 +23,8 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Default> Pool<T> {
-    /// Takes back the buffers of the last tick, and those of earlier ticks to which no record refers any
-    /// more.
+    /// Takes back the buffers of the last tick, and the buffers of earlier ticks to which no record refers
+    /// any more.
     pub(super) fn reclaim(&mut self, last: &mut Vec<Arc<T>>) {
         self.most = self.most.max(last.len());
         self.in_use.append(last);

@@ -65,7 +65,7 @@ pub(super) struct Section {
 struct StripEntries {
     /// A bit for each cell with changes.
     cells: u64,
-    /// The number of the strip among those with changes.
+    /// The number of the strip in the list of the strips with changes.
     number: u32,
     /// The end of the strip's entries in the table.
     end: u32,
@@ -75,7 +75,7 @@ struct StripEntries {
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     place: StripPlace,
-    /// The index of the change among the changes of the tick, or among those that are due for the period.
+    /// The index of the change in the changes of the tick, or in the changes that are due for the period.
     change: u32,
 }
 
@@ -138,7 +138,7 @@ impl Section {
         self.changes.push(Placed { place, change });
     }
 
-    /// Returns all changes from which those of the section are chosen.
+    /// Returns all changes of the tick, or all changes that are due for the period of the section.
     pub(super) fn all_changes<'w>(&self, world: &'w World) -> &'w [Change] {
         match self.period {
             1 => world.changes.as_slice(),

@@ -206,8 +206,8 @@ impl Area {
     /// ```
     ///
     /// # Panics
-    /// Panics if `distance` is not finite or is not greater than that of the band before, if `ticks` is over
-    /// 1,000 or is not greater than that of the band before, or if the area has three bands already.
+    /// Panics if `distance` is not finite or is not greater than the distance of the last band, if `ticks` is
+    /// over 1,000 or is not greater than the ticks of the last band, or if the area has three bands already.
     #[must_use]
     #[track_caller]
     pub fn slower_beyond(mut self, distance: f32, ticks: u16) -> Self {

@@ -96,7 +96,7 @@ pub(crate) struct Cells {
     in_sight: Vec<Option<StripPlace>>,
     /// For each slot, where its object is.
     homes: Vec<PackedHome>,
-    /// For each slot, what decides where its object is.
+    /// For each slot, the data that determines where its object is.
     places: Vec<Place>,
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,

@@ -1,4 +1,4 @@
-//! What identifies a cell, and the order of the cells in tables.
+//! The keys that identify cells, and the order of the cells in tables.
 //!
 //! *Invariant:* different cells have different ranks, in the same order as their keys.
 

@@ -6,9 +6,9 @@ use repl_core::ObjectRef;
 
 use super::rank::Group;
 
-/// Which connections see an object. The connection that owns an object sees it, wherever it is, and sees what
-/// is [attached](Self::AttachedTo) to it. No connection sees an object, not even its owner, while one of
-/// these holds for the object or for an object to which it is attached:
+/// Which connections see an object. The connection that owns an object always sees the object and the objects
+/// that are [attached](Self::AttachedTo) to it, wherever they are. But no connection sees an object, not even
+/// its owner, while one of these holds for the object or for an object to which it is attached:
 ///
 /// - The relevancy is [`Nobody`](Self::Nobody).
 /// - It is [hidden](crate::ObjectHandle::set_visible) from the connection.

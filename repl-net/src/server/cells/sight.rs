@@ -1,5 +1,4 @@
-//! What a connection sees of the world: its viewpoints, its groups, and the cells that it sees because of
-//! them.
+//! The sight of a connection: its viewpoints, its groups, and the cells that it sees because of them.
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 

@@ -1,4 +1,6 @@
 //! Sends data to one connection alone: openings, closings, and the changes of objects that are out of step.
+//! Such an object has other unsent data than the changes of this tick, or the client sees it in a view of its
+//! own.
 //!
 //! *Invariant:* data that does not fit stays pending, so that a later pass sends it.
 

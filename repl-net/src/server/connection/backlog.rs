@@ -38,7 +38,7 @@ impl Pause {
     }
 }
 
-/// What waits for one connection.
+/// The objects that wait for one connection, and the settings for when they are sent.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     /// `None` if nothing has waited recently.
@@ -205,7 +205,7 @@ impl Ages {
     }
 
     /// Records that something of an object was sent in this tick. If more of the object waits, its age begins
-    /// anew.
+    /// at zero again.
     pub(super) fn sent(&mut self, slot: u32) {
         if let Some(block) = self.since.get_mut(&(slot as usize / 64)) {
             block[slot as usize % 64] = self.frame.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! What a connection needs to send the packets of one tick.
+//! The data and the memory that a connection needs to send the packets of one tick.
 //!
 //! *Invariant:* only the reusable memory is kept from one tick to the next.
 
@@ -76,7 +76,7 @@ pub(crate) struct PassScratch {
 }
 
 impl PassScratch {
-    /// Replaces the values by those of the properties in a changelist, for one connection alone. If a
+    /// Writes the values of the properties in a changelist to `values`, for one connection alone. If a
     /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
     pub(super) fn write_values(&mut self, slot: u32, list: &mut Changelist, world: &World) -> Changelist {
         let Self { values, recipe, named_assets, .. } = self;

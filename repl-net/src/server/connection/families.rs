@@ -1,5 +1,5 @@
-//! Sends the openings of an object and its subobjects (a family) together, so that no client has only some of
-//! them (R22).
+//! Sends the openings (first updates) of an object and its subobjects (a family) together, so that no client
+//! has only some of them (R22).
 //!
 //! *Invariant:* a subobject is opened in a packet with its parent, or after the client has acknowledged the
 //! parent.

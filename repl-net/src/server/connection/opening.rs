@@ -80,8 +80,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are those
-    /// of all openings in the cache.
+    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are the
+    /// values of all openings in the cache.
     pub(super) fn append_openings(
         &mut self,
         run: &OpeningRun<'_>,

@@ -110,7 +110,7 @@ impl Connection {
     }
 
     /// Sends messages up to their share, then state, and then the other messages if there is room left. Bulk
-    /// messages get a small share first, and what is left in the end.
+    /// messages get a small share first, and the rest of the room at the end.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
         self.link.send_bulk_share(context.now);
         let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
@@ -195,10 +195,10 @@ impl Connection {
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
-    /// need an ack. If this tick sent none to the client, none is in flight, and the client may not know yet
-    /// that it has joined, sends a closing (the removal of an object) for a slot in which the client has no
-    /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
-    /// there is no empty slot, and the next keep-alive packets report the join instead.
+    /// need an ack. So if no such packet was sent in this tick or is in flight, and the client may not know
+    /// yet that it has joined, this sends a closing (the removal of an object) for a slot in which the client
+    /// has no object. A closing for an empty slot has no effect (R5). If the client has an object in each
+    /// slot, there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if self.is_paused() || !self.link.outbox.is_pass_empty() || !self.is_unsure_of_join() {
             return;

@@ -79,8 +79,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 
     /// Hides the object from a connection if `visible` is false. If `visible` is true, the
     /// [relevancy](Self::set_relevancy) of the object decides again. At first no object is hidden. If
-    /// `visible` is false, the object and what is [attached](Relevancy::AttachedTo) to it are removed from
-    /// the connection's client.
+    /// `visible` is false, the object and the objects that are [attached](Relevancy::AttachedTo) to it are
+    /// removed from the connection's client.
     pub fn set_visible(&mut self, connection: ConnectionId, visible: bool) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         if let Some(peer) = self.server.sessions.peers.get_mut(connection) {

@@ -95,8 +95,8 @@ impl World {
         self.marks.by_class = by_class;
     }
 
-    /// Compares an object that is about to be removed with its shadow, and returns what has changed since the
-    /// last comparison. Costs as much as one comparison, or O(1) if the object was not written to.
+    /// Compares an object that is about to be removed with its shadow, and returns its changes since the last
+    /// comparison. Costs as much as one comparison, or O(1) if the object was not written to.
     pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
         let may_have_changed = self.is_dirty(slot) || self.schedule.is_waiting(slot);
         if !may_have_changed || self.marks.newborn.contains(slot) {

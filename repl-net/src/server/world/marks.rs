@@ -25,7 +25,7 @@ pub(crate) struct Marks {
     pub(super) newborn: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) view_changed: SlotSet,
-    /// Whether this tick must decide anew what some connection sees.
+    /// Whether this tick must decide again which objects some connection sees.
     pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,

@@ -28,7 +28,7 @@ pub(crate) struct Calls {
     held: Option<Box<HeldCalls>>,
     /// The calls for which removals wait. `None` before the first call.
     unacked: Option<Box<UnackedCalls>>,
-    /// What is counted of the client's calls.
+    /// The counters for the client's calls.
     pub(crate) meter: CallMeter,
 }
 
@@ -76,7 +76,7 @@ impl Calls {
         }
     }
 
-    /// Adds a call to those that wait.
+    /// Adds a call to the waiting calls.
     fn hold(&mut self, route: CallRoute, writer: &mut BitWriter) -> Result<(), SendError> {
         let mut held = self.held.take().unwrap_or_default();
         let result = held.push(route, writer);
@@ -115,7 +115,7 @@ impl Calls {
         max_bits: usize,
     ) {
         let rights = CallRights { copies, world };
-        // A call on this object may wait only for an earlier call on another one.
+        // A call on this object may wait only for an earlier call on another object.
         self.settle(&rights, outgoing, max_bits);
         if self.held.is_none() && self.unacked.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Handles acks of packets: what the client has received of objects (R4).
+//! Handles acks of packets: records which data of objects the client has received (R4).
 //!
 //! *Invariant:* the ack of a packet about an earlier object in the slot changes nothing (R18).
 

@@ -1,5 +1,5 @@
-//! Handles the changes of an object that a client still lacks: they are postponed, become pending, or are no
-//! longer needed.
+//! Handles the changes of an object that a client still lacks: they are postponed (only in the history of the
+//! object), become pending (stored for this client), or are no longer needed.
 //!
 //! *Invariant:* a connection has a position in the history of an object as long as its client lacks changes
 //! that are stored only in this history.

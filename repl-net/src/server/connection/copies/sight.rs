@@ -160,7 +160,7 @@ impl Copies {
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
-            // Bands do not delay the changes for a view of its own, so those that wait are sent now.
+            // Bands do not delay the changes for a view of its own, so the waiting changes are sent now.
             self.pend_later(world, slot);
         }
         if is_shared && ring != Some(Ring::InSight) {
@@ -192,7 +192,8 @@ impl Copies {
         }
     }
 
-    /// Records that the owner or the role of an object may have changed. `before` is what both were before.
+    /// Records that the owner or the role of an object may have changed. `before` is their state before the
+    /// change.
     pub(crate) fn note_proxy(&mut self, world: &mut World, slot: u32, before: Proxy) {
         let now = self.view().proxy(&world.store.objects[slot as usize]);
         if now != before {

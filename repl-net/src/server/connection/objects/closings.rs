@@ -129,8 +129,9 @@ impl ObjectStates {
         is_removed
     }
 
-    /// Tracks an object from now on, if it is a plain removal that was not sent yet. It is removed in the
-    /// packet `since` or a later one, together with its family. Otherwise it could be sent after its parent.
+    /// Tracks an object from now on, if it is a plain removal that was not sent yet. The object is removed in
+    /// the packet `since` or a later packet, together with its family. Otherwise it could be sent after its
+    /// parent.
     pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
         if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
             let tracked = self.track(slot);

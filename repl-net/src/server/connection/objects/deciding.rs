@@ -11,8 +11,8 @@ use crate::body::role::Proxy;
 use crate::body::sparse_slots::SparseSlots;
 
 impl ObjectStates {
-    /// Records that the client may not see an object now. Returns `false` if the client neither has the object
-    /// nor will receive it, so that there is nothing to decide.
+    /// Records that the client may not see an object now. Returns `false` if the client neither has the
+    /// object nor will receive it, so that there is nothing to decide.
     pub(crate) fn leave(&mut self, slot: u32) -> bool {
         let leaves = self.is_expected(slot);
         if leaves {

@@ -19,11 +19,11 @@ use crate::body::sparse_slots::SparseSlots;
 #[derive(Debug)]
 pub(super) struct Joining(Option<Box<Missing>>);
 
-/// What has not arrived yet.
+/// The data that has not arrived yet.
 #[derive(Debug, Default)]
 struct Missing {
-    /// Objects of which the client still lacks some content. Only content counts that existed when the client
-    /// connected.
+    /// Objects of which the client still lacks some content. Only content that existed when the client
+    /// connected counts.
     lacking: SparseSlots,
     /// Objects whose content from that time was sent, each with the number of the first packet that contains
     /// none of this content.

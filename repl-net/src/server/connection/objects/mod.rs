@@ -106,7 +106,7 @@ impl ObjectStates {
         preload_all(self.standings.out_of_step());
     }
 
-    /// Preloads what every pass reads, without the members of sets.
+    /// Preloads the sets that every pass reads, without their members.
     pub(super) fn preload_pass(&self) {
         self.standings.preload();
         preload_all(&self.unknown_in_sight);
@@ -143,8 +143,8 @@ impl ObjectStates {
         self.view.sees(world, slot, ring, |slot| self.is_expected(slot) && !self.is_leaving(slot))
     }
 
-    /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
-    /// remove the objects that came into sight or went out of sight.
+    /// Returns the sight of the client, so that the caller can change it. The caller must then show or remove
+    /// the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
         self.view.sight.get_or_insert_default()
     }
@@ -154,7 +154,7 @@ impl ObjectStates {
         self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
 
-    /// Removes and returns what the client has in sight.
+    /// Removes and returns the sight of the client.
     pub(super) fn take_sight(&mut self) -> Option<Box<Sight>> {
         self.view.sight.take()
     }
@@ -465,8 +465,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and no
-    /// late ack has an effect any more, so that nothing that arrives can be about those objects.
+    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and late
+    /// acks have no effect any more. Then no packet can be about these objects.
     pub(super) fn forget_used_slots(&mut self) {
         self.standings.forget_used();
     }

@@ -15,7 +15,7 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
-/// What an opening does not contain.
+/// The data that an opening does not contain.
 #[derive(Debug)]
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
@@ -202,8 +202,8 @@ impl ObjectStates {
     }
 
     /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
-    /// number of bits of the opening, and `remainder` is what the opening does not contain. Returns the
-    /// connection's position in the history of the object, which the caller must release.
+    /// number of bits of the opening, and `remainder` is the data that the opening does not contain. Returns
+    /// the connection's position in the history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -347,8 +347,8 @@ impl ObjectStates {
     }
 
     /// Records that the changelist at the position `dropped` was dropped from the full history of an object.
-    /// If the connection has not sent this changelist, its changes become pending (R10), except those of
-    /// properties that are not in the result of `mask`.
+    /// If the connection has not sent this changelist, its changes become pending (R10). Changes of
+    /// properties that are not in the result of `mask` are dropped.
     pub(crate) fn evicted(
         &mut self,
         slot: u32,

@@ -18,11 +18,11 @@ pub(crate) struct Sleep {
     pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
-    /// The objects of which something is sent in this tick, and that are not in the queue.
+    /// The objects that a packet of this tick contains, and that are not in the queue.
     sent_now: SparseSlots,
     /// The objects in the queue.
     pub(super) queued: SparseSlots,
-    /// The objects in the queue of which something was sent since they were put there.
+    /// The objects in the queue that a packet has contained since they were put into the queue.
     sent_while_queued: SparseSlots,
     /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
     /// is in the queue at most once.
@@ -51,7 +51,7 @@ impl Sleep {
         self.chosen.remove(slot);
     }
 
-    /// Puts the objects of which something was sent in this tick into the queue. The next packet is `next`.
+    /// Puts the objects that a packet of this tick contains into the queue. The next packet is `next`.
     pub(super) fn end_pass(&mut self, next: Sequence) {
         let Self { sent_now, queued, queue, .. } = self;
         for (word, mask) in sent_now.masks() {

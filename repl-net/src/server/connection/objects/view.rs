@@ -42,8 +42,8 @@ pub(crate) struct View {
     rare: Option<Box<Rare>>,
 }
 
-/// The state of a view that most clients do not have. It is in a box, so that a connection that needs none of
-/// it takes less memory.
+/// The state of a view that most clients do not have. It is in a box, so that a connection without such state
+/// takes less memory.
 #[derive(Debug, Default)]
 struct Rare {
     /// For each slot, the handles of those properties with custom conditions that are switched differently

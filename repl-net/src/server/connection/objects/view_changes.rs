@@ -78,8 +78,8 @@ impl ObjectStates {
     /// Changes which properties of an object the client may see. The argument `properties` contains
     /// properties, each with a flag that is true if the client may now see the property, and false if it may
     /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns those properties that the client may now see, but without having their
-    /// current values. Returns `None` if the whole object must be sent or closed.
+    /// frames are recorded. Returns the properties that the client may see now, and of which it lacks the
+    /// current value. Returns `None` if the whole object must be sent or closed.
     pub(crate) fn change_view(
         &mut self,
         slot: u32,
