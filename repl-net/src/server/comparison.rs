@@ -97,7 +97,7 @@ struct Expected {
 /// The place of an object that is compared.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Its number among the objects that are compared.
+    /// The number of the object among the objects that are compared.
     at: usize,
     slot: u32,
     row: usize,

@@ -55,8 +55,8 @@ impl Server {
         })
     }
 
-    /// Delivers a message or call of the server to the host. `key` is the type by which mailboxes know its
-    /// channel. `register` registers the channel in the mailbox of the host, if it is new there.
+    /// Delivers a message or call of the server to the host. `key` is the type for which its channel was
+    /// registered. `register` registers the channel in the mailbox of the host, if it is new there.
     ///
     /// # Errors
     /// Returns an error if there is no host, or if the message may not be sent. Then nothing has changed.

@@ -222,7 +222,7 @@ struct SegmentEncoder {
     bits: BitWriter,
     /// The assets to which the changes refer that were encoded so far in this tick.
     named_assets: NamedAssets,
-    /// How the values of the last change were written.
+    /// The recipe with which the values of the last change were written.
     recipe: WriteRecipe,
 }
 

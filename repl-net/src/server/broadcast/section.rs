@@ -1,5 +1,5 @@
 //! A section has the entries of a table that are for connections in one band, in the order of the cells of
-//! their objects. A connection finds the entries that it copies with the sections.
+//! their objects. A connection uses the sections to find the entries that it copies.
 //!
 //! *Invariant:* the entries of a section are consecutive, and in the order of the places of their cells.
 

@@ -75,7 +75,7 @@ impl Nearness {
     }
 }
 
-/// A distance from which on the changes of objects are sent less often.
+/// A distance beyond which the changes of objects are sent less often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rate {
     beyond: f32,

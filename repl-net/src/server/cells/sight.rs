@@ -67,7 +67,8 @@ impl Seen {
         cells.strips.rank_of(self.place)
     }
 
-    /// Adds the cell to the last of the spans, or to a new one. The cells of a strip follow each other.
+    /// Adds the cell to one of the last spans, or to a new span. The cells of a strip follow each other in
+    /// the list.
     #[inline]
     fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);

@@ -49,7 +49,7 @@ impl StripPlace {
 /// 64 cells with consecutive ranks.
 #[derive(Debug)]
 struct Strip {
-    /// Which of the cells exist.
+    /// A bit for each cell that exists.
     cells: u64,
     /// The number of each cell that exists.
     numbers: [u32; 64],

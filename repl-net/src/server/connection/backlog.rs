@@ -151,7 +151,7 @@ impl Backlog {
     }
 }
 
-/// This many blocks of times are kept, even if nothing waits in their words.
+/// This many blocks of times are kept, even if no object in their words waits.
 const SPARE_BLOCKS: usize = 32;
 
 /// The times since which objects wait, by slot. The times are stored in blocks, because all slots of a word
@@ -186,7 +186,7 @@ impl Ages {
             slots_of(0, new).for_each(|bit| block[bit as usize] = *frame);
             known.insert_mask(word, new);
         }
-        // The same words often wait again in the next ticks.
+        // Some blocks are kept, because objects in the same words often wait again in the next ticks.
         if since.len() > SPARE_BLOCKS && since.len() > 2 * known.masks().count() {
             since.retain(|&word, _| known.word(word) != 0);
         }

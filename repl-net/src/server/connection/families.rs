@@ -15,7 +15,7 @@ use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
 use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
-/// How a family is opened.
+/// How the openings of a family are sent.
 enum Together {
     /// All of these objects in one packet, with at most this number of bits.
     Now(Vec<u32>, usize),

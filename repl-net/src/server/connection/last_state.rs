@@ -52,7 +52,7 @@ impl Connection {
     /// Returns what the client may lack of an object that is about to be removed, and may see.
     fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
-        // Values that a condition has hidden can come to the client later without a change.
+        // The client can receive values that a condition has hidden even if they do not change.
         let is_conditional = world.store.conditions(slot).is_conditional();
         let mut list = match self.copies.objects.last_lack(slot, last.has_changed, is_conditional) {
             LastLack::Nothing => return None,

@@ -1,4 +1,4 @@
-//! Why nothing of an object is sent to one client.
+//! Finds the reason why nothing of an object is sent to one client.
 //!
 //! *Invariant:* the answer is for diagnosis and changes nothing.
 

@@ -82,8 +82,8 @@ impl Connection {
         self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
-    /// Returns whether both of these are true: the client may not know that it has joined, and no ack that
-    /// may still arrive would show that the client knows it.
+    /// Returns whether both of these are true: it is not certain that the client knows that it has joined,
+    /// and no ack that can still arrive would show that the client knows it.
     fn is_unsure_of_join(&self) -> bool {
         self.link.outbox.in_flight.unresolved() == 0
             && self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_urgent)
@@ -195,10 +195,11 @@ impl Connection {
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
-    /// need an ack. So if no such packet was sent in this tick or is in flight, and the client may not know
-    /// yet that it has joined, this sends a closing (the removal of an object) for a slot in which the client
-    /// has no object. A closing for an empty slot has no effect (R5). If the client has an object in each
-    /// slot, there is no empty slot, and the next keep-alive packets report the join instead.
+    /// need an ack. Perhaps no such packet was sent in this tick or is in flight, and it is not certain that
+    /// the client knows that it has joined. Then this sends a closing (the removal of an object) for a slot
+    /// in which the client has no object. A closing for an empty slot has no effect (R5). If the client has
+    /// an object in each slot, there is no empty slot, and the next keep-alive packets report the join
+    /// instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if self.is_paused() || !self.link.outbox.is_pass_empty() || !self.is_unsure_of_join() {
             return;

@@ -158,7 +158,8 @@ impl Connection {
         let is_exact = std::mem::take(&mut self.backlog_mut().spawns_overestimated);
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.link.outbox.is_exhausted() {
-            // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
+            // Openings are sent in runs of consecutive slots, so all openings that may fit are sorted by
+            // slot.
             let bytes = self.link.outbox.budget_bytes();
             let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
             let sure = if is_exact { 0 } else { count };

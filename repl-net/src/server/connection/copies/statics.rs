@@ -21,8 +21,8 @@ impl Copies {
         )
     }
 
-    /// Returns the path of a destroyed static object if the client may not know the path. The closing then
-    /// contains the path.
+    /// Returns the path of a destroyed static object if the client does not certainly know the path. The
+    /// closing then contains the path.
     pub(crate) fn path_to_close<'w>(&self, slot: u32, context: &'w PassContext<'_>) -> Option<&'w Arc<str>> {
         let world = context.world;
         let is_unknown = !world.store.occupant(slot).alive && !self.objects.knows_path(slot);

@@ -21,7 +21,7 @@ impl ObjectStates {
         leaves
     }
 
-    /// Records that the client may see an object after all.
+    /// Records that the client may see a leaving object again.
     pub(crate) fn stay(&mut self, slot: u32) {
         if self.is_leaving(slot) {
             self.view.change_undecided(|undecided| undecided.leaving.remove(slot));

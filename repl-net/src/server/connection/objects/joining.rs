@@ -25,8 +25,8 @@ struct Missing {
     /// Objects of which the client still lacks some content. Only content that existed when the client
     /// connected counts.
     lacking: SparseSlots,
-    /// Objects whose content from that time was sent, each with the number of the first packet that contains
-    /// none of this content.
+    /// Objects whose content at the time of the connection was sent, each with the number of the first packet
+    /// that contains none of this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,

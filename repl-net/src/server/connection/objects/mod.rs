@@ -401,12 +401,12 @@ impl ObjectStates {
         self.view.hidden.remove(slot);
     }
 
-    /// Records whether an object that the client may not have is in a cell in sight of the client.
+    /// Records whether an object that the client must not have is in a cell in sight of the client.
     pub(super) fn set_unknown_in_sight(&mut self, slot: u32, is_in_sight: bool) {
         self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Finds the objects in cells in sight of the client that it may not have, when the session begins.
+    /// Finds the objects in cells in sight of the client that are not known, when the session begins.
     pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);

@@ -1,5 +1,5 @@
-//! The paths that the client knows, and the closings of static objects that the client may not have (S200,
-//! S212).
+//! The paths that the client knows, and the closings of static objects, even if the client does not have
+//! these objects (S200, S212).
 //!
 //! *Invariant:* only an ack of an opening with a path makes the path known, so a path is repeated after each
 //! loss.

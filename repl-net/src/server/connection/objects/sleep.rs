@@ -1,4 +1,4 @@
-//! The objects that sleep for one client, and those that are about to fall asleep (S207).
+//! The objects that sleep for one client, and the objects that are about to fall asleep (S207).
 //!
 //! *Invariant:* an object falls asleep only when every packet with something of it was acked or counts as
 //! lost, and nothing of it waits to be sent.

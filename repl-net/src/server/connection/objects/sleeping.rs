@@ -37,8 +37,9 @@ impl ObjectStates {
     }
 
     /// Wakes an object that the client has or is receiving. If the client was ever told that the object
-    /// sleeps, it is told in the packet `since` or a later packet that the object is awake: a change that has
-    /// woken the object since then may not have been sent, for example because a condition hides it.
+    /// sleeps, it is told in the packet `since` or a later packet that the object is awake. This is
+    /// necessary, because a change that has woken the object is not always sent, for example if a condition
+    /// hides it.
     pub(crate) fn wake(&mut self, slot: u32, since: Sequence) {
         let told_asleep = &mut self.sleep.get_or_insert_default().told_asleep;
         if told_asleep.contains(slot) {

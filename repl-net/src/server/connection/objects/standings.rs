@@ -79,7 +79,7 @@ pub(super) struct Standings {
     unsent: SparseSlots,
     opening: SparseSlots,
     with_new_elements: SparseSlots,
-    /// `None` if there are no such objects.
+    /// Objects that the client has removed or must remove. `None` if there are none.
     removed: Option<Box<RemovedObjects>>,
 }
 
@@ -230,7 +230,7 @@ impl Standings {
         is_pending
     }
 
-    /// The client must be told to remove an object, although it may not have the object.
+    /// The client must be told to remove an object that it does not certainly have.
     pub(super) fn remove_there(&mut self, slot: u32) {
         self.known.insert(slot);
         self.must_send(slot);

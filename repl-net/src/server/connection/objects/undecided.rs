@@ -1,6 +1,6 @@
-//! What the next tick decides about objects that the client has or will have.
+//! Facts about the objects of a client that the next tick must decide about.
 //!
-//! *Invariant:* an object that leaves is known to the connection.
+//! *Invariant:* an object that is leaving is known to the connection.
 
 use std::collections::BTreeMap;
 
