@@ -311,7 +311,7 @@ impl OpeningCache {
         }
         let header = if is_refused { u32::MAX } else { way.header };
         if self.entries.len() <= slot as usize {
-            //  Reserves as many entries as there are objects. `resize` alone could reserve twice as many.
+            // Reserves as many entries as there are objects. `resize` alone could reserve twice as many.
             self.entries.reserve_exact(world.store.objects.capacity() - self.entries.len());
             self.entries.resize(world.store.objects.len(), CachedOpening::default());
         }
