@@ -71,11 +71,11 @@ impl ClassForms for FormsOf {
     }
 }
 
-/// Checks that none of the `known` classes has the same wire name as the class with this layout. If two
-/// classes had the same name, updates of one class would be applied to the other.
+/// Checks that no class in `known` has the same wire name as the class with this layout. If two classes had
+/// the same name, updates of one class would be applied to objects of the other.
 ///
 /// # Panics
-/// Panics if one of `known` has the same name.
+/// Panics if a class in `known` has the same name.
 #[track_caller]
 pub(crate) fn assert_sole_name(layout: &Layout, known: &mut dyn Iterator<Item = &'static Layout>) {
     for other in known {

@@ -181,9 +181,9 @@ pub struct ServerConfig {
     /// have proved their addresses. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
-    /// address, and only who knows the token can end the connection. On the open internet use 64 random bits
-    /// that are new in each run of the server: anyone who knows the secret can claim any address, and end the
-    /// sessions whose numbers it knows. Default 0.
+    /// address, and only someone who knows the token can end the connection. On the open internet, use 64
+    /// random bits that are new in each run of the server. Anyone who knows the secret can claim any address,
+    /// and can end the sessions whose numbers they know. Default 0.
     pub secret: u64,
     /// A clock that measures how long the calls of clients run. Its time may start at any moment. The server
     /// reads it before and after each call. Without a clock, only the number of calls is limited. Default
@@ -200,8 +200,8 @@ pub struct ServerConfig {
     /// ```
     pub call_clock: Option<fn() -> Duration>,
     /// How long the calls of one client may run in a second of the server's time, if there is a
-    /// [clock](Self::call_clock). The calls of a client that has used up its time wait for later ticks, and
-    /// the calls of others do not wait for them. Default 50 ms.
+    /// [clock](Self::call_clock). If a client has used up its time, its calls wait for later ticks. The calls
+    /// of other clients do not wait for them. Default 50 ms.
     pub call_time_per_second: Duration,
     /// Whether the application decides which clients are accepted. Default [`Open`](Login::Open).
     pub login: Login,
