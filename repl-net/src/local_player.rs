@@ -1,5 +1,5 @@
-//! The player of this process: a client, or the host of a server. A function that takes `&mut impl
-//! LocalPlayer` works for both.
+//! The player of this process: a client, or the host of a server. A function that takes
+//! `&mut impl LocalPlayer` works for both.
 //!
 //! *Invariant:* each method does the same as the method of the same name of [`Client`] or [`HostHandle`].
 

@@ -1,5 +1,5 @@
-//! What both sides register: classes, archetypes, messages, calls and inputs. A function that takes `&mut
-//! impl Register` registers the same on a server and on a client.
+//! What both sides register: classes, archetypes, messages, calls and inputs. A function that takes
+//! `&mut impl Register` registers the same on a server and on a client.
 //!
 //! *Invariant:* each method does the same as the method of the same name of [`Server`] or [`Client`].
 
