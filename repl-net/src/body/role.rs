@@ -1,5 +1,5 @@
-//! Roles. A role says whether the server controls an object, the client that owns it controls it, or each
-//! client controls its own copy (S204, S205).
+//! Roles. A role says who controls an object: the server, the client that owns the object, or each client for
+//! its own copy (S204, S205).
 //!
 //! *Invariant:* an object is an autonomous proxy only on the client that owns it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

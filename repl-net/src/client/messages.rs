@@ -36,7 +36,7 @@ impl Client {
         self
     }
 
-    /// Queues a message to the server, which is sent in the next [`tick`](Self::tick).
+    /// Queues a message to the server. The next [`tick`](Self::tick) sends the message.
     ///
     /// References in a message are resolved when the message is delivered. A reference to an object that the
     /// receiver does not have at that time reads as null.

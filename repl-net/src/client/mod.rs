@@ -65,14 +65,14 @@ pub use statics::ClientStatics;
 /// The methods, by what they access:
 ///
 /// - All objects: [`get`](Self::get) or `client[object]`, [`objects`](Self::objects),
-///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) tells what has
-///   happened to them.
-/// - One object: [`object_info`](Self::object_info) tells what is known of it, and [`object`](Self::object)
-///   undoes edits.
+///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) reports their
+///   changes.
+/// - One object: [`object_info`](Self::object_info) returns what the client knows about it, and
+///   [`object`](Self::object) undoes edits.
 /// - The connection: [`poll_event`](Self::poll_event), [`is_connected`](Self::is_connected),
 ///   [`connection_info`](Self::connection_info), [`disconnect`](Self::disconnect).
-/// - What the server gets: [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs).
-/// - What the server sends: [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call).
+/// - Data to the server: [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs).
+/// - Data from the server: [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call).
 /// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).
 /// - Time: [`clock`](Self::clock), [`server_tick`](Self::server_tick).
 pub struct Client {

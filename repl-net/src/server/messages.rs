@@ -56,8 +56,8 @@ impl Server {
         self
     }
 
-    /// Queues a message to every client whose session has begun, which is sent in the next
-    /// [`tick`](Self::tick). The message is encoded one time for all of them.
+    /// Queues a message to every client whose session has begun. The next [`tick`](Self::tick) sends the
+    /// message. It is encoded once for all clients.
     ///
     /// Returns the connections that have no room for the message ([`SendError::Full`]), in ascending order.
     /// The message is queued for all other connections. To a connection without room, send the message again

@@ -125,9 +125,9 @@ pub use transmit::Transmit;
 /// - One connection: [`connection`](Self::connection) answers logins, sends messages, and sets viewpoints,
 ///   groups and budgets. [`connection_info`](Self::connection_info) returns these settings and statistics.
 /// - One class: [`class`](Self::class) sets areas, rates and priorities.
-/// - What clients send: [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message),
+/// - Data from clients: [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message),
 ///   [`poll_call`](Self::poll_call).
-/// - What all clients get: [`call`](Self::call), [`send_to_all`](Self::send_to_all),
+/// - Data to all clients: [`call`](Self::call), [`send_to_all`](Self::send_to_all),
 ///   [`send_to_group`](Self::send_to_group).
 /// - Objects that your program stores itself, outside the server: [`external`](Self::external).
 /// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).

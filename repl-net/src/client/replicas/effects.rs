@@ -30,8 +30,7 @@ impl Replicas {
     }
 
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(leaves that are read again). The server has paid for each such leaf by sending
-    /// it before.
+    /// (S118, S120). Costs O(leaves that are read again). The server has sent each such leaf before.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, updates, .. } = self;
         if created_or_removed.is_empty() {

@@ -48,7 +48,7 @@ impl Replicas {
     }
 
     /// Records that the objects in consecutive slots have arrived. They have the same class, generation,
-    /// owner and role, and either all or none of them have parents. A static object comes alone.
+    /// owner and role, and either all or none of them have parents. A static object is recorded alone.
     pub(super) fn note_arrivals(&mut self, slots: Range<u32>) {
         if !self.updates.is_recording() {
             return;
