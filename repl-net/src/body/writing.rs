@@ -38,7 +38,7 @@ pub(crate) trait WriteState {
     );
 
     /// Writes that the client must remove an object. The caller has [made room](Outbox::make_room) for the
-    /// entry. `closed` is what the ack of the packet confirms.
+    /// entry. The record of the packet stores `closed`, so that the ack confirms the removal.
     fn close(
         &mut self,
         gap_order: u32,

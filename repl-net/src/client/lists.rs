@@ -1,6 +1,6 @@
 //! The property lists of the updates and openings in a packet. A list says which properties of an object
 //! follow. Lists that are likely to come again are kept for later packets, with the recipe that reads their
-//! values fast.
+//! values fast. Without a recipe, the values are read by a walk over the program of the class.
 //!
 //! *Invariant:* the index of a list is valid until the next [`begin_packet`](Lists::begin_packet).
 

@@ -1,5 +1,8 @@
 //! A replica column: stores all objects of one class on a client.
 //!
+//! The values of an update are read in one of two ways: by a walk over the program of the class, which is its
+//! list of commands, or by a recipe. A recipe is a short list of reads for one set of properties.
+//!
 //! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only for classes with
 //! notifies. As soon as the user may have changed an object, the object has a base, which is a copy of the
 //! values that the server sent.

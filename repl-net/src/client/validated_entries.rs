@@ -1,4 +1,6 @@
-//! The entries of a packet that validation has read. They are applied without reading their heads again.
+//! The entries of a packet that validation has read. They are applied without reading their heads again. The
+//! values of an entry are read by a walk over the program of the class, or by a recipe (see
+//! [`ReadRecipe`](repl_core::ReadRecipe)).
 //!
 //! *Invariant:* the list contains exactly the validated entries, in their order, and the removals of the
 //! subobjects of removed objects. Therefore the length of a packet and the number of objects limit its

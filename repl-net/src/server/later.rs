@@ -5,6 +5,9 @@
 //! changes from the tick after the object was last due until the object is due again. All connections with
 //! this period receive the same list, so the list is encoded only once.
 //!
+//! A cell has the objects of one region of the world, or of one group. A connection is in step with an object
+//! if its client needs only the newest changes of the object, which many connections share.
+//!
 //! *Invariant:* if a connection has a long period for the object's cell and is in step with the object, it
 //! lacks at most the changes that wait for this period.
 
