@@ -1,6 +1,6 @@
 //! The changelists of the entries of a segment or table. Most entries have changes in the same properties as
-//! the previous entry, and share its list. A flat list has only whole properties, without changes inside arrays
-//! or collections.
+//! the previous entry, and share its list. A flat list has only whole properties, without changes inside
+//! arrays or collections.
 //!
 //! *Invariant:* a list does not change while an entry has its number.
 

@@ -3,8 +3,8 @@
 //!
 //! The entries of a table are sorted by the cells of their objects, and each entry can be read without the
 //! entries before it. Therefore a connection can copy any range of a table into its packets. A connection
-//! copies the ranges of the cells in its sight, without the entries of objects for which its client needs other
-//! changes.
+//! copies the ranges of the cells in its sight, without the entries of objects for which its client needs
+//! other changes.
 //!
 //! *Invariant:* the bits of an entry depend only on the object and on the head of the table.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -1,6 +1,6 @@
 //! The spawn cache: the openings of objects for the default view, encoded once and shared by all connections
-//! (S88). The opening of an object is its first update, which spawns it on a client. A connection has the default
-//! view of an object if it does not own the object and does not record a replay.
+//! (S88). The opening of an object is its first update, which spawns it on a client. A connection has the
+//! default view of an object if it does not own the object and does not record a replay.
 //!
 //! *Invariant:* a cached opening has the same bits as a new encoding of the object would have. The opening of
 //! an object is dropped from the cache when the object or its default view changes. The cache frees its
