@@ -38,9 +38,9 @@ impl ReplDiagnosticsPlugin {
     pub const RECEIVED: DiagnosticPath = DiagnosticPath::const_new("repl/received");
     /// The round trip in milliseconds: on a server the mean of all clients.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("repl/round_trip");
-    /// How many per cent of the packets of the server were lost in the last second.
+    /// The percentage of the server's packets that were lost in the last second.
     pub const LOSS: DiagnosticPath = DiagnosticPath::const_new("repl/loss");
-    /// How many entities are replicated, or are on this client.
+    /// The number of replicated entities of a server, or of entities that a client has.
     pub const ENTITIES: DiagnosticPath = DiagnosticPath::const_new("repl/entities");
     /// How many clients a server has.
     pub const CLIENTS: DiagnosticPath = DiagnosticPath::const_new("repl/clients");
@@ -67,7 +67,7 @@ impl Plugin for ReplDiagnosticsPlugin {
     }
 }
 
-/// What was counted of a connection until the last measurement.
+/// The counters of a connection at the last measurement.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     sent: u64,
