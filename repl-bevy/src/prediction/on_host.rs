@@ -1,4 +1,4 @@
-//! The host makes inputs as a client does. Nothing is predicted: what the server simulates is what it sees.
+//! The host makes inputs like a client. It predicts nothing, because it shows the entities of the server.
 
 use bevy_app::{App, FixedUpdate};
 use bevy_ecs::prelude::*;
@@ -32,7 +32,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
     fn make(&self, world: &mut World, tick: u64) {
         let input = world.resource::<NextInput<T>>().0.clone();
         if let Some(mut host) = world.resource_mut::<ReplServer>().host() {
-            // What has no wire form is missing, as for a client.
+            // An input that cannot be sent is missing, as for a client.
             host.set_input(tick, &input).ok();
         }
     }
