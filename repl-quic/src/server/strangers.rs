@@ -1,8 +1,8 @@
-//! The newcomers whose handshakes are not finished, or of which no packet has come since, and how many have
-//! failed.
+//! The newcomers (strangers): connections that have not finished the handshake of TLS, or have sent no packet
+//! since. Also counts the handshakes that have failed recently.
 //!
-//! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
-//! than a handshake may take.
+//! *Invariant:* the number of newcomers, in total and for each origin, never exceeds the limits, and no
+//! newcomer stays longer than a handshake may take.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,30 +13,31 @@ use repl_link::Origin;
 use super::config::QuicConfig;
 use super::places::Places;
 
-/// From so many unfinished handshakes on, newcomers must prove their addresses.
+/// From this number of unfinished handshakes on, newcomers must prove their addresses.
 const RETRY_FROM: usize = 32;
 
-/// One origin may have this part of the unfinished handshakes, but at least [`LEAST_SHARE`].
+/// One origin may have a 32nd of the unfinished handshakes, or [`LEAST_SHARE`] if that is more.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
 /// The newcomers whose handshakes are not finished.
 #[derive(Default)]
 pub(super) struct Strangers {
-    /// Those that have proved their addresses, and those that have not: a forger takes no place of the others.
+    /// Newcomers that have proved their addresses. They are counted separately from `unproved`, so that a
+    /// forger of addresses does not take their places.
     proved: Places,
     unproved: Places,
-    /// Until when the newest failed handshakes count, the oldest first.
+    /// For each of the newest failed handshakes, the time until which it counts, the oldest first.
     failed: VecDeque<Duration>,
-    /// All in the order in which they came, with the time at which each must have finished. Some have.
+    /// The newcomers in the order of their arrival, each with the time by which it must have finished.
     deadlines: VecDeque<(Duration, ConnectionHandle)>,
 }
 
-/// What is done with a newcomer.
+/// The decision about a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     Accept,
-    /// It must prove its address first.
+    /// The newcomer must prove its address first.
     Retry,
     Refuse,
 }
@@ -69,7 +70,7 @@ impl Strangers {
         }
     }
 
-    /// Records that a handshake has failed with its first packet. Such ones count until then.
+    /// Records that a handshake has failed at its first packet. It counts as busy until the time `until`.
     pub(super) fn failed(&mut self, until: Duration) {
         if self.failed.len() >= RETRY_FROM {
             self.failed.pop_front();
@@ -91,7 +92,8 @@ impl Strangers {
         self.deadlines.push_back((deadline, handle));
     }
 
-    /// Removes a newcomer whose handshake has finished or failed. Returns whether it was one.
+    /// Removes a newcomer, because its handshake has finished or failed. Returns whether the connection was a
+    /// newcomer.
     pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
         let was_one = self.proved.remove(handle) || self.unproved.remove(handle);
         if was_one {

@@ -1,4 +1,4 @@
-//! Connections of QUIC alone, without what `repl` sends over them.
+//! Connections of QUIC alone, without the packets of `repl`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -57,7 +57,8 @@ impl Pair {
         pair
     }
 
-    /// Carries what both have to send, a millisecond later. The client has this address.
+    /// Advances the time by a millisecond, and delivers the datagrams of both sides. `host` is the address of
+    /// the client.
     fn exchange(&mut self, host: u8, client_hears: bool) {
         self.now += Duration::from_millis(1);
         for from_server in [true, false] {
@@ -83,8 +84,8 @@ impl Pair {
 }
 
 impl Pair {
-    /// Has the server send a few datagrams in each exchange until its connection is closed, or it has sent
-    /// `most`. Returns how many it has sent. The client says each time that it is there.
+    /// Lets the server send a few datagrams in each exchange until its connection is closed, or until it has
+    /// sent `most`. Returns how many it has sent. The client sends a datagram in each exchange.
     fn flood(&mut self, most: usize, client_hears: bool, host: impl Fn(usize) -> u8) -> usize {
         let (of_server, mut sent) = (self.of_server.expect("it was accepted"), 0);
         loop {
