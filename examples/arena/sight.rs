@@ -21,12 +21,13 @@ const PICKUP_SIGHT: f32 = 20.0;
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
-    /// The tick in which it became known that a client has acknowledged the opening of an object.
+    /// The tick in which it became known that a client has acknowledged the opening (first packet) of an
+    /// object.
     open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
 }
 
 impl Sight {
-    /// Makes a client that joined the owner of the next player without an owner.
+    /// Gives a client that has joined the next player without an owner.
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.object_info(player).owner().is_none());
         let Some(player) = free else { return };
