@@ -256,7 +256,7 @@ impl Arena {
     }
 
     fn hit(&mut self, server: &mut Server, victim: ObjectRef<Player>, by: ObjectRef<Player>, damage: u8) {
-        // A player without a client has nobody to tell.
+        // The call fails if no client owns the player.
         let is_told = server.call(victim).hit(by).is_ok();
         let player = &mut server[victim];
         player.hits_told += u32::from(is_told);

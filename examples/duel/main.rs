@@ -9,7 +9,7 @@
 //! The figures of `--json` are of all bots together:
 //!
 //! - `missing`: the share of the ticks for which an input was missing.
-//! - `ahead_ticks`: how many ticks ahead of the newest known tick of the server a bot makes its inputs.
+//! - `ahead_ticks`: how many ticks the inputs of a bot are ahead of the server's clock as the bot sees it.
 //! - `rollbacks`: the share of the confirmed ticks that were predicted wrongly.
 //! - `hits`: the share of the shots that hit with lag compensation.
 //! - `hits_uncompensated`: the share of the shots that would have hit without lag compensation.

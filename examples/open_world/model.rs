@@ -1,4 +1,4 @@
-//! The replicated classes of the world, and what a client must have of each.
+//! The replicated classes of the world, and the checks of the replicas on clients.
 //!
 //! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
 
@@ -16,9 +16,9 @@ pub(crate) const FAR_TICKS: u16 = 3;
 /// How many teams share the connections.
 pub(crate) const TEAMS: u32 = 8;
 
-/// What the example does with every class.
+/// The functions that the example needs for every class.
 pub(crate) trait Thing: Replicated {
-    /// How far objects of the class are seen, in metres, if distance decides who sees them.
+    /// The distance in metres up to which objects of the class are seen. `None` if distance does not matter.
     const SIGHT: Option<f32> = None;
 
     /// Whether connections that are farther away than half the sight get changes only in every
@@ -56,10 +56,10 @@ pub(crate) struct Creature {
     pub(crate) position: Point,
     #[replicated]
     pub(crate) health: u8,
-    /// A canary for everyone with the creature in sight. It changes with each new goal.
+    /// A canary for all clients that see the creature. It changes with each new goal.
     #[replicated]
     pub(crate) mark: u128,
-    /// A canary for the owner alone. It changes with each new goal.
+    /// A canary only for the owner. It changes with each new goal.
     #[replicated(condition = OwnerOnly)]
     pub(crate) secret: u128,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Lantern {
     pub(crate) mark: u128,
 }
 
-/// What an avatar has with it: a subobject of the avatar, which only the avatar's owner sees.
+/// The pack of an avatar: a subobject of the avatar, which only the avatar's owner sees.
 #[derive(Replicated, Default)]
 pub(crate) struct Pack {
     #[replicated]

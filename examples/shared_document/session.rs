@@ -31,7 +31,7 @@ pub(crate) struct Session {
     clock: Clock,
 }
 
-/// A client, and the server's end of its connection.
+/// A client, and the server's id for its connection.
 struct Reader {
     client: Client,
     connection: ConnectionId,

@@ -1,6 +1,6 @@
 //! The process of a client: joins the match of a server in another process, and plays by a pilot.
 //!
-//! *Invariant:* the client connects again by itself after whatever happens to the server or to the way there.
+//! *Invariant:* the client connects again by itself after any failure of the server or the network.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use std::error::Error;
@@ -19,10 +19,10 @@ use crate::metronome::Metronome;
 use crate::model::Player;
 use crate::pilot::Pilot;
 
-/// How many ticks a client that leaves goes on, so that the server hears it.
+/// How many ticks a client continues after it has left, so that the server learns that it has left.
 const FAREWELL: u32 = TICKS_PER_SECOND / 4;
 
-/// What a client has counted of its match.
+/// The counters of a client.
 #[derive(Default)]
 struct Tally {
     /// In how many sessions the client had what the server had.
