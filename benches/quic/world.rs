@@ -1,13 +1,13 @@
 //! The objects, and how they change.
 //!
-//! *Invariant:* the same objects change in the same ticks, whoever measures.
+//! *Invariant:* the same objects change in the same ticks for every measured server.
 
 use repl::prelude::*;
 
 const OBJECTS: u32 = 1_000;
 const DIRTY: usize = 100;
 
-/// Something that moves.
+/// A moving object.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(crate) struct Thing {
