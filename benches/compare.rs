@@ -256,8 +256,8 @@ impl<T: Subject> Column<T> {
 }
 
 impl Column<Quantised> {
-    /// Returns a column of objects at rest, of which half of the quantised values are inside the margin of
-    /// another step.
+    /// Returns a column of objects at rest. Half of their quantised values are inside the margin of another
+    /// step.
     fn resting() -> Self {
         let mut column = Self::new();
         for object in &mut column.live {

@@ -143,8 +143,8 @@ fn ticks(candidate: &mut dyn Candidate, count: u64) -> Duration {
     (0..count).map(|_| tick()).sum()
 }
 
-/// Returns by how much longer the ticks of one candidate take than those of another. Both run in turns, so
-/// that the processor's speed is the same for both.
+/// Returns the additional time of the ticks of one candidate, compared with another candidate. Both run in
+/// turns, so that the processor's speed is the same for both.
 fn difference(one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
     let mut times = [Duration::ZERO; 2];
     for _ in 0..count {

@@ -74,7 +74,7 @@ impl Grid {
         self.viewers[self.of[slot as usize] as usize][viewer as usize / 64] >> (viewer % 64) & 1 == 1
     }
 
-    /// Adds the next object, which nobody sees yet.
+    /// Adds the next object. No viewer sees it yet.
     pub(crate) fn add(&mut self, position: [f32; 2]) {
         let square = self.square_of(position);
         self.members[square as usize].push(self.of.len() as u32);
@@ -121,7 +121,7 @@ impl Grid {
         }
     }
 
-    /// Returns the squares whose centres are within the radius.
+    /// Returns the squares with centres within the radius.
     fn squares_near(&self, from: [f32; 2]) -> Set {
         let mut near = vec![0; (self.squares * self.squares).div_ceil(64)];
         let range = |at: f32| {

@@ -1,5 +1,5 @@
-//! A small server: 200 actors with many properties, of which 30 change six of them in each tick, and four
-//! clients.
+//! A small server with four clients and 200 actors with many properties. In each tick, six properties of 30
+//! actors change.
 //!
 //! *Invariant:* both servers have the same actors with the same values.
 

@@ -27,7 +27,7 @@ impl World {
         Self { things: (0..OBJECTS).map(|_| server.spawn(Thing::default())).collect(), next: 0 }
     }
 
-    /// Changes the objects whose turn it is.
+    /// Changes the next objects in turn.
     pub(crate) fn step(&mut self, server: &mut Server) {
         for _ in 0..DIRTY {
             let thing = &mut server[self.things[self.next]];

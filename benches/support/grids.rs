@@ -86,7 +86,7 @@ fn is_near(one: [f32; 2], other: [f32; 2], radius: f32) -> bool {
     x * x + y * y <= radius * radius
 }
 
-/// Calls `visit` with each cell whose centre is within a radius of a position.
+/// Calls `visit` with each cell that has its centre within a radius of a position.
 fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
     let range = |coordinate: f32| {
         let at = |coordinate: f32| (((coordinate + EXTENT) / SIDE).max(0.0) as usize).min(CELLS - 1);

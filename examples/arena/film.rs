@@ -20,7 +20,7 @@ pub(crate) struct Film {
     pub(crate) bytes: Vec<u64>,
 }
 
-/// What happened to one player.
+/// The recorded path and deaths of one player.
 #[derive(Default)]
 pub(crate) struct Track {
     /// By frame.

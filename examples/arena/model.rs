@@ -162,7 +162,8 @@ impl Player {
     }
 }
 
-/// What a player is about to do. A bot chooses this, or the client that plays the player. Times are in ticks.
+/// The next actions of a player. They are chosen by a bot, or by the client that plays the player. Times are
+/// in ticks.
 #[derive(Default)]
 pub(crate) struct Mind {
     pub(crate) goal: Vec2,

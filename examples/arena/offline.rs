@@ -1,6 +1,6 @@
 //! Without the feature `quic` there are no sockets: says how to build the example with it.
 //!
-//! *Invariant:* the functions are those of the folder `online`.
+//! *Invariant:* this file has the same public functions as the folder `online`.
 
 use std::error::Error;
 

@@ -160,7 +160,7 @@ impl Session {
         self.sight.look(&mut self.server, &self.arena);
     }
 
-    /// Runs the tick of the server, and those of the clients and the host.
+    /// Runs the ticks of the server, the clients and the host.
     pub(crate) fn send(&mut self, now: Duration) -> io::Result<()> {
         self.server.tick(now);
         self.send_of_server(now)?;

@@ -16,7 +16,7 @@ use crate::secrets::{Drawn, Rule};
 /// The distance up to which a client sees pickups, measured from its player.
 const PICKUP_SIGHT: f32 = 20.0;
 
-/// What each connection sees.
+/// The objects that each connection sees, and the players that connections own.
 #[derive(Default)]
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,

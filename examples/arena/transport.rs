@@ -30,7 +30,7 @@ pub(crate) trait Transport {
         now: Duration,
     ) -> io::Result<Option<ConnectionId>>;
 
-    /// Returns the number of the client whose connection has begun, if it plays in this process.
+    /// Returns the number of the client with this new connection, if the client plays in this process.
     fn number_of(&self, connection: ConnectionId) -> Option<u32>;
 
     /// Delivers the packets that have arrived at the server and at the clients.

@@ -1,5 +1,6 @@
 //! Four bots walk and shoot at each other over four links of a simulated network, from a good one to a bad
-//! one. Each sees his own moves at once, the others move smoothly, and a shot hits what the shooter saw.
+//! one. Each bot sees its own moves at once, and the other bots move smoothly. A shot hits what the shooter
+//! saw.
 //!
 //! Start with `model.rs`, which declares the class and the input and has the step that both sides share.
 //! `player.rs` is a client: it makes inputs, predicts, smooths and shows. `referee.rs` is the server: it

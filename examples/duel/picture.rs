@@ -12,7 +12,7 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 70.0;
 
-/// The bot of which positions are shown, and the number of frames.
+/// The bot with the shown positions, and the number of frames.
 const BOT: usize = 1;
 const FRAMES: usize = 240;
 

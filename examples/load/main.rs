@@ -1,5 +1,5 @@
-//! A server under load: hundreds of clients over QUIC and real UDP sockets, in a process of their own, and
-//! thousands of objects of which many change in each tick.
+//! A server under load: hundreds of clients in another process, over QUIC and real UDP sockets, and thousands
+//! of objects. Many of the objects change in each tick.
 //!
 //! The program starts a second process of itself for the clients. When all clients have joined, the world
 //! moves for `--seconds`, and each tick of the server is measured: the processor time of its thread, and the

@@ -46,7 +46,7 @@ impl World {
         }
     }
 
-    /// Moves and changes the objects whose turn it is.
+    /// Moves and changes the next objects in turn.
     pub(crate) fn step(&mut self, server: &mut Server) {
         self.tick += 1;
         for _ in 0..self.dirty {

@@ -1,6 +1,6 @@
 //! An object of the world, with its history: who may see it, and which values it had at which tick.
 //!
-//! *Invariant:* the position and the digests of an entry are those of the live object.
+//! *Invariant:* the position and the digests of an entry equal those of the live object.
 
 use std::collections::VecDeque;
 

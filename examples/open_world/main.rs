@@ -15,8 +15,9 @@
 //!   it. On systems that do not report the processor time, it is the elapsed time.
 //! - `over_budget`: the number of seconds in which a connection was sent more than its budget and one packet.
 //! - `oldest_wait`: the longest time in ticks that a client lacked a change, or an object near it.
-//! - `starved`: the number of objects of which a client lacked a change for at least 120 ticks. For both, a
-//!   wait counts from the time when the client has all objects of its join. It ends when the change arrives.
+//! - `starved`: how many times a client lacked a change of an object for at least 120 ticks. For both
+//!   figures, waits are counted after the client has received all objects of its join. A wait ends when the
+//!   change arrives on the client.
 //! - `leaks`: the number of canaries in packets to connections that may not see them.
 //!
 //! *Invariant:* the same arguments make the same run. Only the measured times differ from run to run.

@@ -88,7 +88,7 @@ pub(crate) struct Structure {
     pub(crate) damage: u8,
 }
 
-/// A lantern that an avatar carries. Those who see the avatar see the lantern.
+/// A lantern that an avatar carries. Clients that see the avatar see the lantern.
 #[derive(Replicated, Default)]
 pub(crate) struct Lantern {
     #[replicated]
@@ -103,12 +103,12 @@ pub(crate) struct Lantern {
 pub(crate) struct Pack {
     #[replicated]
     pub(crate) coins: u16,
-    /// A canary for the owner of the avatar alone.
+    /// A canary only for the owner of the avatar.
     #[replicated]
     pub(crate) secret: u128,
 }
 
-/// A fire in a structure: a subobject that comes and goes while the structure stays. Those who see the
+/// A fire in a structure: a subobject that comes and goes while the structure stays. Clients that see the
 /// structure see the fire.
 #[derive(Replicated, Default)]
 pub(crate) struct Fire {
@@ -124,7 +124,7 @@ pub(crate) struct Fire {
 pub(crate) struct Journal {
     #[replicated]
     pub(crate) pages: u16,
-    /// A canary for the owner alone, because nobody else sees the journal.
+    /// A canary only for the owner, because no other client sees the journal.
     #[replicated]
     pub(crate) secret: u128,
 }
@@ -134,7 +134,7 @@ pub(crate) struct Journal {
 pub(crate) struct Banner {
     #[replicated]
     pub(crate) score: u32,
-    /// A canary for the members of the team alone.
+    /// A canary only for the members of the team.
     #[replicated]
     pub(crate) plan: u128,
 }

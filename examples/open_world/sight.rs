@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
     Blind,
 }
 
-/// Returns the distance beyond which nobody sees an object with this radius.
+/// Returns the distance beyond which no client sees an object with this radius.
 pub(crate) fn outer_border(radius: f32) -> f32 {
     radius * (KEEP + BLUR) + NOTICE
 }

@@ -127,7 +127,7 @@ pub(crate) struct Stage {
     actors: BTreeMap<i32, Open>,
     /// How many frames were played.
     frames: usize,
-    /// What was not replicated.
+    /// The updates that were not replicated.
     pub(crate) lacks: Lacks,
     /// The statistics of the replay so far.
     pub(crate) played: Played,

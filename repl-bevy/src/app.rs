@@ -174,7 +174,7 @@ pub trait ReplAppExt {
     /// # }
     /// ```
     ///
-    /// For other viewpoints, such as that of a camera without an entity, call
+    /// For other viewpoints, for example of a camera without an entity, call
     /// [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints) of the client's connection in each tick.
     ///
     /// # Panics

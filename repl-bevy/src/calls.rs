@@ -45,7 +45,7 @@ pub struct Calls<'w, 's> {
     known: Option<Res<'w, KnownCalls>>,
 }
 
-/// The classes whose calls an app receives.
+/// The classes with calls that an app receives.
 #[derive(Resource, Default)]
 pub(crate) struct KnownCalls(HashSet<TypeId>);
 

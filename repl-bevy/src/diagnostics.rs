@@ -1,4 +1,4 @@
-//! What the network does, in Bevy's own diagnostics.
+//! Network statistics in Bevy's diagnostics.
 
 use bevy_app::{App, Last, Plugin};
 use bevy_diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic};

@@ -24,7 +24,7 @@ pub enum ReplSystems {
     Send,
 }
 
-/// Orders the sets. `sends` is the schedule at whose end the app sends.
+/// Orders the sets. The app sends at the end of the schedule `sends`.
 pub(crate) fn order(app: &mut App, sends: impl ScheduleLabel) {
     app.configure_sets(
         bevy_app::PreUpdate,

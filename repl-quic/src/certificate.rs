@@ -45,7 +45,7 @@ pub enum IdentityError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.

@@ -49,7 +49,7 @@ pub(crate) struct UdpWire {
 /// The size of a receive buffer: of the greatest datagram, or of several datagrams that are received as one.
 const BUFFER_BYTES: usize = 65_536;
 
-/// After so many failures in a row the socket does not work any more.
+/// After this number of failures in a row, the socket counts as broken.
 const MOST_FAILURES: u32 = 1_000;
 
 /// The size of the system's buffers, for datagrams that arrive between two ticks and that are sent in a tick.

@@ -20,7 +20,7 @@ use super::ear::Ear;
 use crate::guest::Guest;
 use crate::transport::{Carried, Show, Transport};
 
-/// The socket of a server, and those of its clients in this process.
+/// The socket of a server, and the sockets of its clients in this process.
 pub(super) struct Loopback {
     server: QuicServer,
     trust: Trust,

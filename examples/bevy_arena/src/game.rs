@@ -43,7 +43,7 @@ pub struct Bag {
 /// A thing in a bag.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub struct Item {
-    /// What it is.
+    /// The kind of the thing.
     #[replicated]
     pub kind: u8,
 }

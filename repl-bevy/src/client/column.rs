@@ -12,8 +12,8 @@ use crate::form::{Form, Properties};
 use crate::part::Part;
 use crate::simulate::Simulated;
 
-/// What a client does with updates of the components of one type. Insertions and removals wait in a queue,
-/// because observers may use the client.
+/// Applies updates to the components of one type. Insertions and removals wait in a queue, because observers
+/// may use the client.
 pub(super) trait Column: Send + Sync {
     /// Returns the component of an entity that arrives.
     fn arrive(&self, client: &Client, update: &Update) -> NewComponent;

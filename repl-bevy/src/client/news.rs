@@ -30,7 +30,7 @@ fn polled(client: &mut Client) -> Vec<News> {
     news
 }
 
-/// Drops the removals of components whose entity ends later in the same list. So an entity that ends still
+/// If an entity is removed, drops earlier removals of its components in the same list. So the entity still
 /// has its components when it is despawned.
 fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
     let mut ending = HashSet::new();

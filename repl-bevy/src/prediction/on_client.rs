@@ -62,7 +62,7 @@ impl Predictions {
     }
 }
 
-/// What a client does with inputs of a type.
+/// A type of inputs on a client.
 trait InputKind: Send + Sync {
     fn due(&self, world: &mut World, now: Duration) -> Range<u64>;
     fn position(&self, world: &mut World) -> Option<f64>;

@@ -16,7 +16,7 @@ use crate::simulate::MakeInput;
 #[derive(Resource, Default)]
 struct HostInputs(Vec<Arc<dyn InputKind>>);
 
-/// What a host does with inputs of a type.
+/// A type of inputs on a host.
 trait InputKind: Send + Sync {
     fn due(&self, server: &mut ReplServer) -> Range<u64>;
     fn make(&self, world: &mut World, tick: u64);

@@ -1,12 +1,12 @@
-//! Which components of a table have changed.
+//! Finds the components of a table that have changed.
 
 use bevy_ecs::change_detection::Tick;
 
 /// The number of rows in a block that are checked together.
 const ROWS: usize = 64;
 
-/// Returns the rows whose ticks are newer than the last run of a system, in ascending order. Costs O(rows),
-/// with few instructions for rows that have not changed.
+/// Returns the rows with ticks that are newer than the last run of a system, in ascending order. Costs
+/// O(rows), with few instructions for rows that have not changed.
 pub(super) fn changed_rows(ticks: &[Tick], last_run: Tick, this_run: Tick) -> impl Iterator<Item = usize> {
     let is_new = move |tick: &Tick| tick.is_newer_than(last_run, this_run);
     let blocks = (0..).step_by(ROWS).zip(ticks.chunks(ROWS));

@@ -1,4 +1,4 @@
-//! The clients of a server, each of which is an entity.
+//! The clients of a server. Each client is an entity.
 
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;

@@ -14,7 +14,7 @@ use crate::form::Form;
 use crate::net_entity::NetEntity;
 use crate::part::Part;
 
-/// What the server does with the components of one type before a tick.
+/// Passes the components of one type to the server before a tick.
 pub(super) trait Column: Send + Sync {
     /// Ends the objects of components that were removed.
     fn remove(&mut self, server: &mut Server, world: &mut World);

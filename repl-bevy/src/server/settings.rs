@@ -46,7 +46,7 @@ pub struct InGroup(pub Group);
 #[require(Replicate)]
 pub struct NetPriority(pub f32);
 
-/// The entity is a viewpoint of its owner: the owner sees what is near it. The position is that of the
+/// The entity is a viewpoint of its owner: the owner sees the entities near it. Its position comes from the
 /// component in [`relevancy`](crate::ReplAppExt::relevancy). A client may own several viewpoints. When it
 /// owns no viewpoint any more, the positions of its last ones stay in use.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]

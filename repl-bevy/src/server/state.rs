@@ -27,7 +27,7 @@ pub struct ReplServer {
     unsettled: EntityHashSet,
     /// The entities to tear off in this tick.
     torn_off: Vec<Entity>,
-    /// The entities whose parents form a circle. Their settings are applied again in each tick.
+    /// The entities with parents that form a circle. Their settings are applied again in each tick.
     circles: EntityHashSet,
     /// The error if the server could not spawn an object since the last tick.
     refused: Option<SpawnError>,

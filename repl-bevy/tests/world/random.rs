@@ -109,7 +109,7 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         9 => drop(entity.remove::<OwnedBy>()),
         10 => drop(entity.insert(InGroup(Group(rng.below(2) as u32)))),
         11 => drop(entity.remove::<InGroup>()),
-        // An entity that is replicated again is hidden from nobody.
+        // An entity that is replicated again is not hidden from any client.
         12 => drop(entity.remove::<(Replicate, HiddenFrom)>()),
         13 => drop(entity.insert((Replicate, NetPriority(2.0)))),
         14 => drop(entity.insert(Bag::default())),

@@ -352,7 +352,7 @@ impl QuicServer {
         }
     }
 
-    /// Forgets a client whose session has ended. Returns its connection.
+    /// Removes a client after the end of its session. Returns its connection.
     fn forget(&mut self, server: &mut impl Host, id: ConnectionId) -> Option<ConnectionHandle> {
         server.roster_mut().take_ended(|ended| ended == id);
         server.roster_mut().forget(id);

@@ -20,7 +20,7 @@ const RETRY_FROM: usize = 32;
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The newcomers whose handshakes are not finished.
+/// The newcomers with unfinished handshakes.
 #[derive(Default)]
 pub(super) struct Strangers {
     /// Newcomers that have proved their addresses. They are counted separately from `unproved`, so that a
