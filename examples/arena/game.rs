@@ -185,7 +185,7 @@ impl Arena {
         self.shots.drain(..).for_each(|shot| server.despawn(shot));
     }
 
-    /// Draws new secrets for clients that open these objects from now on. All other clients keep the old
+    /// Draws new secrets for clients that first see these objects from now on. Other clients keep the old
     /// secrets.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {

@@ -29,7 +29,7 @@ macro_rules! classes {
             /// Every class, in the order of their numbers.
             pub(crate) const ALL: &[Self] = &[$(Self::$class,)*];
 
-            /// Its name.
+            /// Returns the name of the class.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$class => $class::NAME,)* }
             }
@@ -46,7 +46,7 @@ macro_rules! classes {
         }
 
         impl Handle {
-            /// Its class.
+            /// Returns the class of the object.
             pub(crate) fn class(self) -> Class {
                 match self { $(Self::$class(_) => Class::$class,)* }
             }

@@ -108,7 +108,8 @@ fn send(world: &mut World) -> Result {
             server.tear_off(world);
         });
     });
-    // After the components have objects, so that an observer of `Owned` can call them.
+    // This comes after the components have objects, so that an observer of `Owned` can call functions of
+    // them.
     unsettled.iter().for_each(|&entity| host::mark(world, entity));
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
