@@ -32,7 +32,7 @@ use crate::server::state::ReplServer;
 pub struct ReplDiagnosticsPlugin;
 
 impl ReplDiagnosticsPlugin {
-    /// How many bytes were sent in a second: by a server to all clients.
+    /// How many bytes this app has sent in a second. A server counts the bytes to all clients.
     pub const SENT: DiagnosticPath = DiagnosticPath::const_new("repl/sent");
     /// How many bytes a client has received in a second.
     pub const RECEIVED: DiagnosticPath = DiagnosticPath::const_new("repl/received");

@@ -1,4 +1,4 @@
-//! The component by which a client knows the entities of the server.
+//! The component that marks the entities of the server on a client.
 
 use bevy_ecs::prelude::*;
 

@@ -141,8 +141,8 @@ impl QuicServer {
 
     /// Returns the present address of a client, which changes when the client changes its network. To ban
     /// addresses, use the address with which a client has connected: an attacker who can copy packets of the
-    /// client can replace the present address by his own for a moment. `None` if the connection was removed,
-    /// or does not belong to this port.
+    /// client can replace the present address by another one for a moment. `None` if the connection was
+    /// removed, or does not belong to this port.
     #[must_use]
     pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
         self.clients.get(connection).map(|client| client.address)
