@@ -1,6 +1,6 @@
-//! Decides which newcomers a server takes.
+//! Decides which newcomers a server accepts.
 //!
-//! *Invariant:* who has not proved his address is sent at most three times the bytes that came from it.
+//! *Invariant:* an address that is not proved is sent at most three times the bytes that came from it.
 
 use std::time::Duration;
 
@@ -15,19 +15,20 @@ use super::strangers::{Admission, Newcomer, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
-/// What decides about newcomers.
+/// Decides about newcomers.
 pub(super) struct Gate<'a> {
     pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
     pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
-    /// Whether nobody is taken any more.
+    /// Whether the server accepts no more clients.
     pub(super) is_closed: bool,
 }
 
 impl Gate<'_> {
-    /// Decides about what is for no connection. Returns the answer, whose bytes are in `answer`.
+    /// Decides about a datagram that belongs to no connection. Writes an answer to `answer`, and returns
+    /// where to send it.
     pub(super) fn decide(
         &mut self,
         engine: &mut Engine,

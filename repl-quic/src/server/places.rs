@@ -15,12 +15,12 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Returns how many connections there are.
+    /// Returns the number of connections.
     pub(super) fn len(&self) -> usize {
         self.origins.len()
     }
 
-    /// Returns how many connections an origin has.
+    /// Returns the number of connections of an origin.
     pub(super) fn of(&self, origin: Origin) -> usize {
         self.by_origin.get(&origin).copied().unwrap_or(0)
     }

@@ -12,14 +12,14 @@ use repl_link::Origin;
 use super::config::QuicConfig;
 use super::places::Places;
 
-/// From so many unfinished handshakes on, newcomers must prove their addresses.
+/// From this number of unfinished handshakes on, newcomers must prove their addresses.
 const RETRY_FROM: usize = 32;
 
-/// One origin may have this part of the unfinished handshakes, but at least [`LEAST_SHARE`].
+/// One origin may have a 32nd of the unfinished handshakes, or [`LEAST_SHARE`] if that is more.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The newcomers whose handshakes are not finished.
+/// The newcomers with unfinished handshakes.
 #[derive(Default)]
 pub(super) struct Strangers {
     /// The newcomers that have proved their addresses before their handshakes.
@@ -33,11 +33,11 @@ pub(super) struct Strangers {
     deadlines: VecDeque<(Duration, ConnectionHandle)>,
 }
 
-/// What is done with a newcomer.
+/// The decision about a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     Accept,
-    /// It must prove its address first.
+    /// The newcomer must prove its address first.
     Retry,
     Refuse,
 }

@@ -1,4 +1,4 @@
-//! Connections of QUIC alone, without what `repl` sends over them.
+//! Connections of QUIC alone, without the packets of `repl`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -57,7 +57,8 @@ impl Pair {
         pair
     }
 
-    /// Carries what both have to send, a millisecond later. The client has this address.
+    /// Advances the time by a millisecond, and delivers the datagrams of both sides. `host` is the address of
+    /// the client.
     fn exchange(&mut self, host: u8, client_hears: bool) {
         self.now += Duration::from_millis(1);
         for from_server in [true, false] {

@@ -1,4 +1,4 @@
-//! What strangers can do: little.
+//! Strangers, which have no session, do little harm.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::settings::PROTOCOL;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns a network on which a client and the server exchange a message in each frame for a while, with all
-/// datagrams.
+/// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
+/// and all datagrams that they sent.
 fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     let mut lan = Lan::new(LinkConditions::perfect());
     lock(&lan.air).heard = Some(Vec::new());
@@ -30,7 +30,7 @@ fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     (lan, heard)
 }
 
-/// Sends datagrams, and asserts that nothing comes of it.
+/// Sends datagrams, and asserts that they have no effect.
 fn assert_no_effect(lan: &mut Lan, datagrams: impl Iterator<Item = (PeerId, PeerId, Vec<u8>)>) {
     let before = (lan.events.len(), lan.heard.len(), lan.guests[0].heard.len());
     for (count, (from, to, bytes)) in datagrams.enumerate() {
