@@ -46,8 +46,8 @@ pub(crate) struct Follower {
     polls: u64,
     tick: u64,
     objects: BTreeMap<Guid, Followed>,
-    /// How many objects were spawned according to the updates, and how many objects the client had at the
-    /// first poll.
+    /// The number of objects that updates have reported as spawned. This includes the objects that the client
+    /// had at the first poll.
     came: u64,
 }
 

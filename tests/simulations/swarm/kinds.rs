@@ -46,12 +46,12 @@ pub(crate) struct Kind {
     pub(crate) spawn: fn(&mut Server, Origin, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
 
-/// The values with which an object is spawned.
+/// How an object is spawned: its archetype, and its parent if it is a subobject.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) archetype: ArchetypeId<Actor>,
     pub(crate) is_veteran: bool,
-    /// The object whose subobject it is.
+    /// The object below which it is spawned, if it is a subobject.
     pub(crate) parent: Option<ObjectRef<()>>,
 }
 
