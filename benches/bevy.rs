@@ -62,7 +62,7 @@ fn game(predicts: bool) -> Simulation {
     game
 }
 
-/// Returns what runs frames of the client, in each of which a tick arrives.
+/// Returns a closure that runs frames of the client. A tick of the server arrives in each frame.
 fn frames(game: &mut Simulation) -> impl FnMut(u64) -> Duration {
     |frames| {
         let mut elapsed = Duration::ZERO;

@@ -1,12 +1,13 @@
-//! The cost of choosing what goes first: 10,000 changed objects wait for one connection, and one packet fits
-//! into each tick. The hand-written candidate does the same work on an array: it computes the age of each
-//! object that waits, selects the oldest, and encodes these.
+//! The cost of choosing which objects are sent first: 10,000 changed objects wait for one connection, and one
+//! packet fits into each tick. The hand-written candidate does the same work on an array: it computes the age
+//! of each object that waits, selects the oldest objects, and encodes them.
 //!
-//! Also what budgets cost that are too small for 30 connections to each of which 400 changes are sent in each
-//! tick, beside the same server without budgets.
+//! Also measures the cost of budgets that are too small. A server with 30 connections, which each need 400
+//! changes in each tick, is compared with the same server without budgets.
 //!
-//! *Invariant:* where one packet fits into a tick, all objects wait in each tick, and as many change as are
-//! sent. Budgets of 98 and 50 percent leave something waiting in each tick.
+//! *Invariant:* where one packet fits into a tick, all objects wait in each tick, and the number of changed
+//! objects equals the number of sent objects. With budgets of 98 and 50 percent some objects wait in each
+//! tick.
 
 #[path = "support/ratios.rs"]
 mod ratios;
@@ -27,7 +28,7 @@ const TICK: Duration = Duration::from_millis(16);
 /// One packet in each tick.
 const BYTES_PER_SECOND: usize = 75_000;
 
-/// The objects that 30 connections see, all of which change in each tick.
+/// The objects that 30 connections see. All of them change in each tick.
 const CROWD_OBJECTS: usize = 400;
 const CROWD_CONNECTIONS: u64 = 30;
 
@@ -37,7 +38,7 @@ struct Creature {
     health: u32,
 }
 
-/// A server with one connection, which cannot be sent everything.
+/// A server with one connection. Its budget is too small for all changes.
 struct Repl {
     server: Server,
     client: Client,
@@ -94,7 +95,7 @@ impl Repl {
     }
 }
 
-/// Since when each object waits, in an array.
+/// The tick since which each object waits, in an array.
 struct Hand {
     since: Vec<u32>,
     values: Vec<u32>,
@@ -138,7 +139,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// `budget` is the part of the bytes that each connection wants which it may be sent.
+    /// `budget` is the budget of each connection, as a part of the bytes that it needs.
     fn new(budget: Option<f64>) -> Self {
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..ServerConfig::default() };
         let mut server = Server::new(config);

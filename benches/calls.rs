@@ -46,7 +46,7 @@ trait Candidate {
     fn new() -> Self;
     /// Queues the numbers and makes packets.
     fn send(&mut self, first: u64);
-    /// Takes in the packets and adds up the numbers.
+    /// Receives the packets and adds up the numbers.
     fn receive(&mut self);
     /// Acknowledges everything. Not measured.
     fn acknowledge(&mut self);

@@ -159,8 +159,8 @@ fn history_of(lists: &[Changelist]) -> History {
     history
 }
 
-/// Measures a tick of 32 connections. Each connection has gathered the history up to the oldest list. After
-/// that, one more list was added.
+/// Measures a tick of 32 connections. Each connection has merged the whole history except one list, which was
+/// added last.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
     drop(history.push(newest, true));
     for _ in 0..CONNECTIONS {

@@ -1,11 +1,11 @@
 //! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
 //! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
 //!
-//! In `resting`, half of the values are quantised and half of these rest inside the margin of another step,
-//! so their bytes are not those of the shadow.
+//! In `resting`, half of the values are quantised. Half of these rest inside the margin of another step, so
+//! their bytes differ from those of the shadow.
 //!
-//! In `dirty`, it is known which 100 objects may have changed. They are compared with a hand-written function
-//! that looks at each field, and both sides prefetch the objects.
+//! In `dirty`, the 100 objects that may have changed are known. The comparison of these objects is compared
+//! with a hand-written function that looks at each field. Both sides prefetch the objects.
 //!
 //! *Invariant:* each candidate finds as many differing objects as were changed.
 
@@ -28,7 +28,7 @@ use ratios::{Side, timed};
 const OBJECTS: usize = 10_000;
 /// The distance between two changed objects, if one in a hundred objects changes.
 const STRIDE: usize = 100;
-/// The number of objects by which memory is prefetched ahead.
+/// How many objects ahead memory is prefetched.
 const PRELOAD_LEAD: usize = 8;
 
 /// An object of plain fields only.
@@ -75,7 +75,7 @@ struct Mixed {
     score: i32,
 }
 
-/// The same fields as in [`Plain`], of which the floats are quantised.
+/// The same fields as in [`Plain`], but the floats are quantised.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 #[replicated(all)]
 struct Quantised {
@@ -256,8 +256,8 @@ impl<T: Subject> Column<T> {
 }
 
 impl Column<Quantised> {
-    /// Returns a column of objects at rest, of which half of the quantised values are inside the margin of
-    /// another step.
+    /// Returns a column of objects at rest. Half of their quantised values are inside the margin of another
+    /// step.
     fn resting() -> Self {
         let mut column = Self::new();
         for object in &mut column.live {
@@ -311,7 +311,7 @@ impl Bytes {
     }
 }
 
-/// Players of which other ones change in each tick, and it is known which.
+/// Players. Different players change in each tick, and the list of changed players is known.
 struct Dirty {
     column: Column<Player>,
     rows: Vec<usize>,
@@ -371,7 +371,7 @@ fn preload_ahead(rows: &[usize], at: usize, live: &[Player], shadow: &[Player]) 
     }
 }
 
-/// Copies the fields that differ to the shadow. Returns a mask of them.
+/// Copies the fields that differ to the shadow. Returns a mask of these fields.
 #[inline]
 fn compare_by_hand(live: &Player, shadow: &mut Player) -> u32 {
     let mut changed = 0;

@@ -40,7 +40,7 @@ struct Object {
     wear: u8,
 }
 
-/// Something with 10,000 parts of which one changes.
+/// A container or a set of objects with 10,000 parts. One part changes at a time.
 trait Whole: Sized {
     fn spawn(server: &mut Server) -> Self;
     fn register(client: &mut Client);
@@ -163,7 +163,7 @@ impl<W: Whole> Scene<W> {
         scene
     }
 
-    /// Changes a part, a different one each time.
+    /// Changes a part. Each call changes another part.
     fn change(&mut self) {
         self.next = (self.next + 7_919) % LEN;
         self.whole.change(&mut self.server, self.next);

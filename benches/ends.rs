@@ -1,5 +1,5 @@
-//! Tens of thousands of objects are removed, and the packets with the closings are lost: the cost for the
-//! server.
+//! The cost for the server when tens of thousands of objects are removed, and the packets with the removals
+//! are lost.
 //!
 //! *Invariant:* only the server's work is measured. Each run ends when the client has removed all objects and
 //! the server knows it.

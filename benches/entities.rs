@@ -1,6 +1,6 @@
-//! Entities with three components each, in a store of the user's own: as one class for the whole entity,
-//! and as a root with a subobject for each component. Bytes and times of the first packets for a client,
-//! and of a tick in which a tenth of the entities moves.
+//! Entities with three components each, in a store outside the library. They are replicated as one class for
+//! the whole entity, and as a root with a subobject for each component. Measures bytes and times of the first
+//! packets for a client, and of a tick in which a tenth of the entities moves.
 //!
 //! *Invariant:* both clients end with the same values.
 #![expect(clippy::print_stdout, reason = "the figures")]
@@ -134,7 +134,7 @@ impl Entity for Place {
     }
 }
 
-/// What was measured.
+/// The measured figures.
 struct Figures {
     opening_bytes: usize,
     opening: Duration,

@@ -98,7 +98,7 @@ impl<S: Store + Default> Changing<S> {
         Self { link: Link::new(Board { entries: S::of(len) }), len, next: 0 }
     }
 
-    /// Changes an entry, a different one each time.
+    /// Changes an entry. Each call changes another entry.
     fn change(&mut self) {
         self.next = (self.next + 7_919) % self.len;
         self.link.live.entries.change(self.next);

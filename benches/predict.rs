@@ -17,14 +17,14 @@ use repl::{History, Predict, Predicted};
 /// How many objects a client predicts.
 const OBJECTS: usize = 100;
 
-/// How many ticks the client is ahead of what is confirmed.
+/// How many ticks the client is ahead of the confirmed tick.
 const AHEAD: u64 = 12;
 
-/// How many objects have a history, and how many ticks it goes back.
+/// The number of objects with a history, and the number of ticks in it.
 const PLAYERS: usize = 1_000;
 const CAP: u64 = 24;
 
-/// A state as a shooter has it: position, velocity and view.
+/// A state as in a shooter game: position, velocity and view.
 type State = [f32; 8];
 
 fn step(state: &mut State) {

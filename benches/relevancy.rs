@@ -1,17 +1,18 @@
 //! The cost of relevancy: creatures that wander, and players who see the creatures near them.
 //!
-//! The library decides in the tick, between its other work, who sees what. So this cost is measured as the
-//! difference of two ticks: one of a class with an area, and one of the same class without. No client is
-//! connected and nothing is shared, so nothing is encoded. The two grids written by hand do the same work on
-//! arrays of positions: one computes the distance of each player to each creature in the cells around it, in
-//! each tick; the other changes what players see only when a creature or a player moves to another cell. They
-//! too decide between the other work of a tick: a tick of the server without areas comes before each of their
-//! ticks, so that the caches of the processor are in the same state for all.
+//! The library decides who sees what within the tick, between its other work. So the cost is measured as the
+//! difference of two ticks: a tick of a class with an area, and a tick of the same class without an area. No
+//! client is connected and nothing is shared, so nothing is encoded.
 //!
-//! `crossings` measures the same for creatures that all move to another cell in each tick, less the time for
-//! creatures that all move within their cells. `join` is the time until a connected client has a viewpoint,
-//! and also until the packets of the tick with all creatures in sight are made. `idle` are ticks in which
-//! nothing changes, with clients that have everything.
+//! The two hand-written grids do the same work on arrays of positions. The first grid computes in each tick
+//! the distance of each player to each creature in the cells around it. The second grid changes what players
+//! see only when a creature or a player moves to another cell. A tick of the server without areas runs before
+//! each tick of a grid, so that the caches of the processor are in the same state for all candidates.
+//!
+//! `crossings` measures creatures that all move to another cell in each tick, minus the time for creatures
+//! that all move within their cells. `join` is the time until a connected client has a viewpoint, and also
+//! the time until the packets of the tick with all creatures in sight are made. `idle` measures ticks in
+//! which nothing changes, with clients that have all objects.
 //!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
@@ -47,7 +48,7 @@ struct Creature {
     position: [f32; 2],
 }
 
-/// Says that players see the creatures near them.
+/// Gives the class an area, so that players see only the creatures near them.
 fn locate(server: &mut Server) {
     let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
     server.class().locate(Area::within(VIEW).flat(), position);
@@ -142,8 +143,8 @@ fn ticks(candidate: &mut dyn Candidate, count: u64) -> Duration {
     (0..count).map(|_| tick()).sum()
 }
 
-/// Returns by how much longer the ticks of one candidate take than those of another. Both run in turns, so
-/// that the processor's speed is the same for both.
+/// Returns the additional time of the ticks of one candidate, compared with another candidate. Both run in
+/// turns, so that the processor's speed is the same for both.
 fn difference(one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
     let mut times = [Duration::ZERO; 2];
     for _ in 0..count {
@@ -207,7 +208,7 @@ fn report_crossings() {
     );
 }
 
-/// How many creatures a client sees that joins.
+/// The number of creatures in sight of a client that joins.
 const JOINED: usize = 1_000;
 
 /// Returns a server with creatures that are all near zero.
@@ -221,7 +222,8 @@ fn dense_server() -> Server {
     server
 }
 
-/// Returns the time in which a connected client gets everything in sight. Without `sends`, nothing is sent.
+/// Returns the time until a connected client has all objects in its sight. If `sends` is false, no packet is
+/// sent.
 fn join(crowd: &mut Crowd, sends: bool) -> Duration {
     let connection = crowd.connect();
     (0..4).for_each(|_| _ = crowd.exchange());
@@ -268,8 +270,8 @@ fn report_join() {
     );
 }
 
-/// Returns a server with clients that have all objects in their sight. The objects are equally dense however
-/// many there are.
+/// Returns a server with clients that have received all objects in their sight. The density of the objects
+/// does not depend on their number.
 fn idle_crowd(objects: usize, connections: usize) -> Crowd {
     let limits = ServerConfig { max_objects: 200_000, timeout: FOREVER, ..config::at_once() };
     let mut server = Server::new(limits);
@@ -291,7 +293,7 @@ fn idle_crowd(objects: usize, connections: usize) -> Crowd {
     crowd
 }
 
-/// Reports how long a tick takes in which nothing changes.
+/// Reports the time of a tick in which nothing changes.
 fn report_idle(work: &str, connections: usize) {
     let [mut small, mut medium, mut large] =
         [1_000, 10_000, 100_000].map(|objects| idle_crowd(objects, connections));

@@ -1,9 +1,9 @@
-//! Changes that only some connections see: many connections, each of which has a part of a large world in
-//! sight.
+//! Changes that only some connections see: each of many connections sees a part of a large world.
 //!
-//! The hand-written side is the delta encoder of `tick`, with a list of viewers for each cell: a change is
-//! added to the connections that see its cell, and each connection writes its own packets. It has neither
-//! conditions nor crossings. Players stand still, so what everyone sees stays the same.
+//! The hand-written side is the delta encoder of the bench `tick`, with a list of viewers for each cell. A
+//! change is added to the connections that see its cell, and each connection writes its own packets. It has
+//! no conditions, and objects do not move between cells. Players stand still, so all keep seeing the same
+//! objects.
 //!
 //! *Invariant:* both sides write the same values, send them to the connections that see the same cells, store
 //! all packets, and receive an acknowledgement of every packet.
@@ -50,16 +50,17 @@ const EXTENT: f32 = 1_000.0;
 /// A tenth of the players changes in each tick.
 const CHANGES: Workload = Workload { name: "sight", players: 10_000, change: Change::Health(10) };
 
-/// How many connections there are, and which part of the world each sees.
+/// The number of connections, and the part of the world that each of them sees.
 #[derive(Clone, Copy)]
 struct Scene {
     name: &'static str,
     connections: usize,
-    /// The radius of what a connection sees.
+    /// The radius in which a connection sees players.
     radius: f32,
 }
 
-/// Squares of 2,000 × 2,000 units, of which a circle with this radius covers 5 % and 20 %.
+/// The world is a square of 2,000 × 2,000 units. A circle with the radius of a scene covers 5 % or 20 % of
+/// it.
 const SCENES: [Scene; 4] = [
     Scene { name: "200_see_5_percent", connections: 200, radius: 252.0 },
     Scene { name: "200_see_20_percent", connections: 200, radius: 505.0 },
@@ -67,7 +68,7 @@ const SCENES: [Scene; 4] = [
     Scene { name: "1000_see_20_percent", connections: 1_000, radius: 505.0 },
 ];
 
-/// Returns where something with a number is, spread evenly over the world.
+/// Returns a position for a number. The positions are spread evenly over the world.
 fn place(number: u32, salt: u32) -> [f32; 3] {
     let mixed = u64::from(number ^ salt << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let part = |bits: u64| (bits % 20_000) as f32 / 10_000.0 * EXTENT - EXTENT;
@@ -75,7 +76,7 @@ fn place(number: u32, salt: u32) -> [f32; 3] {
     [part(mixed >> 8), part(mixed >> 36), 0.0]
 }
 
-/// Returns where a connection sees from. Nobody sees beyond the border of the world.
+/// Returns the viewpoint of a connection. Its circle of sight lies within the world.
 fn viewpoint(connection: usize, radius: f32) -> [f32; 3] {
     place(connection as u32, 1).map(|at| at * (EXTENT - radius) / EXTENT)
 }
@@ -171,7 +172,7 @@ impl Repl {
         bytes
     }
 
-    /// Does the clients' work, which is not measured.
+    /// Runs the clients' work, which is not measured.
     fn deliver(&mut self) {
         for ((connection, client), sent) in self.clients.iter_mut().zip(&self.sent) {
             for packet in sent.iter() {
@@ -191,7 +192,7 @@ impl Repl {
         }
     }
 
-    /// Returns how many players all clients have together, and checks that they equal those of the server.
+    /// Returns the number of players on all clients together, and checks that they equal those of the server.
     fn check(&self) -> usize {
         let mut seen = 0;
         for (_, client) in &self.clients {
@@ -211,7 +212,7 @@ struct Hand {
     /// For each player, the connections that see it.
     viewers: Vec<Vec<u32>>,
     writer: BitWriter,
-    /// The packets of a tick to each client, which are stored as on the other side.
+    /// The packets of a tick to each client, stored in the same way as those of the library.
     sent: Vec<Packets>,
 }
 

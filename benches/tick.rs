@@ -42,7 +42,8 @@ use workload::{Change, Workload};
 
 /// How many connections a server has.
 const CONNECTIONS: [usize; 4] = [1, 8, 32, 128];
-/// With how many players an idle tick costs the same as with a hundredth of them.
+/// The number of players in a large idle world. An idle tick should cost the same as with a hundredth of
+/// them.
 const MANY_PLAYERS: u32 = 1_000_000;
 /// How many players a new client receives.
 const JOINED_PLAYERS: u32 = 10_000;
@@ -61,7 +62,7 @@ trait Candidate {
     fn check(&self) {}
 }
 
-/// This library, with objects written one by one, or with all objects borrowed at the same time and scanned.
+/// This library. Objects are written one by one, or all objects are borrowed at the same time and scanned.
 struct Repl<const ALL_AT_ONCE: bool, P = Player>(Served<P>);
 
 impl<const ALL_AT_ONCE: bool, P: Avatar> Candidate for Repl<ALL_AT_ONCE, P> {

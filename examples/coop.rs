@@ -1,10 +1,12 @@
 //! A server and clients on the internet. Players walk, find a coin with each step, and buy hats if they can.
 //!
-//! Packets are encrypted, which needs the feature `quic`, or not with `--insecure-udp`. A server keeps its
-//! certificate in `target/coop-certificate`, and not in `/tmp`, where another user could put one of his own.
-//! Clients that are started in the same folder trust it. Others need `--pin` with the hash that it prints.
+//! Packets are encrypted, which needs the feature `quic`. With `--insecure-udp` they are not encrypted. A
+//! server keeps its certificate in `target/coop-certificate`, and not in `/tmp`, where another user could
+//! replace it. Clients that are started in the same folder trust it. Other clients need `--pin` with the hash
+//! that the server prints.
 //!
-//! *Invariant:* the self-test runs the code of the other commands, and measures all its figures.
+//! *Invariant:* the self-test runs the same code as the other commands, and measures all figures that it
+//! prints.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 #![cfg_attr(not(feature = "quic"), expect(unused, reason = "only what encrypts uses all"))]
 
@@ -68,7 +70,7 @@ fn random() -> [u8; 16] {
     getrandom::fill(&mut bits).map(|()| bits).expect("the operating system has random numbers")
 }
 
-/// A server or a client, and what receives the packets that have arrived, plays, and sends those of the tick.
+/// A server or a client, and the function that runs a tick: it receives packets, plays, and sends packets.
 struct Program<Side>(Side, Tick<Side>);
 type Tick<Side> = Box<dyn FnMut(&mut Side, Duration) -> io::Result<()>>;
 

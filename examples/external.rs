@@ -1,9 +1,9 @@
-//! A store of entities and components that is not the library's, replicated as a plug-in for an ECS does it.
+//! Replicates a store of entities and components outside the library, as a plug-in for an ECS does it.
 //!
-//! An entity is a *root*, an object without fields, and each of its components is a subobject of the root.
-//! The server says where each root is, and compares the components that the game has changed. Each client
-//! follows one stream of updates, and has the entities near it in a store of the same kind, each of them
-//! whole.
+//! An entity is a *root*, which is an object without fields, and each of its components is a subobject of the
+//! root. The game passes the position of each root and the changed components to the server. Each client
+//! reads one stream of updates, and has the entities near it in a store of the same kind, each with all its
+//! components.
 //!
 //! `cargo run --release --example external`: goblins walk about and catch fire, and a fifth of the packets is
 //! lost.
@@ -60,7 +60,7 @@ impl<T: Replicated + WithoutFastArrays> Column<T> {
         self.removed.extend(self.rows.remove(&entity).map(|row| row.object));
     }
 
-    /// On the server, before each tick: hands over what has changed.
+    /// On the server, before each tick: passes the changes to the server.
     fn hand_over(&mut self, server: &mut Server) {
         self.removed.drain(..).for_each(|object| server.despawn(object));
         for (&entity, row) in self.rows.iter_mut().filter(|(_, row)| row.has_changed) {
@@ -74,12 +74,12 @@ impl<T: Replicated + WithoutFastArrays> Column<T> {
         }
     }
 
-    /// On a client: takes an update over, if it is of a component of this type.
+    /// On a client: applies an update, if it belongs to a component of this type.
     fn follow(&mut self, client: &Client, update: &Update) -> Option<()> {
         let object = update.cast::<T>()?;
         let entity = client.object_info(client.object_info(object).parent()?).cast::<Root>()?;
         if let UpdateKind::Despawned(_) = update.what {
-            // Another component may have come in its place already.
+            // A new component may have replaced it already.
             if self.rows.get(&entity).is_some_and(|row| row.object == object) {
                 self.rows.remove(&entity);
             }
@@ -124,7 +124,7 @@ impl Store {
     }
 }
 
-/// A tick of the game: one more goblin for a while, all walk, some catch fire, and who has burnt is gone.
+/// A tick of the game: spawns goblins at first, moves them, sets some on fire, and removes burnt goblins.
 fn play(tick: u32, server: &mut Server, store: &mut Store) {
     if tick < 600 {
         let place = |salt: u32| (tick.wrapping_mul(salt) % 640) as f32 / 8.0 - 40.0;

@@ -1,8 +1,8 @@
 //! Fast arrays: guards, iterators, and their use between a server and its clients.
 //!
 //! The documentation of [`FastArray`] describes which writes mark an item as changed, the use of ids, and the
-//! effect of an assignment. [`OrderedFastArray`](crate::OrderedFastArray) is the array whose order clients
-//! keep; it has its own iterators in [`ordered`](crate::ordered).
+//! effect of an assignment. An [`OrderedFastArray`](crate::OrderedFastArray) has the same order on clients as
+//! on the server; its own iterators are in [`ordered`](crate::ordered).
 //!
 //! # Items
 //!
@@ -57,10 +57,10 @@
 //! # Items that a client adds by itself
 //!
 //! A client may add an item before the server does. The item gets a [local](crate::ItemId::is_local) id, and
-//! no update changes it. When the server adds its own item for the same thing, both are in the array, because
-//! nothing tells the library that they are the same. The game recognises items of the same thing by a number
-//! of its own. The client removes the predicted item in the notify of the field, which runs after the items
-//! were added.
+//! no update changes it. When the server adds its own item for the same thing, both items are in the array,
+//! because the library cannot know that they belong together. The game puts a number of its own into both
+//! items to recognise them. The client removes its predicted item in the notify of the field, which runs
+//! after the items of the server were added.
 //!
 //! ```
 //! use repl::prelude::*;

@@ -42,8 +42,8 @@
 //! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
 //! - `Box` and `VecDeque`, which are always sent whole,
 //! - maps and sets of the standard library, [`ReplicatedMap`], [`FastArray`] and [`OrderedFastArray`],
-//! - [`ObjectRef`], a reference to another object, and [`AssetRef`], a reference to what has a path and is no
-//!   object.
+//! - [`ObjectRef`], a reference to another object, and [`AssetRef`], a reference to an asset, for example a
+//!   mesh, that both sides know by a path.
 //!
 //! [`derive(FastArrayItem)`](derive@FastArrayItem) makes a struct an item of fast arrays.
 //! [`derive(NetSerialize)`](derive@NetSerialize) makes your own struct or enum a value that is always sent
@@ -101,37 +101,38 @@
 //! ```
 //!
 //! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. Below
-//! the table are the tables of the types with `derive(NetSerialize)` in it, each once.
-//! `cargo insta review` accepts or rejects the change, and the accepted table is committed with it. Builds
-//! from before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset
-//! and the size in memory, and prints the runs of memory that are each compared as one block. These depend on
-//! compiler and target, so compare them only for types that are `repr(C)`. The example `layouts` has both
-//! forms, and a hand-written serialiser on the traits of `bitstream_io`.
+//! the table are the tables of the `NetSerialize` types that the fields have, each type once. `cargo insta
+//! review` accepts or rejects the change; commit the accepted table with it. Builds from before and after
+//! such a change refuse each other in the handshake. `{:#}` adds to each row the offset and the size in
+//! memory, and prints the ranges of memory that are each compared as one block. Offsets depend on compiler
+//! and target, so compare them only for types that are `repr(C)`. The example `layouts` has both forms, and a
+//! hand-written serialiser that uses the traits of `bitstream_io`.
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
 //! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
 //! that the next [`tick`](Server::tick) compares it. [`server.edit(player).health(90)`](Server::edit) does
-//! the same by a setter, which marks the field if it has `push`. [`get_pair_mut`](Server::get_pair_mut)
-//! borrows two objects at the same time. The server must know all classes before the first client connects:
-//! call [`register`](Server::register) for each class that has not been spawned by then. With [`Register`],
-//! one function registers everything for both sides.
+//! the same by a setter, which also marks the field if it has the attribute `push`.
+//! [`get_pair_mut`](Server::get_pair_mut) borrows two objects at the same time. The server must know all
+//! classes before the first client connects: call [`register`](Server::register) for each class that has not
+//! been spawned by then. With [`Register`], one function registers everything for both sides.
 //!
-//! What belongs to one object, one connection or one class is a method of a handle:
+//! Settings of one object, one connection or one class are methods of a handle:
 //! [`server.object(player)`](Server::object), [`server.connection(id)`](Server::connection) and
 //! [`server.class::<Player>()`](Server::class). [`object_info`](Server::object_info) and
-//! [`connection_info`](Server::connection_info) return what is set.
+//! [`connection_info`](Server::connection_info) read the settings.
 //!
-//! **Say who sees what.** At first every client sees every object. [`set_area`](ClassHandle::set_area) says
-//! how far the objects of a class are seen whose position has `#[replicated(location)]`, and then a client
-//! sees those near its [viewpoints](ConnectionHandle::set_viewpoints).
+//! **Say who sees what.** At first every client sees every object. [`set_area`](ClassHandle::set_area) sets
+//! the distance up to which the objects of a class are seen. The field with their position has
+//! `#[replicated(location)]`. A client then sees the objects near its
+//! [viewpoints](ConnectionHandle::set_viewpoints).
 //! [`set_relevancy`](ObjectHandle::set_relevancy) puts an object into a group, attaches it to another object,
 //! or shows it only to its [owner](ObjectHandle::set_owner). [`set_visible`](ObjectHandle::set_visible) hides
 //! an object from one client.
 //!
 //! **Share a level.** Objects that both sides have loaded, such as the doors of a level, have paths.
-//! [`Statics::spawn`] gives an object of the server its path, and [`ClientStatics::place`] the object of a
-//! client. When the object of the server arrives, the client's object gets its values, and keeps the fields
-//! that are not replicated:
+//! [`Statics::spawn`] gives an object of the server its path, and [`ClientStatics::place`] gives an object of
+//! a client its path. When the object of the server arrives, the client's object under the same path gets its
+//! values, and keeps the fields that are not replicated:
 //!
 //! ```
 //! use repl::Placed;
@@ -155,9 +156,9 @@
 //!
 //! **Say what goes first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects of
 //! a class are compared and sent, [`set_budget`](ConnectionHandle::set_budget) limits the bytes for a client.
-//! If not everything fits, what has the greatest product of [priority](ClassHandle::set_priority) and age
-//! goes first, so nothing waits for ever. [`why_not_sent_to`](ObjectInfo::why_not_sent_to) says what an
-//! object waits for:
+//! If not everything fits, the objects with the greatest product of [priority](ClassHandle::set_priority) and
+//! age are sent first, so no object waits for ever. [`why_not_sent_to`](ObjectInfo::why_not_sent_to) returns
+//! the reason why an object is not sent:
 //!
 //! ```
 //! use repl::NotSent;
@@ -188,7 +189,7 @@
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
 //! [`External`] lists the exceptions. On a client, [`copy_to`](Update::copy_to) copies the properties that
 //! arrived to a component. An entity with several components is a root with subobjects, and
-//! [`place`](External::place) says where it is: the example `external` has it all.
+//! [`place`](External::place) sets its position. The example `external` shows all of this.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -216,9 +217,9 @@
 //! ```
 //!
 //! **Receive.** A [`Client`] learns the same classes by [`register`](Client::register). It stores its copies
-//! of the objects under the same references, until it connects to a restarted server: after that a reference
-//! has a meaning only on this client. Fields, messages and calls translate references; send them in no other
-//! way.
+//! of the objects under the same references as the server. After it has connected to a restarted server, its
+//! references are valid only on this client. Fields, messages and calls translate references, so send
+//! references in no other way.
 //!
 //! - [`poll_update`](Client::poll_update) returns what happened to objects of all classes, in the order of
 //!   the packets: which were spawned, changed, got another owner, or were despawned.
@@ -226,17 +227,18 @@
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
 //! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is
 //!   to this client.
-//! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
+//! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet,
 //!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
-//! - [`inputs`](Client::inputs) says for which ticks of the server the player's inputs are due, and a
-//!   [`Predicted`] shows at once what they do.
+//! - [`inputs`](Client::inputs) returns the ticks of the server for which the player's inputs are due, and a
+//!   [`Predicted`] shows the effect of these inputs at once.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
-//! **Play in the process of the server.** [`connect_host`](Server::connect_host) adds a host: a player without
-//! packets and copies, as on Unreal's listen server. [`server.host()`](Server::host) makes its calls, sends
-//! its messages and polls what is for it. With [`LocalPlayer`], one function plays for a client and for the
-//! host. The guide has a table of what differs.
+//! **Play in the process of the server.** [`connect_host`](Server::connect_host) adds a host: a player
+//! without packets and copies, as on Unreal's listen server. [`server.host()`](Server::host) returns a handle
+//! that makes the host's calls, sends its messages, and polls the messages and updates for it. With
+//! [`LocalPlayer`], one function works for a client and for the host. The guide has a table of the
+//! differences.
 //!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
@@ -264,7 +266,7 @@
 //!
 //! **Call.** A remote call is a function of an object that one side calls and the other side runs.
 //! [`rpcs`](macro@rpcs) declares the calls of a class. [`register_calls`](Server::register_calls) registers
-//! them on both sides, and `call` makes them:
+//! them on both sides, and `call` sends them:
 //!
 //! ```
 //! use repl::prelude::*;
@@ -320,38 +322,38 @@
 //! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
 //! arrive to `receive`. The time is an argument. Over UDP, an [`Endpoint`] knows the clients by their
 //! addresses, and with [`Login::Ask`] the server decides whether it accepts a client. For tests, [`sim`] has
-//! a seeded network that delays, loses, repeats and reorders.
+//! a seeded network that delays, loses, repeats and reorders packets.
 //!
 //! # What this crate does not do
 //!
 //! - Without the feature `quic`, the crate opens no socket, and does not encrypt or authenticate. The
 //!   checksum of a packet detects damage, not forgery. It uses threads only with the feature `rayon`.
-//! - If the budget of a tick is smaller than a packet, packets are shorter. Only a budget under 64 bytes a
-//!   tick has ticks without a packet, unless a single object is larger than the budget of a tick.
-//! - Clients send no state, only calls and messages. A call has at most 64 KiB, and so has a message, unless
-//!   its type allows up to 16 MiB ([`MessageOptions::max_bytes`]).
+//! - If the budget of a tick is smaller than a packet, packets are shorter. A tick sends no packet only if
+//!   its budget is under 64 bytes, or if a single object was larger than the budget.
+//! - Clients send no state, only calls, inputs and messages. A call has at most 64 KiB. A message has at most
+//!   64 KiB too, unless its type allows up to 16 MiB ([`MessageOptions::max_bytes`]).
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key. A large map should be a
 //!   [`ReplicatedMap`], because the maps of the standard library are compared entry by entry.
-//! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
-//!   that do this.
+//! - If a client has added an item to a [`FastArray`] as a prediction, the crate does not find out which item
+//!   of the server confirms it. [`fast_array`] shows the few lines that do this.
 //!
 //! # The three types to know
 //!
 //! - [`Server`] owns objects, or borrows them from your own store. It compares them in each tick, and makes
 //!   the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - [`ObjectRef`] names an object on both sides: spawning returns it, and fields hold it to refer to other
-//!   objects.
+//! - [`ObjectRef`] names an object on both sides: `spawn` returns it, and a field of this type refers to
+//!   another object.
 //!
-//! Below them is [`tools`]: it compares, lists and encodes single objects, for tools, tests and transports of
-//! your own.
+//! The module [`tools`] has the lower level: it compares, lists and encodes single objects, for your own
+//! tools, tests and transports.
 //!
 //! # Guarantees
 //!
 //! - **Convergence.** When changes stop and packets get through, each client has all values of the server
 //!   that it may see, property by property and after quantisation. This holds for any number and any pattern
-//!   of lost packets. After that only keep-alive packets are sent.
+//!   of lost packets. Afterwards only keep-alive packets are sent.
 //! - **Items keep their identity.** Clients remove exactly the items of a fast array that the server removed.
 //!   Callbacks run for items that were added, were changed or are about to be removed, but not if the whole
 //!   array is removed: [`ItemCallbacks`] has the details.
@@ -391,20 +393,19 @@
 //!
 //! # Features
 //!
-//! - `glam`: the vectors and quaternions of version 0.34 of that crate can be fields. The vectors can also be
-//!   positions.
-//! - `glam-0-33`: the same for version 0.33. With both, fields of the two versions have equal wire forms.
-//! - `indexmap`: the maps and sets of that crate can be fields. Clients get the same entries, but not their
-//!   order.
+//! - `glam`: the vectors and quaternions of `glam` 0.34 can be fields. The vectors can also be positions.
+//! - `glam-0-33`: the same for `glam` 0.33. If both features are on, the two versions have equal wire forms.
+//! - `indexmap`: the maps and sets of the crate `indexmap` can be fields. Clients get the same entries, but
+//!   not their order.
 //! - `uuid`: `Uuid` can be a field, a key and an item.
-//! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
-//! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
+//! - `bitflags`: `flags!` makes types that the macro `bitflags!` has defined usable as fields.
+//! - `serde`: fast arrays are serialised as sequences of their items, and [`ItemId`]s as numbers.
 //! - `quic`: encrypted connections over the internet, in the module `quic`.
-//! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the same
-//!   time. The packets are the same.
-//! - `tracing`: logs sessions, mistakes, and, if that is wanted, what is in each packet. Ticks and packets that
-//!   a client applies are spans.
-//! - `metrics`: each tick of a server counts packets and bytes, and by class objects and their changes. The
+//! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the
+//!   same time. The packets are the same.
+//! - `tracing`: logs sessions and mistakes, and with the target `repl::packets` the content of each packet.
+//!   There is a span for each tick of a server, and for each packet that a client applies.
+//! - `metrics`: each tick of a server counts packets and bytes, and for each class objects and changes. The
 //!   guide (`docs/guide`, "Measure and log") lists all names of both features.
 
 #![forbid(unsafe_code)]
@@ -412,7 +413,8 @@
 pub mod fast_array;
 pub mod tools;
 
-/// Your own serialisers read and write with its traits `BitRead` and `BitWrite`; see the example `layouts`.
+/// Your own serialisers read and write with the traits `BitRead` and `BitWrite` of this crate; see the
+/// example `layouts`.
 pub use repl_core::bitstream_io;
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
@@ -501,7 +503,7 @@ pub use repl_derive::Interpolate;
 /// ```
 pub use repl_derive::rpcs;
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated, rpc};
-/// An item of a fast array: most often a struct with this derive.
+/// An item of a fast array. Most items are structs with this derive.
 ///
 /// ```
 /// use repl::prelude::*;
@@ -545,10 +547,7 @@ pub use repl_net::{
 pub use repl_quic as quic;
 pub use repl_sim as sim;
 
-/// The names that most programs need: the derives with their traits, server, client and endpoint with their
-/// configurations, events and statistics, calls, channels of messages, references, conditions, positions,
-/// prediction and interpolation, fast arrays and recorded maps with the types of their guards and callbacks,
-/// and what a serialiser of your own reads, writes and returns.
+/// The names that most programs need.
 pub mod prelude {
     pub use repl_core::{
         AssetRef, BitReader, BitWriter, Callbacks, Condition, Confirmed, Coordinates, ItemId, Located,
@@ -576,7 +575,7 @@ pub mod __private {
     pub use repl_net::__private::*;
 }
 
-/// An object with fast arrays is compared through `&mut`, because the server may have to give items new ids.
+/// An object with fast arrays is compared through `&mut`, because the comparison may give items new ids.
 ///
 /// ```
 /// # use repl::prelude::*;
@@ -606,7 +605,7 @@ pub mod __private {
 #[cfg(doctest)]
 struct HandedOver;
 
-/// Runs the code in the description of the wire.
+/// Tests the code samples in the description of the wire format.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/wire.md")]
 struct Wire;

@@ -1,8 +1,9 @@
-//! Names for tools, tests and transports of your own: single objects without a server, and the details of
-//! errors and statistics.
+//! Types for your own tools, tests and transports. They work on single objects without a server, and describe
+//! the details of errors and statistics.
 //!
-//! [`Class`] compares an object with its shadow, writes the differences, and reads them into a replica.
-//! [`Changelist`] lists the differences, and [`History`] keeps these lists for receivers that are behind:
+//! [`Class`] compares an object with its shadow, which is a copy of the values that were compared last. It
+//! writes the differences, and reads them into a replica. [`Changelist`] lists the differences, and
+//! [`History`] stores these lists for receivers that lack several of them:
 //!
 //! ```
 //! use repl::prelude::*;

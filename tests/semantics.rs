@@ -14,7 +14,7 @@ type Number = (char, u32);
 /// The last number of each letter. The page has a line for each number from 1 to this one.
 const LINES: [Number; 3] = [('S', 224), ('R', 27), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
-/// How a mark begins its line in the page, which explains the marks.
+/// The marks as they are at the start of a line. The page explains the marks.
 const MARKS: [&str; 6] =
     ["  *Differs:*", "  *Better:*", "  *Same", "  *Instead:*", "  *Not built", "  *Here:*"];
 
@@ -56,7 +56,7 @@ fn number(word: &str) -> Option<Number> {
     Some((letter, digits.parse().ok().filter(|_| is_number)?))
 }
 
-/// Returns the numbers at the start of a name, for example two for `s34_r04_what_it_says`.
+/// Returns the numbers at the start of a name, for example S34 and R4 for `s34_r04_what_it_says`.
 fn numbers_of(name: &str) -> Vec<Number> {
     let stem = name.rsplit(['/', ':']).next().unwrap_or_default();
     let lower = |part: &str| part.starts_with(|letter: char| letter.is_ascii_lowercase());

@@ -1,6 +1,6 @@
 //! A server and a client over real sockets and with a real clock.
 //!
-//! *Invariant:* nothing here knows how long a packet takes, so the tests wait for what must happen.
+//! *Invariant:* no test relies on how long a packet takes. The tests wait until the expected result is there.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;

@@ -1,7 +1,8 @@
-//! Many connections, each of which sees a twentieth of the creatures in a square world, around its own
-//! viewpoint. A quarter of the creatures and all viewpoints walk in each tick.
+//! Many connections in a square world. Each sees a twentieth of the creatures, around its own viewpoint. A
+//! quarter of the creatures and all viewpoints walk in each tick.
 //!
-//! *Invariant:* both servers have the same creatures and the same viewpoints, and divide the world alike.
+//! *Invariant:* both servers have the same creatures and viewpoints, and divide the world into the same
+//! cells.
 
 use repl::Area;
 use repl::prelude::*;
@@ -13,13 +14,13 @@ use crate::grid::Grid;
 use crate::sighted::{self, Placed, Sighted};
 
 const CREATURES: usize = 2_000;
-/// Everyone is at most this far from zero, on both axes.
+/// Creatures and viewpoints are at most this far from zero, on both axes.
 const EXTENT: f32 = 1_000.0;
 /// A circle with this radius covers a twentieth of the world.
 const RADIUS: f32 = 252.0;
-/// How far everyone walks in a tick: 6 units a second.
+/// How far a creature walks in a tick: 6 units a second.
 const STRIDE: f32 = 0.1;
-/// For how many ticks a quarter of the creatures walks, before the next one does.
+/// The number of ticks for which a quarter of the creatures walks, before the next quarter walks.
 const WALK_TICKS: u32 = 64;
 
 const POSITION: Steps = Steps { least: -EXTENT, per_unit: 100.0, width: 18 };
@@ -45,7 +46,7 @@ impl Placed for Creature {
     }
 }
 
-/// One that walks straight ahead, and turns back at a border.
+/// A creature or viewpoint that walks straight ahead, and turns back at a border.
 #[derive(Clone)]
 struct Walker {
     at: [f32; 2],
@@ -77,11 +78,11 @@ pub(crate) struct ManyEyes<const CONNECTIONS: usize> {
     viewers: Vec<Walker>,
     creatures: Vec<ObjectRef<Creature>>,
     connections: Vec<ConnectionId>,
-    /// The creatures that change in this tick, and what they do.
+    /// The creatures that change in this tick, each with its change.
     next: Vec<(u32, Motion)>,
 }
 
-/// What changes of a creature that walks.
+/// The change of a creature that walks.
 #[derive(Clone, Copy)]
 struct Motion {
     position: [f32; 2],
@@ -115,7 +116,7 @@ impl<const CONNECTIONS: usize> Game for ManyEyes<CONNECTIONS> {
         server.class::<Creature>().locate(area, |creature: &Creature| creature.position);
         let mut rng = Rng::new(7);
         let walkers: Vec<Walker> = (0..CREATURES).map(|_| Walker::new(&mut rng, EXTENT)).collect();
-        // Nobody sees beyond the border of the world.
+        // The circle of each viewpoint lies within the world.
         let viewers = (0..CONNECTIONS).map(|_| Walker::new(&mut rng, EXTENT - RADIUS)).collect();
         let rows = walkers.iter().zip(0..).map(|(walker, number)| creature(walker, number));
         let rows: Vec<Creature> = rows.collect();
@@ -181,7 +182,7 @@ impl<const CONNECTIONS: usize> Game for ManyEyes<CONNECTIONS> {
     }
 }
 
-/// What a client of the rival has.
+/// The objects of a client of the rival, which is the hand-written server.
 pub(crate) struct Shown(Vec<Option<Creature>>);
 
 impl Default for Shown {
@@ -195,7 +196,7 @@ fn creature(walker: &Walker, number: u32) -> Creature {
     Creature { position: walker.at, turn: walker.turn, health: 1_000, kind, mood }
 }
 
-/// Checks that a creature is the one that is shown, but for the steps of quantised numbers.
+/// Checks that a shown creature equals the creature of the server, except for quantisation.
 fn check_creature(shown: &Creature, creature: &Creature) {
     let mut pairs = shown.position.into_iter().zip(creature.position);
     assert!(pairs.all(|(one, other)| (one - other).abs() < 0.011), "{shown:?} {creature:?}");
@@ -204,7 +205,7 @@ fn check_creature(shown: &Creature, creature: &Creature) {
     assert_eq!(rest(shown), rest(creature));
 }
 
-/// Checks that somebody sees about a twentieth of the creatures.
+/// Checks that the number of seen creatures is about a twentieth of all.
 fn checked_count(seen: usize) -> usize {
     assert!((CREATURES / 40..CREATURES / 10).contains(&seen), "{seen} creatures are seen");
     seen

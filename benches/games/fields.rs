@@ -1,10 +1,10 @@
-//! How values are written by hand, and a list of fields from which the code for each is made.
+//! The hand-written encoding of values, and a macro that makes the code for each field of a list.
 //!
-//! *Invariant:* what is read equals what was written, but for less than a step.
+//! *Invariant:* a value that is read differs from the written value by less than a step.
 
 use crate::bits::{BitReader, BitWriter};
 
-/// Numbers in steps, from a least one on.
+/// A quantisation: numbers in steps, beginning with the least number.
 pub(crate) struct Steps {
     pub(crate) least: f32,
     pub(crate) per_unit: f32,
@@ -48,7 +48,7 @@ impl<const LEN: usize> Numbers for [f32; LEN] {
     }
 }
 
-/// A value that is written as it is.
+/// A value that is written without quantisation.
 pub(crate) trait Whole: Copy {
     fn write(self, bits: &mut BitWriter);
     fn read(bits: &mut BitReader<'_>) -> Self;
@@ -83,7 +83,7 @@ impl Whole for bool {
 }
 
 /// Implements [`Row`](crate::rival::Row) for a struct: first the fields that are quantised, each with its
-/// [`Steps`], then those that are written whole. The bits of the fields are in this order.
+/// [`Steps`], then the fields that are written whole. The bits of the mask are in this order.
 macro_rules! row {
     ($type:ty { $($steps_bit:literal $quantised:ident: $steps:expr,)* } { $($bit:literal $field:ident,)* }) => {
         impl crate::rival::Row for $type {

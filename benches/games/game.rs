@@ -1,8 +1,9 @@
-//! Plays a game on both servers, tick after tick, with the same share of losses.
+//! Plays a game on both servers, the library's and the hand-written one (the rival), tick after tick, with
+//! the same share of losses.
 //!
-//! *Invariant:* only the work of the servers is measured: writes of the game, the tick, the packets, and the
-//! acks that arrive. Clients work in between, and both sides alternate, so the caches are in the same state
-//! for both.
+//! *Invariant:* only the work of the servers is measured: writes of the game, the tick, making packets, and
+//! receiving acks. The two servers alternate, and clients work in between, so the caches are in the same
+//! state for both.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,13 +18,13 @@ use crate::rival::Rival;
 const TICK: Duration = Duration::from_millis(16);
 /// The timeout is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
-/// After so many ticks, a client hears of a packet, or the rival's server of its loss.
+/// The number of ticks until a packet arrives at a client, or until the rival's server learns of its loss.
 const DELAY: usize = 3;
 
 /// A game, which both servers play.
 pub(crate) trait Game: Sized {
     type Rival: Rival;
-    /// What a client of the rival has.
+    /// The objects of a client of the rival.
     type Mirror: Default;
     const NAME: &'static str;
     const CONNECTIONS: usize;
@@ -31,29 +32,29 @@ pub(crate) trait Game: Sized {
     fn register(client: &mut Client);
     /// Makes both servers' objects.
     fn begin(server: &mut Server) -> (Self, Self::Rival);
-    /// Is told of each connection of the server, in the order of the rival's clients.
+    /// Called for each connection of the server, in the order of the rival's clients.
     fn connect(&mut self, _connection: ConnectionId) {}
-    /// Computes what happens in tick `step`. It is not measured.
+    /// Computes the changes of tick `step`. This is not measured.
     fn prepare(&mut self, step: u32);
-    /// Lets it happen.
+    /// Makes the changes on the server.
     fn step(&mut self, server: &mut Server);
-    /// Lets the same happen on the rival's server.
+    /// Makes the same changes on the rival's server.
     fn step_rival(&mut self, rival: &mut Self::Rival);
-    /// Applies a packet of the rival's server to what a client has.
+    /// Applies a packet of the rival's server to the objects of a client.
     fn receive(mirror: &mut Self::Mirror, packet: &[u8]);
-    /// Checks that a client has what it should have of the server's objects. Returns how many it has.
+    /// Checks that a client has the right objects and values. Returns the number of its objects.
     fn check(server: &Server, connection: ConnectionId, client: &Client) -> usize;
-    /// Checks the same of a client of the rival.
+    /// Checks a client of the rival in the same way.
     fn check_rival(rival: &Self::Rival, client: usize, mirror: &Self::Mirror) -> usize;
 }
 
-/// What the packets meet on their way.
+/// The conditions of a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     Perfect,
     /// A twentieth of the packets is lost.
     Lossy,
-    /// In each tick, a client gets half the bytes that it would need.
+    /// In each tick, a client gets half the bytes that it needs.
     Narrow,
 }
 
@@ -67,7 +68,7 @@ impl Link {
     }
 }
 
-/// How long a server worked.
+/// The times that a server worked.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Times {
     pub(crate) wall: Duration,
@@ -117,7 +118,7 @@ impl Sent {
 /// A client of the rival.
 #[derive(Default)]
 struct Peer<M> {
-    /// The sequences of the packets under way, and whether each is lost.
+    /// The packets in flight: the tick in which each was sent, its sequence, and whether it is lost.
     under_way: VecDeque<(u32, u64, bool)>,
     mirror: M,
 }
@@ -134,7 +135,7 @@ pub(crate) struct Running<G: Game> {
     loss: f64,
     rng: Rng,
     step: u32,
-    /// Whether nothing happens in the game.
+    /// Whether the game makes no changes.
     is_at_rest: bool,
 }
 
@@ -168,7 +169,7 @@ impl<G: Game> Running<G> {
         running
     }
 
-    /// Plays until all clients have joined, and checks them before and after the game has met its link.
+    /// Plays until all clients have joined. Checks them before and after the game has run over its link.
     fn settle(&mut self, link: Link) {
         self.slice(100);
         self.check();
@@ -187,7 +188,7 @@ impl<G: Game> Running<G> {
         self.slice(200);
     }
 
-    /// Lets each client get half the bytes that the side needs that needs less.
+    /// Sets the budget of each client to half the bytes of the side that needs fewer bytes.
     fn narrow(&mut self) {
         let [bytes, rival_bytes] = self.bytes(64);
         let budget = (bytes.min(rival_bytes) / 2) as usize;
@@ -198,7 +199,8 @@ impl<G: Game> Running<G> {
         }
     }
 
-    /// Checks that the clients of both sides have what the servers have, and about equally many objects.
+    /// Checks that the clients of both sides have the state of their servers, and about the same number of
+    /// objects.
     fn check(&self) {
         let clients =
             self.clients.iter().map(|(connection, client)| G::check(&self.server, *connection, client));

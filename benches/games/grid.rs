@@ -1,5 +1,5 @@
-//! A grid written by hand that says who sees what: squares with their members, and with the viewers whose
-//! circle contains the centre of the square.
+//! A hand-written grid that decides who sees what. Each square has a list of its objects, and a set of the
+//! viewers with circles that contain the centre of the square.
 //!
 //! *Invariant:* a viewer sees an object exactly if it is among the viewers of the object's square.
 
@@ -23,9 +23,9 @@ fn remove(set: &mut Set, member: u32) {
     set[member as usize / 64] &= !(1 << (member % 64));
 }
 
-/// One who sees.
+/// A viewer.
 struct Viewer {
-    /// Where it was when its squares were last determined.
+    /// The position at which its squares were determined last.
     at: [f32; 2],
     squares: Set,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Grid {
     /// How many squares lie along an edge of the world.
     squares: usize,
     members: Vec<Vec<u32>>,
-    /// For each square, who sees it.
+    /// For each square, the viewers that see it.
     viewers: Vec<Set>,
     /// The square of each object.
     of: Vec<u32>,
@@ -46,7 +46,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Returns a grid for viewers who see nothing yet.
+    /// Returns a grid for viewers that see nothing yet.
     pub(crate) fn new(extent: f32, radius: f32, viewers: usize) -> Self {
         let side = radius / 4.0;
         let squares = (extent * 2.0 / side).ceil() as usize;
@@ -69,19 +69,20 @@ impl Grid {
         (y * self.squares + x) as u32
     }
 
-    /// Returns who sees an object.
+    /// Returns whether a viewer sees an object.
     pub(crate) fn is_seen(&self, slot: u32, viewer: u32) -> bool {
         self.viewers[self.of[slot as usize] as usize][viewer as usize / 64] >> (viewer % 64) & 1 == 1
     }
 
-    /// Adds the next object, which nobody sees yet.
+    /// Adds the next object. No viewer sees it yet.
     pub(crate) fn add(&mut self, position: [f32; 2]) {
         let square = self.square_of(position);
         self.members[square as usize].push(self.of.len() as u32);
         self.of.push(square);
     }
 
-    /// Moves an object. Calls `change` with each viewer that sees it from now on, or no longer.
+    /// Moves an object. Calls `change` with each viewer that begins to see it (true) or stops seeing it
+    /// (false).
     #[inline]
     pub(crate) fn move_object(&mut self, slot: u32, to: [f32; 2], mut change: impl FnMut(u32, bool)) {
         let (before, after) = (self.of[slot as usize] as usize, self.square_of(to) as usize);
@@ -97,8 +98,8 @@ impl Grid {
         }
     }
 
-    /// Lets a viewer look from a position. Calls `change` with each object that it sees from now on, or no
-    /// longer. Looks again only after a quarter of a side.
+    /// Moves a viewer to a position. Calls `change` with each object that it begins to see (true) or stops
+    /// seeing (false). Does nothing until the viewer has moved by a quarter of the side of a square.
     pub(crate) fn look(&mut self, viewer: u32, from: [f32; 2], mut change: impl FnMut(u32, bool)) {
         let eye = &self.eyes[viewer as usize];
         let (x, y) = (from[0] - eye.at[0], from[1] - eye.at[1]);
@@ -120,7 +121,7 @@ impl Grid {
         }
     }
 
-    /// Returns the squares whose centres are within the radius.
+    /// Returns the squares with centres within the radius.
     fn squares_near(&self, from: [f32; 2]) -> Set {
         let mut near = vec![0; (self.squares * self.squares).div_ceil(64)];
         let range = |at: f32| {

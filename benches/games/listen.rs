@@ -1,5 +1,5 @@
-//! A small server: 200 actors with many properties, of which 30 change six of them in each tick, and four
-//! clients.
+//! A small server with four clients and 200 actors with many properties. In each tick, six properties of 30
+//! actors change.
 //!
 //! *Invariant:* both servers have the same actors with the same values.
 
@@ -167,7 +167,7 @@ impl World for Stage {
 /// The small server, on both sides.
 pub(crate) struct ListenServer {
     actors: Vec<ObjectRef<Actor>>,
-    /// What changes in this tick.
+    /// The changes in this tick.
     motions: Vec<(u32, Motion)>,
 }
 
@@ -230,7 +230,7 @@ impl Game for ListenServer {
     }
 }
 
-/// Checks that an actor is the one that is shown, but for the steps of quantised numbers.
+/// Checks that a shown actor equals the actor of the server, except for quantisation.
 fn check_actor(shown: &Actor, actor: &Actor) {
     let is_near = |(one, other): (&[f32], &[f32]), step: f32| {
         one.iter().zip(other).all(|(one, other)| (one - other).abs() < step)

@@ -1,10 +1,10 @@
-//! Whole games, each beside a server that was written by hand for it: objects that live for a second, small
+//! Whole games, each compared with a hand-written server for this game: objects that live for a second, small
 //! servers, and many connections that see a part of the world.
 //!
 //! Each game is played without loss, with a loss of 5 %, and with a budget of half the bytes that it needs.
-//! An argument chooses the games whose names contain it. Without `--bench`, a game is played for a few ticks
-//! more after it was checked, with `--ticks=100` for a hundred. So a profiler that collects `tick_server` can
-//! subtract two runs.
+//! An argument chooses the games with names that contain it. Without `--bench`, a game is checked and then
+//! played for a few more ticks. `--ticks=100` sets the number of these ticks, so that you can profile two
+//! runs with different numbers, and subtract them.
 //!
 //! *Invariant:* the clients of both sides are checked before anything is measured.
 

@@ -1,4 +1,5 @@
-//! What the hand-written servers have in common: tables of objects with shadows, and packets of entries.
+//! The common code of the hand-written servers: tables of objects with shadows, and packets of entries. An
+//! entry has the changed fields of one object.
 //!
 //! *Invariant:* an entry can be read without any other entry.
 
@@ -28,7 +29,7 @@ pub(crate) trait Rival {
     fn tick(&mut self, transmit: impl FnMut(usize, &[u8]));
 }
 
-/// What happened to one object in a tick.
+/// The change of one object in a tick.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     /// The number of the table of the object.
@@ -53,7 +54,7 @@ pub(crate) trait Row: Clone + Default + PartialEq {
 pub(crate) enum Compared {
     /// None, because objects never change.
     Nothing,
-    /// Those that were [edited](Table::edit).
+    /// Objects that were [edited](Table::edit).
     Edited,
     All,
 }
@@ -124,7 +125,7 @@ impl<T: Row> Table<T> {
         alive.filter(|((_, is_alive), _)| **is_alive).map(|((row, _), slot)| (slot, row))
     }
 
-    /// Adds what happened since the last tick.
+    /// Adds the entries of the changes since the last tick.
     pub(crate) fn compare(&mut self, table: u8, compared: Compared, entries: &mut Vec<Entry>) {
         match compared {
             Compared::Nothing => {}

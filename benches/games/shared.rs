@@ -1,9 +1,10 @@
-//! The hand-written server of games in which everyone sees everything, as a good engineer would write it.
+//! An efficient hand-written server for games in which every client sees every object.
 //!
-//! Each tick compares its objects with shadows and writes the changes once, into packets that are the same
-//! for all clients. A client that has received everything gets copies of them. What a lost packet had is put
-//! into a mask for each object, and is written for this client alone, as is everything for a client whose
-//! budget is too small. A slot is used again when all clients have acknowledged that its object is gone.
+//! Each tick compares the objects with shadows and writes the changes once, into packets that are the same
+//! for all clients. A client that has received everything gets copies of these packets. The fields of a lost
+//! packet are added to a mask for each object, and are written for this client alone. If the budget of a
+//! client is too small, all changes are written for this client alone. A slot is used again when all clients
+//! have acknowledged the removal of its object.
 //!
 //! *Invariant:* if a client differs from the server, the difference is pending or in flight.
 
@@ -13,12 +14,12 @@ use std::ops::Range;
 use crate::bits::{BitReader, BitWriter, PACKET_BYTES};
 use crate::rival::{DESPAWN, ENTRY_BYTES, Entry, HEADER_BYTES, Mask, Rival, SPAWN};
 
-/// How many ticks the server remembers.
+/// How many ticks the server stores.
 const HISTORY: usize = 64;
 
 /// The objects of a game.
 pub(crate) trait World {
-    /// Returns what happened since the last tick.
+    /// Adds the entries of the changes since the last tick.
     fn compare(&mut self, entries: &mut Vec<Entry>);
     /// Writes the values of an entry.
     fn write(&self, entry: Entry, bits: &mut BitWriter);
@@ -86,17 +87,17 @@ fn write_packets<W: World>(
     }
 }
 
-/// A tick that is remembered.
+/// A stored tick.
 #[derive(Default)]
 struct Tick {
     entries: Vec<Entry>,
-    /// The packets with all entries, and which entries each has.
+    /// The packets with all entries, each with the range of its entries.
     packets: Vec<(Vec<u8>, Range<usize>)>,
 }
 
-/// What a packet in flight has.
+/// The content of a packet in flight.
 enum Content {
-    /// Entries of a remembered tick.
+    /// Entries of a stored tick.
     Shared(u64, Range<usize>),
     Own(Vec<Entry>),
 }
@@ -106,9 +107,9 @@ enum Content {
 pub(crate) struct Connection {
     sequence: u64,
     in_flight: VecDeque<(u64, Content)>,
-    /// For each table and slot, what the client lacks.
+    /// For each table and slot, the fields that the client lacks.
     pending: [Vec<Mask>; 2],
-    /// The entries with something pending, oldest first.
+    /// The tables and slots with pending fields, oldest first.
     queue: VecDeque<(u8, u32)>,
 }
 
@@ -131,7 +132,7 @@ pub(crate) struct Shared<W> {
     pub(crate) world: W,
     connections: Vec<Connection>,
     ticks: VecDeque<Tick>,
-    /// The number of the oldest remembered tick.
+    /// The number of the oldest stored tick.
     first: u64,
     /// For each table and slot, how many clients have not acknowledged that its object is gone.
     waiting: [Vec<u32>; 2],
@@ -154,7 +155,7 @@ impl<W: World> Shared<W> {
         }
     }
 
-    /// Compares the objects and writes what happened. Returns how many bytes it takes.
+    /// Compares the objects and writes the changes. Returns the number of bytes.
     fn write_tick(&mut self, tick: &mut Tick) -> usize {
         let Self { world, connections, waiting, bits, .. } = self;
         tick.entries.clear();
@@ -240,7 +241,7 @@ impl<W: World> Rival for Shared<W> {
     }
 }
 
-/// Sends what is pending, oldest first, until it takes `budget` bytes.
+/// Sends the pending changes, oldest first, until they take `budget` bytes.
 fn send_pending<W: World>(
     connection: &mut Connection,
     world: &W,

@@ -1,4 +1,4 @@
-//! A shooter: 64 players, all of which move, and 500 shots, of which a fiftieth is new in each tick.
+//! A shooter game: 64 players that all move, and 500 shots. In each tick a fiftieth of the shots is new.
 //!
 //! *Invariant:* both servers have the same objects with the same values.
 
@@ -167,7 +167,7 @@ impl World for Arena {
     }
 }
 
-/// What a client of the rival has.
+/// The objects of a client of the rival.
 pub(crate) struct Shown {
     fighters: Vec<Fighter>,
     shots: Vec<Option<Shot>>,
@@ -181,7 +181,7 @@ impl Default for Shown {
 
 /// The shooter on both servers.
 pub(crate) struct Shooter {
-    /// What the fighters and the new shots of this tick are.
+    /// The new states of the fighters, and the new shots of this tick.
     next: (Vec<Fighter>, Vec<Shot>),
     fighters: Vec<ObjectRef<Fighter>>,
     shots: VecDeque<ObjectRef<Shot>>,

@@ -1,9 +1,10 @@
-//! The hand-written server of games in which everyone sees a part of the world.
+//! The hand-written server for games in which each client sees a part of the world.
 //!
 //! Each tick encodes the entry of each changed object once. A client gets copies of the entries of the
-//! changed objects that it sees. Other things that it lacks were lost, came into sight or went out of it, or
-//! did not fit into the budget. They are a mask for each object in a queue, and are written for this client
-//! alone. A grid says who sees what. Objects live for ever.
+//! changed objects that it sees. Other fields are pending for the client: fields of lost packets, of objects
+//! that came into sight or went out of sight, and fields that did not fit into the budget. Pending fields are
+//! stored as a mask for each object in a queue, and are written for this client alone. A grid decides who
+//! sees what. Objects are never removed.
 //!
 //! *Invariant:* if a client differs from what it should see, the difference is pending or in flight.
 
@@ -13,7 +14,7 @@ use crate::bits::{BitReader, BitWriter, PACKET_BYTES};
 use crate::grid::{Grid, Set, each};
 use crate::rival::{Compared, DESPAWN, ENTRY_BYTES, Entry, HEADER_BYTES, Mask, Rival, Row, SPAWN, Table};
 
-/// An object that has a place, and not more than six fields.
+/// An object with a position, and at most six fields.
 pub(crate) trait Placed: Row {
     fn position(&self) -> [f32; 2];
 }
@@ -64,7 +65,7 @@ impl Encoded {
     }
 }
 
-/// What a packet has of an object.
+/// The part of a packet about one object: its slot and its fields.
 type Sent = (u32, Short);
 
 /// One client, as the server sees it.
@@ -74,9 +75,9 @@ struct Connection {
     /// Lists that are used again.
     spare: Vec<Vec<Sent>>,
     seen: Set,
-    /// For each object, what the client lacks.
+    /// For each object, the fields that the client lacks.
     pending: Vec<Short>,
-    /// The objects with something pending, as a set, and oldest first.
+    /// The objects with pending fields, as a set, and as a queue with the oldest first.
     is_pending: Set,
     queue: VecDeque<u32>,
 }
@@ -98,14 +99,15 @@ impl Connection {
         self.seen[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// Adds to what the client lacks.
+    /// Marks fields of an object as pending.
     fn want(&mut self, slot: u32, fields: Short) {
         let pending = &mut self.pending[slot as usize];
         if *pending == 0 {
             self.queue.push_back(slot);
             self.is_pending[slot as usize / 64] |= 1 << (slot % 64);
         }
-        // A new object has all fields, and one that is gone has none.
+        // A spawn or a despawn replaces the pending fields: a new object has all fields, a removed one has
+        // none.
         *pending = if fields >= SHORT_SPAWN { fields } else { *pending | fields };
     }
 
@@ -115,7 +117,7 @@ impl Connection {
         self.want(slot, if is_seen { shorten(SPAWN | all) } else { SHORT_DESPAWN });
     }
 
-    /// Adds what a lost packet had, unless it matters no more.
+    /// Marks the fields of a lost packet as pending, unless the client does not need them any more.
     fn lose(&mut self, lost: &[Sent]) {
         for &(slot, fields) in lost {
             if self.sees(slot) != (fields & SHORT_DESPAWN != 0) {
@@ -129,7 +131,7 @@ impl Connection {
 struct Packets<'a, F> {
     bits: &'a mut BitWriter,
     has: Vec<Sent>,
-    /// How many bytes more may be sent in this tick.
+    /// How many more bytes may be sent in this tick.
     budget: usize,
     transmit: F,
 }
@@ -188,7 +190,7 @@ pub(crate) struct Sighted<T> {
     /// The entries of the objects that changed in this tick, by their slots.
     encoded: Vec<Encoded>,
     changed: Set,
-    /// The objects of which a client gets copies.
+    /// The objects for which a client gets copies of the encoded entries.
     fresh: Set,
     /// The objects that changed in this tick.
     entries: Vec<Entry>,
@@ -226,7 +228,7 @@ impl<T: Placed> Sighted<T> {
         self.grid.look(client as u32, from, |slot, is_seen| connection.show(slot, T::ALL, is_seen));
     }
 
-    /// Compares the objects, moves them in the grid and encodes what changed.
+    /// Compares the objects, moves them in the grid and encodes the changes.
     fn encode(&mut self) {
         let Self { table, grid, connections, encoded, changed, entries, bits, .. } = self;
         entries.clear();
@@ -274,7 +276,7 @@ impl<T: Placed> Rival for Sighted<T> {
     }
 }
 
-/// Sends what is pending, oldest first.
+/// Sends the pending changes, oldest first.
 fn send_pending<T: Row>(to: &mut Connection, packets: &mut Packets<'_, impl FnMut(&[u8])>, rows: &[T]) {
     while let Some(&slot) = to.queue.front() {
         let fields = to.pending[slot as usize];
@@ -290,7 +292,7 @@ fn send_pending<T: Row>(to: &mut Connection, packets: &mut Packets<'_, impl FnMu
     }
 }
 
-/// Finds the changes that a client sees. If something of an object is pending, its changes are pending too.
+/// Finds the changes that a client sees. If an object has pending fields, its new changes become pending too.
 fn merge_changes(to: &mut Connection, encoded: &[Encoded], changed: &Set, fresh: &mut Set) {
     for (word, (fresh, changed)) in fresh.iter_mut().zip(changed).enumerate() {
         let (seen, pending) = (to.seen[word] & changed, to.is_pending[word]);
@@ -299,7 +301,7 @@ fn merge_changes(to: &mut Connection, encoded: &[Encoded], changed: &Set, fresh:
     }
 }
 
-/// Copies the entries of objects that have nothing pending. What does not fit is pending then.
+/// Copies the entries of objects without pending fields. Entries that do not fit become pending.
 fn send_changes(
     to: &mut Connection,
     packets: &mut Packets<'_, impl FnMut(&[u8])>,

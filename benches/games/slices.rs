@@ -33,7 +33,7 @@ pub(crate) fn report<G: Game>(name: &str, running: &mut Running<G>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// Returns after how many ticks both servers together have worked long enough.
+/// Returns the number of ticks after which both servers together have worked for [`LEAST`].
 fn ticks_of_slice<G: Game>(running: &mut Running<G>) -> u64 {
     let mut ticks = 16;
     loop {

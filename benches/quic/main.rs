@@ -1,10 +1,10 @@
-//! What QUIC costs a server: 200 clients that see 1,000 objects, of which a tenth changes in each of 30
-//! ticks a second.
+//! The cost of QUIC for a server with 200 clients that see 1,000 objects. A tenth of the objects changes in
+//! each tick, at 30 ticks a second.
 //!
-//! Three servers are measured, each for the processor time of its thread in a tick: one of `repl` over
-//! QUIC, with sockets of this machine; the same one without sockets, which is the replication alone; and a
-//! program that uses `quinn` as its documentation says, and sends as many datagrams of the same size. The
-//! clients of a server are on another thread.
+//! Measures the processor time of the server's thread in a tick, for three servers: a server of `repl` over
+//! QUIC, with sockets of this machine; the same server without sockets, which is the replication alone; and a
+//! program that uses `quinn` as its documentation says, and sends the same number of datagrams of the same
+//! size. The clients of a server run on another thread.
 //!
 //! *Invariant:* each server sends and receives the same number of datagrams in a tick, in both directions.
 #![expect(clippy::print_stdout, reason = "the figures")]
@@ -25,11 +25,11 @@ const CLIENTS: usize = 200;
 /// The time between two ticks of all.
 const TICK: Duration = Duration::from_nanos(33_333_333);
 
-/// How many ticks all clients may take to join, and how many are measured.
+/// The greatest number of ticks until all clients have joined, and the number of measured ticks.
 const JOINING: u32 = 300;
 const MEASURED: u32 = 300;
 
-/// What a server needs in a tick.
+/// The measured figures of a server in a tick.
 struct Figures {
     cpu: Duration,
     datagrams: f64,

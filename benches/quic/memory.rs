@@ -1,4 +1,4 @@
-//! The server without sockets: packets are handed over.
+//! The server without sockets: packets are passed in memory.
 
 use std::time::Duration;
 

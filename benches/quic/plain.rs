@@ -19,11 +19,11 @@ use crate::{CLIENTS, Figures, JOINING, MEASURED, TICK};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The bytes of what a client answers, about as many as an ack has.
+/// The size of a client's answer, about the size of a packet with acks.
 const ANSWER_BYTES: usize = 30;
 
-/// Measures a server that sends so many datagrams of so many bytes to each client in a tick. A client
-/// answers the last one.
+/// Measures a server that sends `each` datagrams of `bytes` bytes to each client in a tick. A client answers
+/// the last datagram.
 pub(crate) fn measure(each: u32, bytes: usize) -> Result<Figures, Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("repl-bench-quinn-{}", std::process::id()));
     Identity::development(&folder)?;

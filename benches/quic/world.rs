@@ -1,13 +1,13 @@
 //! The objects, and how they change.
 //!
-//! *Invariant:* the same objects change in the same ticks, whoever measures.
+//! *Invariant:* the same objects change in the same ticks for every measured server.
 
 use repl::prelude::*;
 
 const OBJECTS: u32 = 1_000;
 const DIRTY: usize = 100;
 
-/// Something that moves.
+/// A moving object.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(crate) struct Thing {
@@ -27,7 +27,7 @@ impl World {
         Self { things: (0..OBJECTS).map(|_| server.spawn(Thing::default())).collect(), next: 0 }
     }
 
-    /// Changes the objects whose turn it is.
+    /// Changes the next objects in turn.
     pub(crate) fn step(&mut self, server: &mut Server) {
         for _ in 0..DIRTY {
             let thing = &mut server[self.things[self.next]];

@@ -1,5 +1,5 @@
-//! How long this thread has run on a processor. Other load of the machine changes this time much less than
-//! the time of day, so the two differ if a measurement was disturbed.
+//! The processor time of this thread. Other load on the machine changes it much less than the elapsed time,
+//! so the two times differ if a measurement was disturbed.
 //!
 //! *Invariant:* only differences between two times mean anything.
 

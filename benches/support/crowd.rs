@@ -1,6 +1,6 @@
 //! A server with connected clients, which receive every packet at once.
 //!
-//! *Invariant:* when [`Crowd::settle`] returns, the clients have everything, and the server knows it.
+//! *Invariant:* when [`Crowd::settle`] returns, the clients have received and acknowledged everything.
 
 use std::time::Duration;
 

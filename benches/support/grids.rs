@@ -1,4 +1,4 @@
-//! Where creatures and players are, and two grids written by hand that decide who sees what.
+//! The positions of creatures and players, and two hand-written grids that decide who sees what.
 //!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
@@ -24,7 +24,7 @@ pub(crate) trait Candidate {
     fn tick(&mut self);
 }
 
-/// Where everyone is, and where everyone goes.
+/// The positions and the steps of creatures and players.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) creatures: Vec<[f32; 2]>,
@@ -46,8 +46,8 @@ impl Scene {
         Self { creatures, players, steps, hops: false }
     }
 
-    /// Returns a scene in which nobody but the creatures moves, and each creature hops back and forth. If
-    /// `crosses` is set, each hop leads to another cell, otherwise none does.
+    /// Returns a scene in which only the creatures move, and each creature hops back and forth. If `crosses`
+    /// is true, each hop leads to another cell, and otherwise each hop stays in the cell.
     pub(crate) fn hopping(crosses: bool) -> Self {
         let mut scene = Self { hops: true, ..Self::new() };
         let start = SIDE * if crosses { 0.9 } else { 0.4 };
@@ -86,7 +86,7 @@ fn is_near(one: [f32; 2], other: [f32; 2], radius: f32) -> bool {
     x * x + y * y <= radius * radius
 }
 
-/// Calls `visit` with each cell whose centre is within a radius of a position.
+/// Calls `visit` with each cell that has its centre within a radius of a position.
 fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
     let range = |coordinate: f32| {
         let at = |coordinate: f32| (((coordinate + EXTENT) / SIDE).max(0.0) as usize).min(CELLS - 1);
@@ -105,7 +105,8 @@ fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
 /// Sets of creatures as bits.
 pub(crate) type Set = Vec<u64>;
 
-/// Keeps its cells from tick to tick, and computes the distance of each player to each creature near it.
+/// A grid that computes the distance of each player to each creature near it in each tick. The cells are kept
+/// from tick to tick.
 pub(crate) struct Exact {
     pub(crate) scene: Scene,
     cells: Vec<Vec<u32>>,
@@ -141,7 +142,7 @@ impl Candidate for Exact {
         let mut changes = 0;
         for (&player, seen) in self.scene.players.iter().zip(&mut self.seen) {
             let mut now: Set = vec![0; seen.len()];
-            // A creature within the view is in a cell whose centre is at most half a diagonal farther away.
+            // A creature within the view may be in a cell with a centre that is half a diagonal farther away.
             cells_near(player, VIEW + SIDE * 0.75, |cell| {
                 for &creature in &self.cells[cell] {
                     if is_near(self.scene.creatures[creature as usize], player, VIEW) {
@@ -156,7 +157,8 @@ impl Candidate for Exact {
     }
 }
 
-/// Cells with the players who see them. What players see changes only when someone moves to another cell.
+/// A grid of cells, each with the players that see it. It does work only when a creature or a player moves to
+/// another cell.
 pub(crate) struct OnChange {
     pub(crate) scene: Scene,
     cells: Vec<Vec<u32>>,
@@ -183,7 +185,7 @@ impl OnChange {
         grid
     }
 
-    /// Adds or removes everything that a player in a cell sees.
+    /// Adds or removes all creatures that a player sees from its cell.
     pub(crate) fn look(&mut self, player: usize, adds: bool) {
         let at = self.player_cells[player];
         let centre = [at % CELLS, at / CELLS].map(|at| (at as f32 + 0.5) * SIDE - EXTENT);

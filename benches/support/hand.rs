@@ -1,5 +1,4 @@
-//! The hand-written baseline: a delta encoder for one struct, for each connection, as a good engineer would
-//! write it.
+//! The hand-written baseline: an efficient delta encoder for a single struct, with state for each connection.
 //!
 //! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has a
 //! mask for each object, with the fields that its client lacks, and a record of the content of each packet in
@@ -20,7 +19,7 @@ use crate::workload::Arena;
 /// The players, and what changed since the last tick.
 pub(crate) struct World {
     pub(crate) players: Vec<Player>,
-    /// Per player.
+    /// The changed fields of each player.
     changed: Vec<Mask>,
     /// The players with a mask that is not empty, without repetitions.
     dirty: Vec<u32>,

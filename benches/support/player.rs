@@ -98,12 +98,12 @@ macro_rules! player {
 }
 
 player! {
-    /// A player of which every field is compared.
+    /// A player. Every field is compared.
     Player
 }
 
 player! {
-    /// A player of which only the marked fields are compared.
+    /// A player with `push` fields: only marked fields are compared.
     #[allow(dead_code, reason = "not every bench marks fields")]
     MarkedPlayer, push
 }

@@ -1,8 +1,8 @@
 //! The candidate of this library: a server, its connections, and one client that answers for all of them.
 //!
-//! Connections that see the same receive the same packets, so the acknowledgements of one client are right
-//! for all. The benches assert that the bytes are the same, and that the client equals the server. Decoding
-//! each packet 32 times would only slow the measurement down.
+//! Connections that see the same objects receive the same packets, so the acknowledgements of one client are
+//! right for all. The benches assert that the bytes are the same, and that the client equals the server. To
+//! decode each packet 32 times would only slow down the measurement.
 //!
 //! *Invariant:* the packets of a tick are acknowledged before the next tick.
 
@@ -145,7 +145,7 @@ impl<P: Avatar> Served<P> {
         let mut served = Self { server, players, connections, client, writing, now: TICK, sent, answers };
         served.deliver();
         served.acknowledge();
-        // The first packet of each connection begins with a number of its own.
+        // The first packet of each connection begins with a different number, so it is not compared.
         served.transmit(|_, _| {});
         served.deliver();
         served.acknowledge();

@@ -55,7 +55,7 @@ impl Workload {
             Change::Nothing => {}
             Change::Health(one_in) => {
                 for group in 0..self.players / one_in {
-                    // The players are spread over the memory, and are different ones in each tick.
+                    // The changed players are spread over the memory, and each tick changes other players.
                     let index = group * one_in + (group + step).wrapping_mul(0x9e37_79b1) % one_in;
                     arena.set_health(index, 1_000 + (step % 50_000) as u16);
                 }

@@ -11,17 +11,17 @@ use crate::plane::Vec2;
 /// The least number of ticks between two shots.
 pub(crate) const SHOT_TICKS: u32 = 14;
 
-/// How many ticks of a player without a shot count at most: a minute. On a bad link, reliable calls arrive
-/// late and many in the same tick.
+/// The greatest number of ticks without a shot that a player can save up for later shots: a minute. A player
+/// needs saved ticks on a bad link, because reliable calls arrive late and many in the same tick.
 pub(crate) const MOST_FIRE_TICKS: u32 = 3_600;
 
 /// What a client wants its player to do in a tick.
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Input {
-    /// Where to run.
+    /// The point to which the player runs.
     #[replicated(quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) goal: Vec2,
-    /// At whom to look.
+    /// The player at whom it looks.
     pub(crate) target: ObjectRef<Player>,
 }
 
@@ -45,9 +45,9 @@ impl Player {
         self.mind.aims_at = Some(at).filter(|_| self.is_alive());
     }
 
-    /// Rejects only what an honest client never does: it fires more often than a weapon allows. An honest
-    /// client can fire when its player is dead or has no rounds left, because it learns that late. Such a
-    /// call has no effect.
+    /// Rejects only calls that an honest client never makes: shots more often than a weapon allows. An honest
+    /// client may fire when its player is dead or has no rounds left, because the client learns this late.
+    /// Such a call has no effect.
     fn may_fire(&self, _: ConnectionId, _: &Vec2) -> bool {
         self.fire_ticks >= SHOT_TICKS
     }
@@ -63,8 +63,8 @@ impl Player {
 
 #[rpcs]
 impl Match {
-    /// Tells everyone that a rocket hit something there. The call has no body: both sides poll it and count
-    /// it.
+    /// Tells all clients that a rocket has exploded at a point. The call has no body: both sides poll it and
+    /// count it.
     #[rpc(multicast, unreliable)]
     pub(crate) fn explode(#[replicated(quantize(step = 0.1, range = -25.0..=25.0))] at: Vec2);
 }

@@ -1,6 +1,6 @@
-//! What happened in a match, for its picture.
+//! Records a match frame by frame, for its picture.
 //!
-//! *Invariant:* a film only looks, and changes nothing.
+//! *Invariant:* a film only reads the match.
 
 use repl::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::model::Player;
 use crate::plane::Vec2;
 use crate::session::Session;
 
-/// How many ticks pass from one frame to the next: fifteen frames are a second.
+/// The number of ticks from one frame to the next: a second has fifteen frames.
 pub(crate) const FRAME_TICKS: u32 = 4;
 
 /// A match, frame by frame.
@@ -20,7 +20,7 @@ pub(crate) struct Film {
     pub(crate) bytes: Vec<u64>,
 }
 
-/// What happened to one player.
+/// The recorded path and deaths of one player.
 #[derive(Default)]
 pub(crate) struct Track {
     /// By frame.
@@ -64,7 +64,8 @@ impl Track {
         self.steps.push(Step { position: now.is_alive().then_some(now.position), is_seen });
     }
 
-    /// Returns the parts of the way on which the player lived, and either was seen or was not.
+    /// Returns the parts of the player's path on which it was alive, and seen by the first client or not, as
+    /// `is_seen` says.
     pub(crate) fn ways(&self, is_seen: bool) -> Vec<Vec<Vec2>> {
         let mut ways = vec![Vec::new()];
         for pair in self.steps.windows(2) {

@@ -185,7 +185,7 @@ impl Arena {
         self.shots.drain(..).for_each(|shot| server.despawn(shot));
     }
 
-    /// Draws new secrets for clients that open these objects from now on. All other clients keep the old
+    /// Draws new secrets for clients that first see these objects from now on. Other clients keep the old
     /// secrets.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
@@ -256,7 +256,7 @@ impl Arena {
     }
 
     fn hit(&mut self, server: &mut Server, victim: ObjectRef<Player>, by: ObjectRef<Player>, damage: u8) {
-        // A player without a client has nobody to tell.
+        // The call fails if no client owns the player.
         let is_told = server.call(victim).hit(by).is_ok();
         let player = &mut server[victim];
         player.hits_told += u32::from(is_told);

@@ -10,11 +10,11 @@ use repl::prelude::*;
 use crate::pilot::Pilot;
 use crate::{calls, model};
 
-/// A client with its pilot, and the server's end of its connection.
+/// A client with its pilot, and the server's id for its connection.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) pilot: Pilot,
-    /// `None` until the server has heard of the client.
+    /// `None` until the server knows the client.
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) spawned: u64,
     pub(crate) despawned: u64,

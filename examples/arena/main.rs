@@ -4,13 +4,13 @@
 //! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
 //! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
 //! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
-//! what, `chat.rs` passes lines on, and `session.rs` and `guest.rs` move the packets, over the network of
+//! what, `chat.rs` is the chat, and `session.rs` and `guest.rs` move the packets, over the network of
 //! `simulated.rs`. `host.rs` plays in the process of the server. `film.rs` records a match, `picture.rs`
 //! draws it and `watch.rs` shows it on a terminal. The other files check and report.
 //!
-//! With the feature `quic` the match also goes over UDP, encrypted: `serve` and `join` are a server and its
-//! clients in processes of their own, and `--transport quic` has all in one process. Their code is in the
-//! folder `online`.
+//! With the feature `quic` the match can also run over UDP, encrypted: with `serve` and `join` the server and
+//! each client have their own processes, and with `--transport quic` all run in one process. This code is in
+//! the folder `online`.
 //!
 //! *Invariant:* on the simulated network the arguments decide the whole run: it reads no clock, and all
 //! random numbers come from the seed.

@@ -13,7 +13,7 @@ use repl::prelude::*;
 use crate::plane::Vec2;
 use crate::secrets::Secret;
 
-/// The match. There is one.
+/// The match. There is one object of this class.
 #[derive(Replicated, Default)]
 pub(crate) struct Match {
     #[replicated(notify = on_phase)]
@@ -79,13 +79,14 @@ pub(crate) struct Player {
     pub(crate) ammo: u8,
     #[replicated]
     pub(crate) weapon: Weapon,
-    /// The reference is null on a client while it does not see the target, and is set again when it does.
+    /// The reference is null on a client while the client does not see the target, and becomes valid again
+    /// when the client sees it.
     #[replicated]
     pub(crate) target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
     pub(crate) perks: Vec<Perk>,
-    /// The supplies that the player carries. A client receives only the supplies that were added, changed or
-    /// removed, however many supplies there are.
+    /// The supplies that the player carries. An update contains only the supplies that were added, changed or
+    /// removed.
     #[replicated]
     pub(crate) pack: FastArray<Supply>,
     /// The keys to the turrets that the player holds. Only the player's owner sees the keys.
@@ -129,15 +130,15 @@ pub(crate) struct Player {
     pub(crate) fire_ticks: u32,
     /// On the server: how many shots the client called.
     pub(crate) shots_called: u32,
-    /// On the server: how many hits it told the owner.
+    /// On the server: how many calls of `hit` it sent to the owner.
     pub(crate) hits_told: u32,
-    /// Where the owner plays: how many hits it was told.
+    /// On the owner's side: how many calls of `hit` arrived.
     pub(crate) hits_felt: u32,
-    /// Where the owner plays: who hit the player last.
+    /// On the owner's side: who hit the player last.
     pub(crate) hit_by: ObjectRef<Self>,
-    /// On a client, or on the server for its host: how much health the player was seen to lose.
+    /// On a client, or on the server for its host: the lost health of the player that its notifies counted.
     pub(crate) damage_seen: u32,
-    /// On a client, or on the server for its host: how many deaths of the player were seen.
+    /// On a client, or on the server for its host: the deaths of the player that its notifies counted.
     pub(crate) deaths_seen: u32,
 }
 
@@ -161,7 +162,8 @@ impl Player {
     }
 }
 
-/// What a player is about to do. A bot chooses this, or the client that plays the player. Times are in ticks.
+/// The next actions of a player. They are chosen by a bot, or by the client that plays the player. Times are
+/// in ticks.
 #[derive(Default)]
 pub(crate) struct Mind {
     pub(crate) goal: Vec2,

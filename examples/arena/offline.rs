@@ -1,6 +1,6 @@
 //! Without the feature `quic` there are no sockets: says how to build the example with it.
 //!
-//! *Invariant:* the functions are those of the folder `online`.
+//! *Invariant:* this file has the same public functions as the folder `online`.
 
 use std::error::Error;
 
@@ -19,7 +19,7 @@ pub(crate) fn loopback() -> Result<Box<dyn Transport>, Box<dyn Error>> {
     Err(advice())
 }
 
-/// Returns the command that does what was asked for.
+/// Returns an error with the command line that builds the example with the feature.
 fn advice() -> Box<dyn Error> {
     let args: Vec<_> = std::env::args().skip(1).collect();
     let args = args.join(" ");

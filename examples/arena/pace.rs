@@ -1,4 +1,4 @@
-//! When the ticks of a match are.
+//! The pace of a match: it decides the times of the ticks.
 //!
 //! *Invariant:* the time never decreases, and two ticks are never at the same time.
 
@@ -10,9 +10,9 @@ use crate::game::TICKS_PER_SECOND;
 #[cfg(feature = "quic")]
 use crate::metronome::Metronome;
 
-/// What says when the next tick is.
+/// Decides the time of the next tick.
 pub(crate) enum Pace {
-    /// Ticks follow as fast as they can, and each is a tick later than the one before.
+    /// Simulated time: ticks run without waiting, and each advances the time by one tick.
     Fast(Clock),
     /// Ticks are in real time.
     #[cfg(feature = "quic")]

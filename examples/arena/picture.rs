@@ -1,4 +1,4 @@
-//! A picture of a match, as SVG: a map with the ways of the players, and the bytes over time.
+//! A picture of a match, as SVG: a map with the paths of the players, and the bytes over time.
 //!
 //! *Invariant:* the picture needs no other file.
 
@@ -31,7 +31,7 @@ pub(crate) fn svg(film: &Film, session: &Session) -> String {
     text + "</svg>\n"
 }
 
-/// Returns where a point of the arena is in the picture.
+/// Converts a point of the arena to coordinates of the picture.
 fn place([x, y]: Vec2) -> (f64, f64) {
     let along = |coordinate: f32| f64::from(coordinate + EDGE) / f64::from(2.0 * EDGE) * SIDE;
     (MARGIN + along(x), MARGIN + SIDE - along(y))

@@ -25,17 +25,17 @@ pub(crate) struct Pilot {
     pub(crate) is_cheater: bool,
     /// How many times the pilot called `fire`.
     pub(crate) shots_called: u32,
-    /// How many explosions its side was told of.
+    /// The number of explosions that its side has received.
     pub(crate) explosions: u64,
     /// How many lines the pilot sent to the chat.
     pub(crate) lines_said: u32,
     /// The chat so far.
     pub(crate) heard: Vec<Chat>,
     rng: Rng,
-    /// Ticks of play. The pilots of a match begin with different ticks, so that they do not all think in the
-    /// same ticks.
+    /// The number of ticks played. The pilots of a match begin with different numbers, so that they do not
+    /// all think in the same ticks.
     tick: u32,
-    /// What the player does until the pilot thinks again.
+    /// The input of the player until the pilot thinks again.
     input: Input,
     loaded_at_tick: u32,
 }
@@ -96,7 +96,7 @@ impl Pilot {
         self.lines_said += u32::from(side.send(&Chat { text, ..Chat::default() }).is_ok());
     }
 
-    /// Chooses a target, and where to go: by what its side sees.
+    /// Chooses a target and a goal from the objects that its side sees.
     fn think(&mut self, side: &impl LocalPlayer, me: ObjectRef<Player>) -> Option<Input> {
         let Player { position: here, team, hit_by, .. } = *side.get(me)?;
         let is_foe = |other: &Player| other.team != team && other.is_alive();

@@ -1,12 +1,12 @@
-//! Where to run: the rule that the bots of the server and the pilots of the clients share.
+//! Chooses where a player runs: the rule that the bots of the server and the pilots of the clients share.
 //!
-//! *Invariant:* the rule depends only on what its caller sees.
+//! *Invariant:* the rule depends only on objects that its caller sees.
 
 use repl::sim::Rng;
 
 use crate::plane::{Vec2, along, anywhere, distance, inside, toward};
 
-/// How far a shot is worth it.
+/// The greatest distance at which a player shoots.
 pub(crate) const FIRE_RANGE: f32 = 18.0;
 
 /// Returns the goal of a player: a pickup or turret nearby, else the target unless it is near, else anywhere.

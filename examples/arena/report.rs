@@ -23,7 +23,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the part of the outcome that is known when the match ends, before the clients have converged.
+    /// Returns the part of the outcome that is known at the end of the match, before the clients have
+    /// converged.
     pub(crate) fn of_match(session: &Session, args: &Args) -> Self {
         let seconds = f64::from(args.ticks) / f64::from(TICKS_PER_SECOND);
         Self {
@@ -38,7 +39,7 @@ impl Outcome {
         }
     }
 
-    /// Adds the part that is known at the end.
+    /// Adds the part that is known when the clients have converged.
     pub(crate) fn finish(&mut self, session: &Session) {
         self.leaks = session.leaks;
         self.packets_lost = session.transport.lost(&session.server);

@@ -1,6 +1,6 @@
-//! A server, its clients, and what carries the packets between them.
+//! A server, its clients, and the transport between them.
 //!
-//! *Invariant:* a client learns everything by packets, and every packet to it was searched for secrets.
+//! *Invariant:* a client learns everything by packets, and every packet to a client was searched for secrets.
 
 use std::io;
 use std::time::Duration;
@@ -25,13 +25,13 @@ use crate::view::View;
 /// How long clients may take to converge after the match.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the session of a match needs to know.
+/// The settings of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) players: u32,
     pub(crate) ticks: u32,
     pub(crate) seed: u64,
-    /// Whether the process of the server plays, too.
+    /// Whether there is a host: a player in the process of the server.
     pub(crate) has_host: bool,
     /// The number of the client that cheats, if one does.
     pub(crate) cheater: Option<u32>,
@@ -119,7 +119,7 @@ impl Session {
         self.send(now)
     }
 
-    /// Waits for the next tick, and lets the server handle what has arrived. Returns the time.
+    /// Waits for the next tick, and lets the server handle the packets that have arrived. Returns the time.
     pub(crate) fn begin_tick(&mut self) -> io::Result<Duration> {
         let now = self.pace.tick();
         self.transport.deliver(&mut self.server, &mut self.guests, now)?;
@@ -142,7 +142,8 @@ impl Session {
         self.decide_sight();
     }
 
-    /// Steers the players by the inputs for this tick. If one is missing, its player does what it did before.
+    /// Steers the players by the inputs for this tick. If an input is missing, its player continues as
+    /// before.
     fn steer(&mut self) {
         let tick = self.server.next_tick();
         for (&connection, &player) in &self.sight.seats {
@@ -159,7 +160,7 @@ impl Session {
         self.sight.look(&mut self.server, &self.arena);
     }
 
-    /// Runs the tick of the server, and those of the clients and the host.
+    /// Runs the ticks of the server, the clients and the host.
     pub(crate) fn send(&mut self, now: Duration) -> io::Result<()> {
         self.server.tick(now);
         self.send_of_server(now)?;
@@ -272,8 +273,8 @@ impl Session {
         }
     }
 
-    /// Returns the first difference between what a client has and what it must have: state, chat and calls.
-    /// Returns `None` if there is no difference. All that a cheater must have is an end.
+    /// Returns the first difference between the state, chat and calls that a client has and must have.
+    /// Returns `None` if there is no difference. For a cheater, checks only that its session has ended.
     pub(crate) fn difference(&self, guest: &Guest) -> Option<String> {
         if guest.pilot.is_cheater {
             let is_stopped = guest.is_rejected && guest.ended.is_some();
@@ -292,7 +293,8 @@ impl Session {
             .or_else(|| self.missing(connection, &guest.pilot, |seat| client.get(seat)).map(str::to_owned))
     }
 
-    /// Returns what the host missed or got twice. It sees the objects of the server, so no value can differ.
+    /// Returns the messages, calls or updates that the host missed or got twice. The host sees the objects of
+    /// the server itself, so no value can differ.
     pub(crate) fn difference_of_host(&self) -> Option<&'static str> {
         let HostPlayer { pilot, connection, spawned, despawned } = self.host.as_ref()?;
         if *spawned != self.objects() as u64 + despawned {
@@ -304,8 +306,8 @@ impl Session {
         }
     }
 
-    /// Returns a quantised property that another client shows as another step. A value near the border of two
-    /// steps may be shown as either, but as the same one on all clients.
+    /// Returns a quantised property for which another client shows another step. A value near the border of
+    /// two steps may be shown as either step, but all clients must show the same step.
     fn disagreement(&self, client: &Client) -> Option<&'static str> {
         let others = self.guests.iter().filter(|other| other.client.is_connected() && other.ended.is_none());
         others.map(|other| &other.client).find_map(|other| {
@@ -318,7 +320,7 @@ impl Session {
         })
     }
 
-    /// Returns which messages or calls a player missed or got twice. `own` returns the player as its owner
+    /// Returns the messages or calls that a player missed or got twice. `own` returns the player as its owner
     /// sees it.
     fn missing<'a>(
         &'a self,

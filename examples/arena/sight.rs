@@ -16,17 +16,18 @@ use crate::secrets::{Drawn, Rule};
 /// The distance up to which a client sees pickups, measured from its player.
 const PICKUP_SIGHT: f32 = 20.0;
 
-/// What each connection sees.
+/// The objects that each connection sees, and the players that connections own.
 #[derive(Default)]
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
-    /// The tick in which it became known that a client has acknowledged the opening of an object.
+    /// The tick in which it became known that a client has acknowledged the opening (first packet) of an
+    /// object.
     open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
 }
 
 impl Sight {
-    /// Makes a client that joined the owner of the next player without an owner.
+    /// Gives a client that has joined the next player without an owner.
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.object_info(player).owner().is_none());
         let Some(player) = free else { return };

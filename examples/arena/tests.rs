@@ -1,4 +1,4 @@
-//! Whole matches on bad networks: what clients ask for, and what the server allows.
+//! Whole matches on bad networks: the requests of clients, and the decisions of the server.
 //!
 //! *Invariant:* the tests compare what one side counted with what the other side counted, or with a rule of
 //! the game.
@@ -21,7 +21,7 @@ fn play(line: &str) -> (Session, Outcome) {
     crate::play(&Args::parse_from(args), |_, _| {}).expect("the simulated network works")
 }
 
-/// Returns the server's end of the connection of a client that has joined.
+/// Returns the server's id for the connection of a client that has joined.
 fn id(guest: &Guest) -> ConnectionId {
     guest.connection.expect("the client has joined")
 }
@@ -71,7 +71,8 @@ fn a_host_plays_with_two_guests_as_one_of_them() {
     assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
     assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.len());
     assert!(host.pilot.explosions == session.explosions && session.explosions > 0);
-    // What the host saw players lose by its notifies, clients see too, since they joined.
+    // The notifies of the host count the same losses of players as those of clients, since the clients
+    // joined.
     for guest in &session.guests {
         let copies = guest.client.objects::<Player>();
         let seen: u32 = copies.map(|(_, player)| player.damage_seen).sum();
@@ -105,7 +106,7 @@ fn honest_clients_are_never_rejected_however_bad_the_network_is() {
     let (session, outcome) = play("--loss 0.7 --latency-ms 300 --jitter-ms 300 --ticks 900");
     assert_eq!((outcome.is_good(), outcome.cheater_stopped), (true, None));
     assert!(session.guests.iter().any(|guest| guest.pilot.shots_called > 0));
-    // Clients that learn late that the match is over play on for a while.
+    // Clients learn late that the match is over, so they continue to play for a while.
     for seed in 1..=8 {
         let (session, _) = play(&format!("--loss 0.7 --latency-ms 1000 --jitter-ms 1000 --seed {seed}"));
         assert!(session.guests.iter().all(|guest| !guest.is_rejected), "seed {seed}");

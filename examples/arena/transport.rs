@@ -1,6 +1,6 @@
-//! What carries the packets between the server and its clients.
+//! The transports that carry packets between the server and its clients.
 //!
-//! *Invariant:* every packet of the server is shown before it is on its way, as the server has made it.
+//! *Invariant:* every packet of the server is passed to `show` before it is sent, unchanged.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use repl::prelude::*;
 
 use crate::guest::Guest;
 
-/// What was carried to one client.
+/// Counters of the packets that were carried to one client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) packets: u64,
@@ -19,10 +19,10 @@ pub(crate) struct Carried {
     pub(crate) late: u64,
 }
 
-/// What carries the packets between the server and its clients.
+/// Carries packets between the server and its clients.
 pub(crate) trait Transport {
-    /// Adds a client. Clients are counted from 1. Returns the server's end of its connection, if it has one
-    /// already.
+    /// Adds a client. The first client has the number 1. Returns the server's id for the connection, if the
+    /// server already has one.
     fn connect(
         &mut self,
         server: &mut Server,
@@ -30,10 +30,10 @@ pub(crate) trait Transport {
         now: Duration,
     ) -> io::Result<Option<ConnectionId>>;
 
-    /// Returns the number of the client whose connection has begun, if it plays in this process.
+    /// Returns the number of the client with this new connection, if the client plays in this process.
     fn number_of(&self, connection: ConnectionId) -> Option<u32>;
 
-    /// Delivers what has arrived at the server and at the clients.
+    /// Delivers the packets that have arrived at the server and at the clients.
     fn deliver(&mut self, server: &mut Server, guests: &mut [Guest], now: Duration) -> io::Result<()>;
 
     /// Sends the packets of the server's tick. `show` gets each of them first.
@@ -42,12 +42,12 @@ pub(crate) trait Transport {
     /// Sends the packets of a client's tick.
     fn send_of(&mut self, guest: &mut Guest, now: Duration) -> io::Result<()>;
 
-    /// Returns what was carried to a client of this process.
+    /// Returns the counters of a client of this process.
     fn carried(&self, guest: &Guest) -> Carried;
 
-    /// Returns how many packets were lost, in both directions as far as this is known.
+    /// Returns the number of lost packets, in both directions if both are known.
     fn lost(&self, server: &Server) -> u64;
 }
 
-/// Who is shown the packets of the server, each with its connection.
+/// The callback that gets each packet of the server with its connection.
 pub(crate) type Show<'a> = &'a mut dyn FnMut(ConnectionId, &[u8]);

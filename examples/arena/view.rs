@@ -180,8 +180,9 @@ fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expecte
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
-/// Returns whether a client may show a value of the server in steps of this size: a value keeps its step
-/// until it has left it by a quarter of a step. The rest is rounding.
+/// Returns whether a client may show `replica` for a value of the server in steps of this size. A value keeps
+/// its step until it is a quarter of a step beyond the border, so the difference is at most ¾ of a step. The
+/// rest of the tolerance is for rounding of floats.
 fn is_kept(value: f32, replica: f32, step: f32) -> bool {
     (value - replica).abs() <= step * 0.76
 }

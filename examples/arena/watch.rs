@@ -1,6 +1,7 @@
-//! A match on a terminal, while it is played.
+//! Shows a match on a terminal while it is played.
 //!
-//! *Invariant:* each frame is drawn over the one before, so the view takes [`ROWS`] lines and the line below.
+//! *Invariant:* each frame is drawn over the previous frame, so the view takes [`ROWS`] lines and the line
+//! below.
 
 use std::error::Error;
 use std::io::{IsTerminal, Write, stdout};

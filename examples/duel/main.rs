@@ -1,18 +1,22 @@
 //! Four bots walk and shoot at each other over four links of a simulated network, from a good one to a bad
-//! one. Each sees his own moves at once, the others move smoothly, and a shot hits what the shooter saw.
+//! one. Each bot sees its own moves at once, and the other bots move smoothly. A shot hits what the shooter
+//! saw.
 //!
 //! Start with `model.rs`, which declares the class and the input and has the step that both sides share.
 //! `player.rs` is a client: it makes inputs, predicts, smooths and shows. `referee.rs` is the server: it
-//! uses the inputs, and judges shots by the past of their targets. `session.rs` moves the packets,
-//! `report.rs` and `picture.rs` tell what happened.
+//! uses the inputs, and judges shots by the past of their targets. `session.rs` moves the packets.
+//! `report.rs` and `picture.rs` show the results.
 //!
-//! The figures of `--json`, of all bots together: `missing` is the share of the ticks that began without
-//! their input, `ahead_ticks` how far ahead of what a bot sees of the server it makes inputs, `rollbacks`
-//! the share of the confirmed ticks that were predicted wrongly, `hits` the share of the shots that hit
-//! with lag compensation, and `hits_uncompensated` the share that would have hit without it. `converged`
-//! says that at the end, when all stand still, all have everything as the server has it.
+//! The figures of `--json` are of all bots together:
 //!
-//! *Invariant:* the arguments decide what happens.
+//! - `missing`: the share of the ticks for which an input was missing.
+//! - `ahead_ticks`: how many ticks the inputs of a bot are ahead of the server's clock as the bot sees it.
+//! - `rollbacks`: the share of the confirmed ticks that were predicted wrongly.
+//! - `hits`: the share of the shots that hit with lag compensation.
+//! - `hits_uncompensated`: the share of the shots that would have hit without lag compensation.
+//! - `converged`: whether at the end, when all stand still, all clients have the state of the server.
+//!
+//! *Invariant:* the same arguments make the same match.
 
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "each example uses a part")]

@@ -20,7 +20,7 @@ const AGILITY: f32 = 0.15;
 /// Half of the arena's sides, in metres.
 pub(crate) const HALF_SIDE: f32 = 20.0;
 
-/// Where a fighter is, and how fast it moves in metres a second.
+/// The position of a fighter, and its velocity in metres a second.
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) position: [f32; 2],
@@ -30,26 +30,26 @@ pub(crate) struct Body {
 /// What a player does in a tick.
 #[derive(Replicated, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Steer {
-    /// Where he walks: from -100 to 100 percent of the speed, for each axis.
+    /// How fast the player walks on each axis: from -100 to 100 percent of the speed.
     #[replicated]
     pub(crate) walk: [i8; 2],
-    /// Where he aims, in parts of a turn.
+    /// The direction in which the player aims, in 65,536ths of a turn.
     #[replicated]
     pub(crate) aim: u16,
-    /// At whom he shoots. He may shoot past.
+    /// The fighter at which the player shoots. The shot may miss.
     #[replicated]
     pub(crate) target: ObjectRef<Fighter>,
-    /// What he sees while he shoots.
+    /// The tick that the player sees when shooting.
     #[replicated]
     pub(crate) shown: ShownTick,
 }
 
 #[derive(Replicated, Debug, Default)]
 pub(crate) struct Fighter {
-    /// For the own player, to compare with what he has predicted.
+    /// For the owner, to compare with the predicted state.
     #[replicated(condition = OwnerOnly)]
     pub(crate) confirmed: Confirmed<Body>,
-    /// For the others, to show.
+    /// For the other players, to show.
     #[replicated(condition = SkipOwner)]
     pub(crate) position: [f32; 2],
 }
@@ -63,7 +63,7 @@ impl Body {
     }
 }
 
-/// Returns the direction from one position to another, in parts of a turn.
+/// Returns the direction from one position to another, in 65,536ths of a turn.
 pub(crate) fn direction([x, y]: [f32; 2], [to_x, to_y]: [f32; 2]) -> u16 {
     let turn = (to_y - y).atan2(to_x - x) / std::f32::consts::TAU;
     (turn.rem_euclid(1.0) * 65_536.0) as u32 as u16

@@ -12,11 +12,11 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 70.0;
 
-/// The bot whose positions are shown, and for how many of its last frames.
+/// The bot with the shown positions, and the number of frames.
 const BOT: usize = 1;
 const FRAMES: usize = 240;
 
-/// The curves: what they are, their colours, and where they are in a frame.
+/// The curves, each with its name, its colour, and a function that returns its value in a frame.
 type Curve = (&'static str, &'static str, fn(&Frame) -> Option<f32>);
 const CURVES: [Curve; 4] = [
     ("predicted", "#1668b0", |frame| Some(frame.predicted)),

@@ -1,7 +1,7 @@
-//! A bot with its client: it makes an input for each tick that is due, predicts its own fighter, and shows
-//! the others between the values that have arrived.
+//! A bot with its client: it makes an input for each tick that is due, predicts its own fighter, and
+//! interpolates the other fighters.
 //!
-//! *Invariant:* a bot aims at what it shows, and at nothing else that it knows.
+//! *Invariant:* a bot aims at the shown position of a fighter, not at the newest position that it knows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::model::{Body, Fighter, HALF_SIDE, HZ, Steer, direction, register};
 /// The longest time between two values of a fighter that moves, in ticks.
 const MOST_TICKS_APART: u64 = 4;
 
-/// How many ticks are between two shots.
+/// The number of ticks between two shots.
 const SHOT_TICKS: u64 = 20;
 
-/// How far a fighter may be predicted, in ticks: more than the worst of the links needs.
+/// How many ticks ahead a fighter may be predicted: more than the worst link needs.
 const MOST_TICKS_AHEAD: u64 = 60;
 
 /// A bot.
@@ -31,14 +31,14 @@ pub(crate) struct Player {
     shown: Smoothed<[f32; 2]>,
     others: BTreeMap<ObjectRef<Fighter>, Interpolated<[f32; 2]>>,
     pub(crate) is_resting: bool,
-    /// The sum and the number of how many ticks the inputs were ahead.
+    /// For the mean of how many ticks the inputs were ahead: the sum and the count.
     ahead: (f64, u64),
     last_frame: Duration,
-    /// What was shown, frame by frame.
+    /// The shown positions, frame by frame.
     pub(crate) frames: Vec<Frame>,
 }
 
-/// What was shown in a frame: positions on the first axis.
+/// The positions in a frame, on the first axis.
 pub(crate) struct Frame {
     pub(crate) at: Duration,
     pub(crate) predicted: f32,
@@ -80,7 +80,7 @@ impl Player {
         }
     }
 
-    /// Plays a frame: corrects what was predicted wrongly, makes inputs, and sends them.
+    /// Plays a frame: corrects wrong predictions, makes inputs, and sends them.
     pub(crate) fn frame(&mut self, now: Duration) {
         self.reconcile();
         for tick in self.client.inputs::<Steer>().due(now) {
@@ -95,7 +95,7 @@ impl Player {
         self.show(now);
     }
 
-    /// Compares what was predicted with what the server has confirmed.
+    /// Compares the predicted state with the state that the server has confirmed.
     fn reconcile(&mut self) {
         let Some(near) = self.client.server_tick() else { return };
         let Some((_, fighter)) = self.client.owned_objects::<Fighter>().next() else { return };
@@ -109,14 +109,14 @@ impl Player {
         }
     }
 
-    /// Decides what to do in a tick: walks somewhere for a while, and shoots now and then at another.
+    /// Decides the input for a tick: walks somewhere for a while, and sometimes shoots at another fighter.
     fn steer(&mut self, tick: u64) -> Steer {
         let Some(body) = self.mine.state().copied().filter(|_| !self.is_resting) else {
             return Steer::default();
         };
         if tick >= self.walks_until {
             self.walks_until = tick + self.rng.range(20..80);
-            // Towards the middle rather than away from it.
+            // Prefer directions towards the middle.
             self.walk = body.position.map(|at| {
                 let outward = (at / HALF_SIDE * 60.0) as i64;
                 (self.rng.range(0..161) as i64 - 80 - outward).clamp(-100, 100) as i8
@@ -132,7 +132,7 @@ impl Player {
         steer
     }
 
-    /// Returns one of the others, where it is shown, and the tick at which it was there.
+    /// Returns another fighter, its shown position, and the tick at which it was there.
     fn target(&mut self) -> Option<(ObjectRef<Fighter>, [f32; 2], f64)> {
         let others: Vec<_> = self.others.iter().collect();
         let (target, shown) = *self.rng.pick(&others)?;
@@ -161,7 +161,7 @@ impl Player {
         });
     }
 
-    /// Returns how many ticks the inputs were ahead, in the mean.
+    /// Returns the mean number of ticks that the inputs were ahead.
     pub(crate) fn ahead_ticks(&self) -> f64 {
         self.ahead.0 / self.ahead.1.max(1) as f64
     }
@@ -171,7 +171,7 @@ impl Player {
     }
 }
 
-/// Returns the input for a tick, or the last one before it, which the server uses if there is none.
+/// Returns the input for a tick, or the last input before it, as the server does if the input is missing.
 fn input_at(client: &mut Client, tick: u64) -> Steer {
     client.inputs::<Steer>().or_last(tick).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! The server: uses the inputs of the players, and judges their shots by what they saw.
 //!
-//! *Invariant:* nobody is hit further back than the cap, whatever a client says that it saw.
+//! *Invariant:* no shot is judged by a state older than the cap, whichever tick a client claims to have seen.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use repl::{History, InputCounts};
 
 use crate::model::{Body, Fighter, HZ, Steer, hits, register};
 
-/// How probable it is in a tick that something else moves a fighter: about once a minute. A player who
-/// shoots before he knows of it shoots from elsewhere than he thinks.
+/// The probability in a tick that the server shoves a fighter: about once a minute. A player who shoots
+/// before the shove arrives shoots from another position than predicted.
 const SHOVES: f64 = 0.0003;
 
 /// The server with its players.
@@ -22,7 +22,7 @@ pub(crate) struct Referee {
     rng: Rng,
 }
 
-/// A player as the server knows him.
+/// A player on the server.
 pub(crate) struct Seat {
     pub(crate) id: ConnectionId,
     pub(crate) fighter: ObjectRef<Fighter>,
@@ -30,14 +30,15 @@ pub(crate) struct Seat {
     pub(crate) score: Score,
 }
 
-/// What became of a player's shots whose inputs arrived in time.
+/// The results of a player's shots, for inputs that arrived in time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Score {
     pub(crate) shots: u64,
     pub(crate) hits: u64,
-    /// The shots that would have hit the target where it was when the shot arrived.
+    /// The shots that would have hit without lag compensation: at the target's position when the shot
+    /// arrived.
     pub(crate) uncompensated: u64,
-    /// The shots at something that was shown longer ago than the cap.
+    /// The shots at a state that is older than the cap.
     pub(crate) beyond: u64,
 }
 
@@ -50,7 +51,7 @@ impl Referee {
         Self { server, players: Vec::new(), past: History::new(ticks), rng: Rng::new(seed) }
     }
 
-    /// Adds a player with a fighter, and returns his connection.
+    /// Adds a player with a fighter, and returns the connection of the player.
     pub(crate) fn join(&mut self, position: [f32; 2]) -> ConnectionId {
         let id = self.server.connect(Duration::ZERO);
         let fighter = self.server.spawn(Fighter { position, ..Fighter::default() });
@@ -60,8 +61,7 @@ impl Referee {
         id
     }
 
-    /// Plays a tick. `shoves` says whether something else may move the fighters, of which no client knows
-    /// before.
+    /// Plays a tick. `shoves` says whether the server may shove fighters, which clients cannot predict.
     pub(crate) fn tick(&mut self, now: Duration, shoves: bool) {
         let tick = self.server.next_tick();
         for at in 0..self.players.len() {
@@ -85,7 +85,7 @@ impl Referee {
         self.server.tick(now);
     }
 
-    /// Judges the shot of a player, if his input has one.
+    /// Judges the shot of a player, if the input has one.
     fn judge(&mut self, shooter: usize, steer: &Steer) {
         let Some(target) = self.players.iter().find(|seat| seat.fighter == steer.target) else { return };
         let (from, is_at) = (self.players[shooter].body.position, target.body.position);

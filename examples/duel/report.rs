@@ -1,11 +1,11 @@
-//! What happened, as a table or as a line of JSON.
+//! The results, as a table or as a line of JSON.
 //!
-//! *Invariant:* shares are from 0 to 1, and those of nothing are 0.
+//! *Invariant:* shares are from 0 to 1, and a share of an empty total is 0.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use crate::session::{LINKS, Session};
 
-/// What happened to one bot, or to all.
+/// The results of one bot, or of all bots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     pub(crate) missing: f64,
@@ -13,18 +13,18 @@ pub(crate) struct Line {
     pub(crate) rollbacks: f64,
     pub(crate) hits: f64,
     pub(crate) hits_uncompensated: f64,
-    /// The share of the shots at something that was shown longer ago than the cap.
+    /// The share of the shots at a state that is older than the cap.
     pub(crate) beyond: f64,
 }
 
-/// What happened.
+/// The results of a match.
 pub(crate) struct Outcome {
     pub(crate) bots: Vec<Line>,
     pub(crate) all: Line,
     pub(crate) converged: bool,
 }
 
-/// What is counted.
+/// The counters of one bot, or of all bots.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     inputs: u64,
@@ -55,7 +55,7 @@ impl Counts {
 }
 
 impl Outcome {
-    /// Ends a match, and returns what happened.
+    /// Ends a match, and returns its results.
     pub(crate) fn of(session: &mut Session) -> Self {
         let (mut bots, mut all, mut ahead) = (Vec::new(), Counts::default(), 0.0);
         for at in 0..session.players.len() {
@@ -80,7 +80,7 @@ impl Outcome {
         Self { bots, all, converged: session.has_converged() }
     }
 
-    /// Returns whether the library did its part: nearly all inputs came in time, and nearly all shots hit.
+    /// Returns whether nearly all inputs arrived in time, and nearly all shots hit.
     pub(crate) fn is_good(&self) -> bool {
         self.converged && self.all.missing < 0.01 && self.bots.iter().take(3).all(|bot| bot.hits >= 0.99)
     }

@@ -52,7 +52,7 @@ impl Session {
         (0..HZ).for_each(|_| self.tick());
     }
 
-    /// Lets everybody stand still until all is known.
+    /// Lets all players stand still until all clients have the newest state.
     pub(crate) fn rest(&mut self) {
         self.shoves = false;
         self.players.iter_mut().for_each(|player| player.is_resting = true);
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    /// Returns whether all have everything as the server has it.
+    /// Returns whether all clients have the state of the server.
     pub(crate) fn has_converged(&self) -> bool {
         let seats = &self.referee.players;
         self.players.iter().zip(seats).all(|(player, own)| {

@@ -27,7 +27,7 @@ impl Bags {
         Self { fast: Link::new(bag, seed), plain, model: Model::default() }
     }
 
-    /// Changes both.
+    /// Changes both bags.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut FastArray<Stack>)) {
         change(&mut self.fast.live_mut().stacks);
         *self.plain.live_mut() = PlainBag::from(self.fast.live());

@@ -1,7 +1,7 @@
 //! The journal: all calls of callbacks, in order, and a model that is built only from them.
 //!
-//! A callback receives only the item or the array. So the program must provide something that the callback
-//! can write to. In a game this could be a queue of events. In this example it is the journal of the thread.
+//! A callback receives only the item or the array. So the program must provide a place to which the callback
+//! can write. In a game this could be a queue of events. In this example it is the journal of the thread.
 //!
 //! *Invariant:* only entries change the model. The client's inventory is used for the comparison alone.
 

@@ -18,7 +18,7 @@ use crate::metronome::Metronome;
 use crate::model::{Sum, Thing};
 use crate::times;
 
-/// The ticks of the clients are at so many different times of a tick.
+/// The number of different times within a tick of the server at which clients tick.
 const SLICES: u32 = 10;
 
 /// A client with its connection.
@@ -77,7 +77,7 @@ pub(crate) fn run(crowd: &Crowd) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the lines of the standard input, as they come.
+/// Returns a channel with the lines of the standard input.
 fn questions() -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -87,7 +87,7 @@ fn questions() -> Receiver<String> {
     receiver
 }
 
-/// Returns the sums of what the clients have, as words.
+/// Returns the sum of each client's objects, as text.
 fn sums(guests: &[Guest]) -> String {
     guests.iter().fold(String::new(), |mut text, guest| {
         let Sum { objects, hash } = Sum::of(guest.client.objects::<Thing>());

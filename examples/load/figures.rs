@@ -1,4 +1,4 @@
-//! What is measured of each tick, and the figures of many ticks.
+//! The measured times of each tick, and statistics of many ticks.
 //!
 //! *Invariant:* a quantile is a value that was measured.
 

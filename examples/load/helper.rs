@@ -12,14 +12,14 @@ use repl::quic::CertificateHash;
 use crate::args::Args;
 use crate::model::Sum;
 
-/// What the clients say before they leave.
+/// The figures that the clients report at the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Farewell {
-    /// How long their process ran on a processor in each second.
+    /// The processor time of their process, as a share of the elapsed time.
     pub(crate) cpu_share: f64,
-    /// How many sessions of clients ended before.
+    /// The number of client sessions that ended before the end of the run.
     pub(crate) ends: u64,
-    /// How many packets did not arrive.
+    /// The number of packets that did not arrive.
     pub(crate) lost: u64,
 }
 
@@ -48,7 +48,7 @@ impl Helper {
         Ok(Self { child, to, from: BufReader::new(from) })
     }
 
-    /// Returns the sum of what each client has, by their numbers.
+    /// Returns the sum of each client's objects, in the order of the clients' numbers.
     pub(crate) fn sums(&mut self) -> Result<Vec<Sum>, Box<dyn Error>> {
         let line = self.ask("sums")?;
         line.split_whitespace()
@@ -59,7 +59,7 @@ impl Helper {
             .collect()
     }
 
-    /// Returns what the clients say in the end.
+    /// Asks the clients for their figures at the end.
     pub(crate) fn farewell(&mut self) -> Result<Farewell, Box<dyn Error>> {
         let line = self.ask("farewell")?;
         let [cpu_share, ends, lost] = line.split_whitespace().collect::<Vec<_>>()[..] else {

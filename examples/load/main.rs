@@ -1,22 +1,23 @@
-//! A server under load: hundreds of clients over QUIC and real UDP sockets, in a process of their own, and
-//! thousands of objects of which many change in each tick.
+//! A server under load: hundreds of clients in another process, over QUIC and real UDP sockets, and thousands
+//! of objects. Many of the objects change in each tick.
 //!
-//! The program starts itself again for the clients. When all have joined, everything moves for `--seconds`,
-//! and each tick of the server is measured: the time that its thread ran on a processor, and the time that
-//! passed. Then the world comes to rest, and the clients report a hash of what they have, over all objects
-//! and properties: `converged` says that each is the hash of what that client may see on the server.
+//! The program starts a second process of itself for the clients. When all clients have joined, the world
+//! moves for `--seconds`, and each tick of the server is measured: the processor time of its thread, and the
+//! elapsed time. Then the world comes to rest, and each client reports a hash over all its objects and their
+//! properties. `converged` says that each hash equals the hash of the objects that the client may see on the
+//! server.
 //!
 //! Start with `model.rs` and `world.rs`, which are the load. Then read `venue.rs`, the server, and
 //! `crowd.rs`, the clients. `helper.rs` is the other process as the server sees it. The other files measure
 //! and report.
 //!
-//! The figures of `--json`: `cpu_p99_ms` and `wall_p99_ms` are of the ticks while everything moves.
-//! `bytes_per_second` is what `repl` gave to QUIC for all clients. `losses` are packets that count as lost on
-//! the server: those that did not arrive, and those whose acks came too late.
+//! The figures of `--json`: `cpu_p99_ms` and `wall_p99_ms` are measured while the world moves.
+//! `bytes_per_second` are the bytes that `repl` passed to QUIC for all clients. `losses` are packets that
+//! count as lost on the server: packets that did not arrive, and packets with acks that came too late.
 //! `disconnects` counts all sessions that ended before the end of the run.
 //!
-//! *Invariant:* what is measured is all that the thread of the server does in a tick: it receives, moves the
-//! world, decides what changes, encrypts and sends.
+//! *Invariant:* the measured time contains all work of the server's thread in a tick: receiving, moving the
+//! world, comparing, encrypting and sending.
 
 #[path = "../support/metronome.rs"]
 mod metronome;

@@ -1,4 +1,4 @@
-//! The class of all objects, and the hash over what somebody has of them.
+//! The class of all objects, and a hash over a set of objects.
 //!
 //! *Invariant:* values are whole multiples of their steps, so that a client has exactly the values of the
 //! server.
@@ -16,7 +16,7 @@ pub(crate) const EDGE: f32 = 2_000.0;
 /// The step of positions, in metres.
 pub(crate) const STEP: f32 = 0.25;
 
-/// Something that moves and changes.
+/// An object that moves and changes.
 #[derive(Replicated, Clone, Default)]
 pub(crate) struct Thing {
     #[replicated(location, quantize(step = 0.25, range = -2048.0..=2048.0))]
@@ -27,14 +27,14 @@ pub(crate) struct Thing {
     pub(crate) kind: u16,
 }
 
-/// Returns the area in which a client sees about so many of the objects.
+/// Returns the area in which a client sees about `relevant` of the objects.
 pub(crate) fn area(objects: u32, relevant: u32) -> Area {
     let world = 4.0 * EDGE * EDGE;
     let share = (f64::from(relevant) / f64::from(objects)).min(1.0) as f32;
     Area::within((world * share / std::f32::consts::PI).sqrt())
 }
 
-/// What somebody has: how many objects, and a hash over all of their values.
+/// A summary of a set of objects: their number, and a hash over all their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) objects: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    /// Returns the sum of some objects, in whatever order they come.
+    /// Returns the sum of some objects. It does not depend on their order.
     pub(crate) fn of<'a>(things: impl Iterator<Item = (ObjectRef<Thing>, &'a Thing)>) -> Self {
         things.fold(Self::default(), |sum, (object, Thing { position, health, kind })| {
             let mut hasher = DefaultHasher::new();

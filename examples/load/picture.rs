@@ -10,7 +10,8 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 70.0;
 
-/// The dots: what they are, their colours, and their times. The first is drawn below the second.
+/// The series of dots, each with its name, its colour, and its time of a tick. The first is drawn below the
+/// second.
 type Series = (&'static str, &'static str, fn(&Tick) -> f64);
 const SERIES: [Series; 2] = [
     ("time that passed", "#c2571a", |tick| tick.wall.as_secs_f64() * 1e3),

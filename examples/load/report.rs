@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns what is known when the load ends.
+    /// Returns the part of the outcome that is known when the load ends.
     pub(crate) fn of_load(venue: &Venue, args: &Args) -> Self {
         Self {
             clients: args.clients,
@@ -38,14 +38,14 @@ impl Outcome {
         }
     }
 
-    /// Adds what is known when the world has come to rest.
+    /// Adds the part that is known when the world has come to rest.
     pub(crate) fn finish(&mut self, converged: bool, farewell: Farewell) {
         self.converged = converged;
         self.disconnects = self.disconnects.max(farewell.ends);
         self.farewell = farewell;
     }
 
-    /// Returns whether all clients stayed, and had in the end what the server has.
+    /// Returns whether all clients stayed connected, and had the state of the server at the end.
     pub(crate) fn is_good(&self) -> bool {
         self.converged && self.disconnects == 0 && self.connected == self.clients as usize
     }

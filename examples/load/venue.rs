@@ -1,6 +1,6 @@
 //! The server with its world and its port, and the measured ticks.
 //!
-//! *Invariant:* a client is counted while its session lasts. So whoever is missing was disconnected.
+//! *Invariant:* a client is counted while its session lasts. So a missing client was disconnected.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -28,10 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long everything moves after all clients have joined, before ticks are measured.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// How long nothing moves before the clients are asked what they have.
+/// How long nothing moves before the clients are asked for their sums.
 const REST: Duration = Duration::from_millis(500);
 
-/// What was sent to all clients, in all.
+/// The totals that were sent to all clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) bytes: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Sent {
     pub(crate) lost: u64,
 }
 
-/// The server with all that it needs.
+/// The server with its world, its port and the process of the clients.
 pub(crate) struct Venue {
     server: Server,
     quic: QuicServer,
@@ -54,7 +54,7 @@ pub(crate) struct Venue {
     /// The measured ticks.
     pub(crate) ticks: Vec<Tick>,
     pub(crate) disconnects: u64,
-    /// What was sent before the first measured tick.
+    /// The totals before the first measured tick.
     before: Sent,
 }
 
@@ -62,7 +62,7 @@ impl Venue {
     /// Opens the port, and starts the process of the clients.
     pub(crate) fn open(args: &Args) -> Result<Self, Box<dyn Error>> {
         let identity = Identity::development(CERTIFICATE)?;
-        // All clients have the address of this machine.
+        // All clients have the same address, so raise the limits of one origin.
         let clients = args.clients as usize;
         let limits = QuicConfig {
             max_clients: clients,
@@ -149,8 +149,8 @@ impl Venue {
         Ok(watch.stop())
     }
 
-    /// Runs until each client has what it may see, while nothing moves. Returns `false` if this takes too
-    /// long.
+    /// Runs until each client has exactly the objects that it may see, while nothing moves. Returns `false`
+    /// if this takes too long.
     pub(crate) fn converge(&mut self) -> Result<bool, Box<dyn Error>> {
         let start = self.metronome.now();
         while self.metronome.now() < start + PATIENCE {
@@ -168,18 +168,19 @@ impl Venue {
         Ok(false)
     }
 
-    /// Returns the sum of what a client may see. Nobody has what a client without a session has.
+    /// Returns the sum of the objects that a client may see. Returns an impossible sum for a client without a
+    /// session.
     fn sum(&self, number: u32) -> Sum {
         let Some(&id) = self.seats.get(&number) else { return Sum { objects: u32::MAX, hash: 0 } };
         self.world.sum(&self.server, id)
     }
 
-    /// Returns what the clients say in the end.
+    /// Returns the figures that the clients report at the end.
     pub(crate) fn leave(&mut self) -> Result<Farewell, Box<dyn Error>> {
         self.helper.farewell()
     }
 
-    /// Returns how many clients are here.
+    /// Returns the number of connected clients.
     pub(crate) fn connected(&self) -> usize {
         self.seats.len()
     }
@@ -190,7 +191,7 @@ impl Venue {
         objects.sum::<f64>() / self.seats.len().max(1) as f64
     }
 
-    /// Returns what was sent since the first measured tick.
+    /// Returns the totals since the first measured tick.
     pub(crate) fn sent(&self) -> Sent {
         let (now, before) = (self.sent_in_all(), self.before);
         Sent {

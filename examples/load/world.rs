@@ -1,6 +1,7 @@
 //! The world on the server: the objects, and the places from which the clients see them.
 //!
-//! *Invariant:* each tick changes as many objects as the arguments say, each in turn, wherever it is.
+//! *Invariant:* each tick changes the number of objects in the arguments. The objects take turns, wherever
+//! they are.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -45,7 +46,7 @@ impl World {
         }
     }
 
-    /// Moves and changes the objects whose turn it is.
+    /// Moves and changes the next objects in turn.
     pub(crate) fn step(&mut self, server: &mut Server) {
         self.tick += 1;
         for _ in 0..self.dirty {
@@ -65,7 +66,7 @@ impl World {
         [x + ROUND * turned.cos(), y + ROUND * turned.sin(), 0.0]
     }
 
-    /// Returns the sum of what a client may see.
+    /// Returns the sum of the objects that a client may see.
     pub(crate) fn sum(&self, server: &Server, connection: ConnectionId) -> Sum {
         let sees = |thing: &ObjectRef<Thing>| server.object_info(*thing).is_relevant_to(connection);
         Sum::of(self.things.iter().copied().filter(sees).map(|thing| (thing, &server[thing])))

@@ -1,7 +1,6 @@
-//! An object of the world with all that the program knows about it: who may see it, and which values it had
-//! when.
+//! An object of the world, with its history: who may see it, and which values it had at which tick.
 //!
-//! *Invariant:* the position and the digests of an entry are those of the live object.
+//! *Invariant:* the position and the digests of an entry equal those of the live object.
 
 use std::collections::VecDeque;
 
@@ -9,7 +8,7 @@ use repl::prelude::*;
 
 use crate::model::*;
 
-/// For how many values of an object the program remembers when it had them.
+/// The number of past values of a property that are stored.
 const TRAIL: usize = 150;
 
 /// A reference with its class.
@@ -78,15 +77,15 @@ impl Object {
     }
 }
 
-/// Who sees an object in addition to its owner.
+/// The clients that see an object in addition to its owner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     Everyone,
     OwnerOnly,
     Team(u32),
-    /// Those within about so many metres.
+    /// Clients within about this distance in metres.
     Located(f32),
-    /// Those who see the object with this number.
+    /// Clients that see the object with this number.
     With(usize),
 }
 
@@ -116,8 +115,8 @@ impl Entry {
         }
     }
 
-    /// Returns for how many ticks a client lacks some change of the object. The argument `digests` are those
-    /// of the client's replica.
+    /// Returns for how many ticks a client lacks some change of the object. `digests` are the digests of the
+    /// client's replica.
     pub(crate) fn wait(&self, digests: [u64; 4], now: u32) -> u32 {
         let waits = self.trails.iter().zip(digests).map(|(trail, digest)| trail.wait(digest, now));
         waits.max().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A client, and what the program knows about its connection.
+//! A client, and the data that the program stores about its connection.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::model;
 
 pub(crate) const SERVER: PeerId = PeerId(0);
 
-/// A client, and the server's end of its connection.
+/// A client, and the server's id for its connection.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) connection: ConnectionId,
     pub(crate) peer: PeerId,
-    /// The tick in which the client had everything that was in its sight when it joined.
+    /// The tick in which the client had received all objects that were in its sight when it joined.
     pub(crate) synchronized: Option<u32>,
     /// Why the connection ended, if it did.
     pub(crate) ended: Option<String>,

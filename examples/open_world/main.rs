@@ -1,6 +1,6 @@
 //! Hundreds of connections walk through a world with thousands of objects, over a simulated network that
-//! delays, loses and reorders packets. Each client receives only what is near its avatar. At the end each
-//! client must have exactly the objects that a naive model of distances says.
+//! delays, loses and reorders packets. Each client receives only the objects near its avatar. At the end each
+//! client must have exactly the objects that a naive model computes from distances.
 //!
 //! In each tick a few connections join (`--joins-per-tick`, 4 by default), until all have joined. Everything
 //! moves for `--ticks` ticks, 30 in a second. Then it comes to rest, and the clients get time to converge.
@@ -9,15 +9,18 @@
 //! server and says who sees them. `session.rs` moves the packets. `sight.rs` is the naive model, and the
 //! other files measure and report.
 //!
-//! The figures of `--json`: `tick_us` is the processor time of a tick of the server, with the calls of
-//! `set_viewpoints` before it, or the time that passes where the system does not tell the processor time.
-//! `over_budget` counts the seconds in which a connection was sent more than its budget and one packet.
-//! `oldest_wait` is the longest time in ticks that a client lacked a change or an object near it, and
-//! `starved` counts the objects that lacked something for at least 120 ticks. Both begin when the client has
-//! everything from its join, and end when the change has arrived on the client. `leaks` counts the canaries
-//! in packets to connections that may not see them.
+//! The figures of `--json`:
 //!
-//! *Invariant:* the arguments decide what happens. Only the measured times differ from run to run.
+//! - `tick_us`: the processor time of a tick of the server, including the calls of `set_viewpoints` before
+//!   it. On systems that do not report the processor time, it is the elapsed time.
+//! - `over_budget`: the number of seconds in which a connection was sent more than its budget and one packet.
+//! - `oldest_wait`: the longest time in ticks that a client lacked a change, or an object near it.
+//! - `starved`: how many times a client lacked a change of an object for at least 120 ticks. For both
+//!   figures, waits are counted after the client has received all objects of its join. A wait ends when the
+//!   change arrives on the client.
+//! - `leaks`: the number of canaries in packets to connections that may not see them.
+//!
+//! *Invariant:* the same arguments make the same run. Only the measured times differ from run to run.
 
 #[path = "../support/mod.rs"]
 mod support;

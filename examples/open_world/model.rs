@@ -1,4 +1,4 @@
-//! The replicated classes of the world, and what a client must have of each.
+//! The replicated classes of the world, and the checks of the replicas on clients.
 //!
 //! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
 
@@ -16,9 +16,9 @@ pub(crate) const FAR_TICKS: u16 = 3;
 /// How many teams share the connections.
 pub(crate) const TEAMS: u32 = 8;
 
-/// What the example does with every class.
+/// The functions that the example needs for every class.
 pub(crate) trait Thing: Replicated {
-    /// How far objects of the class are seen, in metres, if distance decides who sees them.
+    /// The distance in metres up to which objects of the class are seen. `None` if distance does not matter.
     const SIGHT: Option<f32> = None;
 
     /// Whether connections that are farther away than half the sight get changes only in every
@@ -56,10 +56,10 @@ pub(crate) struct Creature {
     pub(crate) position: Point,
     #[replicated]
     pub(crate) health: u8,
-    /// A canary for everyone with the creature in sight. It changes with each new goal.
+    /// A canary for all clients that see the creature. It changes with each new goal.
     #[replicated]
     pub(crate) mark: u128,
-    /// A canary for the owner alone. It changes with each new goal.
+    /// A canary only for the owner. It changes with each new goal.
     #[replicated(condition = OwnerOnly)]
     pub(crate) secret: u128,
 }
@@ -88,7 +88,7 @@ pub(crate) struct Structure {
     pub(crate) damage: u8,
 }
 
-/// A lantern that an avatar carries. Those who see the avatar see the lantern.
+/// A lantern that an avatar carries. Clients that see the avatar see the lantern.
 #[derive(Replicated, Default)]
 pub(crate) struct Lantern {
     #[replicated]
@@ -98,17 +98,17 @@ pub(crate) struct Lantern {
     pub(crate) mark: u128,
 }
 
-/// What an avatar has with it: a subobject of the avatar, which only the avatar's owner sees.
+/// The pack of an avatar: a subobject of the avatar, which only the avatar's owner sees.
 #[derive(Replicated, Default)]
 pub(crate) struct Pack {
     #[replicated]
     pub(crate) coins: u16,
-    /// A canary for the owner of the avatar alone.
+    /// A canary only for the owner of the avatar.
     #[replicated]
     pub(crate) secret: u128,
 }
 
-/// A fire in a structure: a subobject that comes and goes while the structure stays. Those who see the
+/// A fire in a structure: a subobject that comes and goes while the structure stays. Clients that see the
 /// structure see the fire.
 #[derive(Replicated, Default)]
 pub(crate) struct Fire {
@@ -124,7 +124,7 @@ pub(crate) struct Fire {
 pub(crate) struct Journal {
     #[replicated]
     pub(crate) pages: u16,
-    /// A canary for the owner alone, because nobody else sees the journal.
+    /// A canary only for the owner, because no other client sees the journal.
     #[replicated]
     pub(crate) secret: u128,
 }
@@ -134,7 +134,7 @@ pub(crate) struct Journal {
 pub(crate) struct Banner {
     #[replicated]
     pub(crate) score: u32,
-    /// A canary for the members of the team alone.
+    /// A canary only for the members of the team.
     #[replicated]
     pub(crate) plan: u128,
 }

@@ -1,6 +1,6 @@
 //! A server with its world, the clients, and the simulated network between them.
 //!
-//! *Invariant:* a client learns everything over the network, and every packet to it was searched for
+//! *Invariant:* a client learns everything over the network, and every packet to a client is searched for
 //! canaries.
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::world::{SECRET, TICKS_PER_SECOND, World};
 /// How long clients may take to converge after everything has come to rest.
 const PATIENCE: u32 = 20 * TICKS_PER_SECOND;
 
-/// How many more slots than objects there are, for objects whose removal is not acknowledged yet.
+/// The number of additional slots, for removed objects with a removal that is not acknowledged yet.
 const SPARE_SLOTS: usize = 20_000;
 
 /// The whole run.
@@ -200,7 +200,7 @@ impl Session {
         (surplus > 0).then(|| format!("{surplus} objects should not exist"))
     }
 
-    /// Returns how many of a hundred objects on the clients sleep.
+    /// Returns the percentage of the objects on clients that sleep.
     pub(crate) fn percent_asleep(&self) -> usize {
         let [mut asleep, mut all] = [0, 0];
         for Guest { client, .. } in &self.guests {
@@ -211,7 +211,7 @@ impl Session {
         asleep * 100 / all.max(1)
     }
 
-    /// Returns the bytes made for all clients.
+    /// Returns the bytes that the server has sent to all clients.
     pub(crate) fn bytes_sent(&self) -> u64 {
         let stats =
             self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());

@@ -1,10 +1,10 @@
 //! A naive model of who sees what: the distance of each pair of a connection and an object.
 //!
-//! The documentation of [`Area`](repl::Area) says how much the border of a sight differs from its radius,
-//! because the library decides for whole cells. Between the two distances the model leaves the decision to
-//! the server, and expects that the client agrees with the server.
+//! The library decides for whole cells, so the border of a sight differs from its radius. The documentation
+//! of [`Area`](repl::Area) says by how much. For objects between the inner and the outer border, the model
+//! accepts the decision of the server, and expects that the client agrees with the server.
 //!
-//! *Invariant:* the model reads only the positions and owners of the objects, and none of the server's cells.
+//! *Invariant:* the model reads only the positions and owners of the objects, and never the server's cells.
 
 use crate::entry::{Entry, Rule};
 use crate::model::{Point, TEAMS};
@@ -12,10 +12,10 @@ use crate::model::{Point, TEAMS};
 /// Half the diagonal of a cell and a quarter of its side, as a part of the radius.
 const BLUR: f32 = (std::f32::consts::FRAC_1_SQRT_2 + 0.25) / 4.0;
 
-/// An object goes out of sight beyond this part of the radius.
+/// An object goes out of sight beyond the radius times this factor.
 const KEEP: f32 = 1.25;
 
-/// How far a walker can go in the tick that it takes the server to notice, in metres.
+/// How far a walker can go in one tick, in metres: the server uses a position one tick later.
 const NOTICE: f32 = 0.3;
 
 /// The decision of the model for a connection and an object.
@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
     Blind,
 }
 
-/// Returns the distance beyond which nobody sees an object with this radius.
+/// Returns the distance beyond which no client sees an object with this radius.
 pub(crate) fn outer_border(radius: f32) -> f32 {
     radius * (KEEP + BLUR) + NOTICE
 }

@@ -1,6 +1,6 @@
-//! Figures of a run: how long the server took, what was sent, and how long clients waited.
+//! Figures of a run: the times of the server, the sent bytes, and the waits of clients.
 //!
-//! *Invariant:* waits end on the client, so they contain the way over the network.
+//! *Invariant:* a wait ends when the change arrives on the client, so it includes the time on the network.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::guest::Guest;
 use crate::sight::{distance, outer_border};
 use crate::world::{TICKS_PER_SECOND, World};
 
-/// In every so many ticks, clients are compared with the server.
+/// The number of ticks from one comparison of clients with the server to the next.
 const LOOK_TICKS: u32 = 5;
 
-/// A wait of so many ticks is longer than usual: the server is asked for the reason.
+/// A wait of this number of ticks is longer than usual. Then the program asks the server for the reason.
 const LONG_TICKS: u32 = 6;
 
-/// After so many ticks without a change that it should have, a client counts as starved.
+/// If a client lacks a change for this number of ticks, the object counts as starved.
 const STARVED_TICKS: u32 = 120;
 
 /// The longest packet of the server, in bytes.
 const PACKET_BYTES: u64 = 1_200;
 
-/// What happened in one second, over all clients.
+/// The figures of one second, over all clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Second {
     pub(crate) mean_bytes: f64,
@@ -38,11 +38,11 @@ pub(crate) struct Second {
 pub(crate) struct Watch {
     /// For each tick, how long the server took to receive, to tick and to return its packets.
     times: [Vec<Duration>; 3],
-    /// How many seconds of connections had more bytes than the budget and a packet.
+    /// How many times a connection was sent more than its budget and one packet in a second.
     pub(crate) over_budget: u64,
-    /// The pairs of a connection and an object of which the client lacked a change for too long.
+    /// The pairs of a connection and an object for which the client lacked a change for too long.
     starved: HashSet<(usize, ObjectRef<()>)>,
-    /// How often the server gave which reason for a change that a client lacked for longer than usual.
+    /// The reasons of the server for waits that are longer than usual, each with its count.
     pub(crate) reasons: BTreeMap<String, u64>,
     /// The longest time that a synchronized client lacked a change, in ticks.
     pub(crate) oldest_wait: u32,
@@ -128,7 +128,7 @@ impl Watch {
                 }
                 None => 0,
             };
-            // What goes out of sight keeps its last values until the client has removed it.
+            // An object that goes out of sight keeps its last values until the client has removed it.
             if wait > self.oldest_wait && server.object_info(object).is_relevant_to(guest.connection) {
                 self.oldest_wait = wait;
             }

@@ -22,7 +22,7 @@ const SPACING: f32 = 20.0;
 /// a pack.
 const BELONGINGS: usize = 3;
 
-/// There is a fire for so many structures.
+/// There is one fire for this number of structures.
 const STRUCTURES_PER_FIRE: usize = 50;
 
 /// How long a fire burns, and how often its heat changes, in ticks.
@@ -36,13 +36,13 @@ const TAME: u32 = 2;
 pub(crate) const MARK: u8 = 0;
 pub(crate) const SECRET: u8 = 1;
 
-/// What moves, and where to.
+/// A moving object, and its goal.
 struct Walker {
     /// The index of the entry.
     at: usize,
     goal: Point,
     metres_per_tick: f32,
-    /// How far the next goal is at most.
+    /// The greatest distance to the next goal.
     range: f32,
 }
 
@@ -209,8 +209,8 @@ impl World {
         self.add(server, Object::Structure(structure), Rule::Located(Structure::SIGHT.unwrap_or_default()));
     }
 
-    /// Makes a connection that joined the owner of its avatar, its journal and its tame creatures, and a
-    /// member of its team. It owns the pack because it owns the avatar. Connections are counted from zero.
+    /// Gives a connection that has joined its avatar, its journal and its tame creatures, and adds it to its
+    /// team. It owns the pack because it owns the avatar. The first connection has the number 0.
     pub(crate) fn join(&mut self, server: &mut Server, number: usize, connection: ConnectionId) {
         let lantern = self.connections as usize + BELONGINGS * number;
         let (journal, pack) = (lantern + 1, lantern + 2);
@@ -228,8 +228,8 @@ impl World {
         self.entries[number].position
     }
 
-    /// Returns whether a canary belongs to a fire that was removed, and then whether a connection could see
-    /// it at that time. The last state of the fire goes to those that could.
+    /// If a canary belongs to a removed fire, returns whether a connection could see the fire at that time:
+    /// the last state of the fire is sent to these connections. Otherwise returns `None`.
     pub(crate) fn had_seen(&self, number: usize, canary: Canary) -> Option<bool> {
         let at = canary.object as usize;
         let (_, seers) = self.burnt_out.range((at, canary.version + 1)..=(at, u32::MAX)).next()?;
@@ -269,7 +269,7 @@ impl World {
     fn burn(&mut self, server: &mut Server) {
         let tick = self.tick;
         for at in self.fires.clone() {
-            // The fires do not burn in step.
+            // The fires have different ages, so that they do not all end in the same tick.
             let age = tick + 7 * at as u32;
             if age.is_multiple_of(FIRE_TICKS) {
                 let may_see = |number: &usize| verdict(&self.entries, *number, at) != Verdict::Blind;
@@ -330,7 +330,7 @@ impl World {
         range.start + self.rng.below((range.end - range.start).max(1) as u64) as usize
     }
 
-    /// Changes an object, and records when it had which values.
+    /// Changes an object, and records its new values with the tick.
     fn change(&mut self, server: &mut Server, at: usize, change: impl FnOnce(Object, &mut Server)) {
         let entry = &mut self.entries[at];
         change(entry.object, server);

@@ -1,4 +1,4 @@
-//! What a file is that the decoder cannot read.
+//! Finds out what kind of file it is if the decoder cannot read a file.
 //!
 //! *Invariant:* a file is judged only by its first bytes, and by what the decoder says about its header.
 
@@ -20,7 +20,7 @@ const BEGINNINGS: [(&[u8], &str); 10] = [
     (b"#", "a text"),
 ];
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kind {
     /// A recording of Rocket League: its versions and the type of its match, and the error of the decoder.
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Finds out what a file is that the decoder refuses with this error.
+    /// Returns the kind of a file that the decoder has refused with this error.
     pub(crate) fn of(file: &[u8], error: &dyn fmt::Display) -> Self {
         if let Some((_, kind)) = BEGINNINGS.iter().find(|(beginning, _)| file.starts_with(beginning)) {
             return Self::Known(kind);

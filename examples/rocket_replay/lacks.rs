@@ -1,4 +1,4 @@
-//! What the example's classes cannot hold, and so does not replicate, by name and frame.
+//! Counts the values that the example's classes cannot hold and that are not replicated, by name and frame.
 //!
 //! *Invariant:* each update or closing that was not replicated is counted in exactly one line.
 
@@ -7,7 +7,7 @@ use std::fmt;
 
 use boxcars::Attribute;
 
-/// What was not replicated.
+/// A kind of update that was not replicated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lack {
     /// A property: its name, the kinds of its values, and the class of its actor. The class has no field for
@@ -19,7 +19,7 @@ pub(crate) enum Lack {
     Closing,
 }
 
-/// How often something was not replicated.
+/// How often updates of a kind were not replicated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Times {
     updates: u64,
@@ -27,7 +27,7 @@ struct Times {
     first_frame: usize,
 }
 
-/// Everything that was not replicated.
+/// All updates that were not replicated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lacks {
     times: BTreeMap<Lack, Times>,

@@ -17,9 +17,9 @@ pub(crate) struct Outcome {
     pub(crate) repl_bytes: u64,
     pub(crate) packets: u64,
     pub(crate) packets_lost: u64,
-    /// What the example's classes cannot hold, in words.
+    /// The values that the example's classes cannot hold, as text.
     pub(crate) lacks: Vec<String>,
-    /// The first difference between a client and what the classes hold, in words.
+    /// The first difference between a client and the recorded values that the classes hold, as text.
     pub(crate) differs: Option<String>,
     pub(crate) converged: bool,
     pub(crate) clients: u32,

@@ -29,7 +29,7 @@ pub(crate) struct Session {
     clock: Clock,
 }
 
-/// A client, and the server's end of its connection.
+/// A client, and the server's id for its connection.
 struct Watcher {
     client: Client,
     connection: ConnectionId,

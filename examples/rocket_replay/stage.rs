@@ -29,7 +29,7 @@ macro_rules! classes {
             /// Every class, in the order of their numbers.
             pub(crate) const ALL: &[Self] = &[$(Self::$class,)*];
 
-            /// Its name.
+            /// Returns the name of the class.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$class => $class::NAME,)* }
             }
@@ -46,7 +46,7 @@ macro_rules! classes {
         }
 
         impl Handle {
-            /// Its class.
+            /// Returns the class of the object.
             pub(crate) fn class(self) -> Class {
                 match self { $(Self::$class(_) => Class::$class,)* }
             }
@@ -127,7 +127,7 @@ pub(crate) struct Stage {
     actors: BTreeMap<i32, Open>,
     /// How many frames were played.
     frames: usize,
-    /// What was not replicated.
+    /// The updates that were not replicated.
     pub(crate) lacks: Lacks,
     /// The statistics of the replay so far.
     pub(crate) played: Played,

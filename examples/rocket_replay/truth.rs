@@ -25,8 +25,8 @@ struct Known<'a> {
 }
 
 impl<'a> Truth<'a> {
-    /// Applies the content of a frame. Each change says whether the example's classes can hold it. A property
-    /// whose last change they cannot hold is not compared.
+    /// Applies the content of a frame. Each change says whether the example's classes can hold it. If they
+    /// cannot hold the last change of a property, this property is not compared.
     pub(crate) fn learn<'c>(
         &mut self,
         frame: &'a Frame,

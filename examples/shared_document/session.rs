@@ -15,7 +15,7 @@ const TICKS_PER_SECOND: u32 = 60;
 /// How long clients may take to connect, and to converge at the end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is replicated.
+/// The replicated object.
 #[derive(Debug, Default, Replicated)]
 pub(crate) struct Document {
     #[replicated]
@@ -31,7 +31,7 @@ pub(crate) struct Session {
     clock: Clock,
 }
 
-/// A client, and the server's end of its connection.
+/// A client that reads the document, and the server's id for its connection.
 struct Reader {
     client: Client,
     connection: ConnectionId,

@@ -1,15 +1,16 @@
 //! Ticks in real time.
 //!
-//! *Invariant:* a tick that comes late does not make the later ones late, unless it is late by more than
-//! [`MOST_LATE`]: then the ticks that were missed are left out.
+//! *Invariant:* a late tick does not delay the later ticks. If it is late by more than [`MOST_LATE`], the
+//! missed ticks are skipped.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ticks that are late by more than this time are not made up for, for example after the process was frozen.
+/// If a tick is late by more than this time, for example because the process was frozen, missed ticks are
+/// skipped.
 const MOST_LATE: Duration = Duration::from_millis(250);
 
-/// Says when ticks are, and sleeps in between.
+/// Runs ticks at a fixed rate, and sleeps between them.
 pub(crate) struct Metronome {
     start: Instant,
     interval: Duration,
@@ -18,7 +19,7 @@ pub(crate) struct Metronome {
 }
 
 impl Metronome {
-    /// Returns a metronome with so many ticks in a second. The first is at once.
+    /// Returns a metronome with this number of ticks in a second. The first tick is at once.
     pub(crate) fn at_hz(hz: u32) -> Self {
         let interval = Duration::from_secs(1) / hz.max(1);
         Self { start: Instant::now(), interval, next: Duration::ZERO, now: Duration::ZERO }

@@ -1,5 +1,4 @@
-//! A fuzzer of the bit reader and writer: reads numbers in all forms that they have in bits, and writes them
-//! again.
+//! A fuzzer of the bit reader and writer: reads numbers in all wire forms, and writes them again.
 //!
 //! *Invariant:* each number that is read is written again as the same bits.
 

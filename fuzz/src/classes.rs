@@ -1,4 +1,5 @@
-//! The classes of the fuzzers, which server and client have. Together they have each kind of property once.
+//! The classes of the fuzzers, which server and client have. Together these classes have each kind of
+//! property once.
 //!
 //! *Invariant:* `change` depends only on its arguments, so that a recorded session can be repeated.
 
@@ -101,7 +102,8 @@ pub fn spawn_birds(server: &mut Server) -> Vec<ObjectRef<Bird>> {
     birds.collect()
 }
 
-/// Moves what a client sees along the row of birds, and changes birds, in each tick others.
+/// Moves the viewpoint of a client along the row of birds, and changes some birds, different ones in each
+/// tick.
 pub fn change_birds(server: &mut Server, connection: ConnectionId, birds: &[ObjectRef<Bird>], tick: usize) {
     server.connection(connection).set_viewpoints(&[[(tick * 5 % 120) as f32, 0.0, 0.0]]);
     for (at, &bird) in birds.iter().enumerate().filter(|(at, _)| !(at + tick).is_multiple_of(3)) {
@@ -124,7 +126,7 @@ pub fn register(client: &mut Client) {
     client.statics().place(PATHS[0], Pebble { weight: 77, calls: 0 });
 }
 
-/// Spawns, hides, shows, changes and despawns the static pebbles, in each tick something else.
+/// Spawns, hides, shows, changes or despawns the static pebbles. What happens differs from tick to tick.
 pub fn change_statics(server: &mut Server, connection: ConnectionId, tick: usize) {
     let path = PATHS[tick / 8 % 2];
     match (server.find_static::<Pebble>(path), tick % 8) {

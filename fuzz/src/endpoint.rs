@@ -1,13 +1,13 @@
 //! A fuzzer of a server with an endpoint: the input is a list of packets from several addresses. Clients log
 //! in, send messages of all channels, call functions of their heroes, change their addresses and leave.
 //!
-//! Secrets are not part of an input: if a client has learned a cookie or a token, it is put into the
-//! client's packets. So a fuzzer does not need to guess them, and an input never contains one that nobody
-//! was told.
+//! Secrets are not part of an input: when a client has learned a cookie or a token, [`Venue`] puts it into
+//! the client's packets. So a fuzzer does not need to guess secrets, and a packet never contains a secret
+//! that its client has not received.
 //!
-//! *Invariant:* an address that has not proved itself gets less than it sent, and changes nothing. A refused
-//! packet brings no message. Heroes change only through calls that may run. The number of connections and
-//! their memory stay within their limits.
+//! *Invariant:* an address that is not proved is sent fewer bytes than came from it, and changes nothing. No
+//! message of a refused packet is delivered. Heroes change only through calls that may run. The number of
+//! connections and their memory stay within their limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -29,8 +29,8 @@ const LIMITS: EndpointConfig =
     EndpointConfig { max_connections: 3, max_per_origin: 3, max_half_open: 2, max_ended: 2 };
 const MAX_CONNECTION_BYTES: usize = 65_536;
 
-/// What a connection may hold in addition to data that is not acknowledged: messages that are being
-/// received, and the first packets beyond the limit.
+/// The bytes that a connection may hold besides unacknowledged data: messages that are being received, and
+/// the first packets beyond the limit.
 const BESIDE_BYTES: usize = 320 << 10;
 
 /// For how long a cookie may be right.
@@ -44,7 +44,8 @@ const TOKEN_AT: usize = COOKIE_AT + 64;
 /// The position of the token in the content of a welcome, in bits.
 const WELCOME_TOKEN_AT: usize = 36;
 
-/// The byte before the length of each packet: who sends it, and how long it takes until the next one.
+/// The byte before the length of each packet: who sends the packet, and how long it takes until the next
+/// packet.
 #[derive(Clone, Copy)]
 pub struct Head(pub u8);
 
@@ -137,18 +138,18 @@ pub fn has_token(packet: &[u8]) -> bool {
     is_control(content, 0) && bit_at(content, COOKIE_AT - 1) && number_at(content, TOKEN_AT) != 0
 }
 
-/// What the world knows about an address.
+/// The state of one client address.
 #[derive(Clone, Default)]
 struct Address {
     received_bytes: usize,
     sent_bytes: usize,
-    /// Whether a hello with a right cookie came from there.
+    /// Whether a hello with a right cookie came from this address.
     is_proved: bool,
-    /// The cookies that were sent there, by session, and when.
+    /// The cookies that were sent to this address, by session, each with its time.
     cookies: BTreeMap<u64, (u64, Duration)>,
 }
 
-/// A server with an endpoint, and what was sent to which address.
+/// A server with an endpoint, and the packets that were sent to each address.
 pub struct Venue {
     server: Server,
     endpoint: Endpoint<u8>,
@@ -156,7 +157,7 @@ pub struct Venue {
     now: Duration,
     ticks: usize,
     addresses: [Address; 8],
-    /// The tokens of the four sessions, once their clients were told.
+    /// The tokens of the four sessions. Zero before the client has received its token.
     tokens: [u64; 4],
     /// All connections that ever were.
     known: BTreeSet<ConnectionId>,
@@ -230,8 +231,8 @@ impl Venue {
         talk::heroes(&self.server).iter().map(|(_, hero)| hero.runs).sum()
     }
 
-    /// Puts the secrets that the client was told into its packet, and the checksum before it. Returns the
-    /// packet and, if it is a hello, its session.
+    /// Puts the secrets that the client has received into its packet, and the checksum before the packet.
+    /// Returns the packet and, if it is a hello, its session.
     fn complete(&mut self, head: Head, content: &[u8]) -> (Vec<u8>, Option<u64>) {
         let session = SESSION + head.session() as u64;
         let token = self.tokens[head.session()];
@@ -298,7 +299,8 @@ impl Venue {
         self.transmit(None)
     }
 
-    /// Answers logins, and notes who came and who left. Returns the connections whose packet was refused.
+    /// Answers logins, and records which clients joined and left. Returns the connections whose packet was
+    /// refused.
     fn note_events(&mut self) -> Vec<ConnectionId> {
         let mut refused = Vec::new();
         self.known.extend(self.server.connections());
@@ -336,8 +338,8 @@ impl Venue {
         }
     }
 
-    /// Returns the packets that the endpoint sends. Notes the secrets in them. `hello` is the session of the
-    /// hello that they may answer.
+    /// Returns the packets that the endpoint sends, and records the secrets in them. `hello` is the session
+    /// of the hello that these packets may answer.
     fn transmit(&mut self, hello: Option<u64>) -> Vec<(u8, Vec<u8>)> {
         let mut sent = Vec::new();
         while let Some((to, packet)) = self.endpoint.poll_transmit(&mut self.server) {

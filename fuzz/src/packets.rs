@@ -26,8 +26,8 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
     packets
 }
 
-/// Whether a packet with this content is sealed with the token, once both sides know it: a packet of state,
-/// one that ends the session, or one of a probe.
+/// Whether a packet with this content is sealed with the token after both sides know the token: a packet of
+/// state, a packet that ends the session, or a probe.
 pub fn has_token(content: &[u8]) -> bool {
     let mut bits = BitReader::new(content);
     let is_control = bits.read_flag().unwrap_or(false);

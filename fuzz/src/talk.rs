@@ -1,7 +1,7 @@
 //! The messages of the fuzzers, one type for each channel, and a class with calls of every kind.
 //!
 //! *Invariant:* a call that runs on the server was accepted by its validator and made by the owner of its
-//! hero, or by the server itself. Each call that changes a hero also counts itself in `runs`.
+//! hero, or by the server itself. Each call that changes a hero also increases `runs`.
 
 use repl::MessageOptions;
 use repl::prelude::*;
@@ -20,7 +20,7 @@ pub enum Score {
     Of(ObjectRef<Hero>, Option<Mood>),
 }
 
-/// The newest one wins.
+/// Only the newest input counts.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub struct Input {
     pub way: [i8; 2],
@@ -183,7 +183,7 @@ impl Heard {
     }
 }
 
-/// A text that takes about so many bytes.
+/// A text of about this many bytes.
 fn text(bytes: usize) -> String {
     "repl ".repeat(bytes / 5)
 }

@@ -1,8 +1,8 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
-//! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from it.
-//! A client that walks over each update shows the same values as one that copies most of them. The
-//! updates tell which objects a client has.
+//! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from the
+//! packet. A client that walks over the commands of each update shows the same values as a client that copies
+//! most values. The polled updates tell which objects a client has.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,14 +24,15 @@ pub struct Guest {
     /// The token of the first welcome, or zero.
     token: u64,
     walks: bool,
-    /// The objects that exist as far as the updates have told.
+    /// The objects that exist according to the updates.
     told: BTreeSet<ObjectRef<()>>,
     /// The messages that arrived.
     pub heard: Heard,
 }
 
 impl Guest {
-    /// Returns a client that copies most values, or walks over each update and measures it.
+    /// Returns a client that copies most values, or a client that walks over the commands of each update and
+    /// measures it.
     pub fn new(walks: bool) -> Self {
         let config = ClientConfig {
             max_objects: 64,
@@ -89,14 +90,14 @@ impl Guest {
             packets.push(packet.to_vec());
         }
         while self.client.poll_event().is_some() {}
-        // The client that walks never asks, so it records no updates.
+        // The client that walks never polls updates, so it records none.
         if !self.walks {
             self.follow();
         }
         packets
     }
 
-    /// Polls the updates, and checks that they have told which objects the client has.
+    /// Polls the updates, and checks that the client has exactly the objects that the updates have reported.
     fn follow(&mut self) {
         while let Some(update) = self.client.poll_update() {
             let (object, is_known) = (update.object, self.told.contains(&update.object));
@@ -162,8 +163,9 @@ impl Guest {
     }
 }
 
-/// Runs an input on two clients, of which one walks over each update and measures it. Returns the
-/// other one, the number of packets that it accepted, and the number of all packets.
+/// Runs an input on two clients: one walks over the commands of each update and measures it, the other copies
+/// most values. Returns the client that copies, the number of packets that it accepted, and the number of all
+/// packets.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
     let (mut guest, mut walking) = (Guest::new(false), Guest::new(true));
     guest.tick();

@@ -30,7 +30,7 @@ pub struct Host {
     pub heard: Heard,
     now: Duration,
     ticks: usize,
-    /// The token that the client's packets after the welcome include, once the server has sent it.
+    /// The token that seals the client's packets after the welcome.
     token: u64,
 }
 

@@ -1,7 +1,7 @@
 //! A fuzzer of values: reads values of many types, mostly of the standard library, and writes them again.
 //!
-//! *Invariant:* a value that can be read can be written. The written bits can be read again, and writing that
-//! value takes the same number of bits.
+//! *Invariant:* a value that can be read can be written. The written bits can be read again as a value that
+//! takes the same number of bits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};

@@ -1,4 +1,4 @@
-//! What an app tells the plug-in, the same on both sides.
+//! The methods by which an app registers what is replicated, the same on both sides.
 
 use bevy_app::App;
 use bevy_ecs::component::Mutable;
@@ -14,15 +14,15 @@ use crate::prediction::smoothing::Smoothing;
 use crate::server::state::ReplServer;
 use crate::{client, hosting, interpolation, prediction, server};
 
-/// Says what is replicated. Call its methods after a
-/// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin) was added. The server
-/// and the clients must be told the same types.
+/// Registers what is replicated. Call its methods after you have added a
+/// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin). The server and the clients
+/// must register the same types.
 pub trait ReplAppExt {
     /// Replicates the components of a type, as their attributes say.
     ///
     /// # Panics
-    /// Panics if a component of this type was spawned before, or if the app is no
-    /// server and no client yet.
+    /// Panics if a component of this type was spawned before, or if no plug-in has made the app a server or a
+    /// client yet.
     fn replicate<T: Component<Mutability = Mutable> + Replicated>(&mut self) -> &mut Self;
 
     /// Replicates the components of a type in another form.
@@ -31,9 +31,9 @@ pub trait ReplAppExt {
     /// Panics in the same cases as [`replicate`](Self::replicate).
     fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self;
 
-    /// Replicates the components of a type to those who may have them among the clients that see the entity.
-    /// `audience` decides by another component of the entity, again whenever that changes. As long as the
-    /// entity does not have it, only the owner of the entity gets the component.
+    /// Replicates the components of a type to some of the clients that see the entity. `audience` chooses
+    /// these clients by another component `B` of the entity. It is called again whenever `B` changes. As long
+    /// as the entity does not have a `B`, only the owner of the entity gets the component.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -51,8 +51,9 @@ pub trait ReplAppExt {
     /// }
     /// ```
     ///
-    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. The condition
-    /// `OwnerOnly` on a field says less: others have the component, and the field's default value in it.
+    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. If a field has
+    /// the condition `OwnerOnly` instead, other clients have the component too, with the field's default
+    /// value.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).
@@ -61,10 +62,10 @@ pub trait ReplAppExt {
         audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
     ) -> &mut Self;
 
-    /// Lets clients show the components of a type that is [replicated](Self::replicate) on the way from one
-    /// value to the next one, of the entities that they do not [simulate](crate::Simulated). `most_ticks` is
-    /// the longest time between two values of an entity that moves, in ticks of the server, with two or three
-    /// for lost packets: the entities are shown so much later.
+    /// Lets clients interpolate the components of a type that is [replicated](Self::replicate), on the
+    /// entities that they do not [simulate](crate::Simulated). `most_ticks` is the longest time between two
+    /// values of a moving entity, in ticks of the server. Add two or three ticks for lost packets. The
+    /// entities are shown later by this time.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -97,21 +98,21 @@ pub trait ReplAppExt {
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
-    /// Registers a type of inputs: what a player does in a tick. [`NextInput`](crate::NextInput) is the input
-    /// of a client, and [`Input`](crate::Input) what the entities that it owns have in the
-    /// [simulation](crate::Simulate).
+    /// Registers a type of inputs: what a player does in a tick. A client writes its input to
+    /// [`NextInput`](crate::NextInput). In the [simulation](crate::Simulate), the entities that the client
+    /// owns have the input as [`Input`](crate::Input).
     ///
     /// # Panics
-    /// Panics if the app is no server and no client yet.
+    /// Panics if no plug-in has made the app a server or a client yet.
     fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self;
 
-    /// Lets clients predict the components of a type that is [replicated](Self::replicate), of the entities
-    /// that they own. The [simulation](crate::Simulate) moves them. A value that the server has confirmed may
-    /// differ from the predicted one by three quarters of a quantisation step.
+    /// Lets clients predict the components of a type that is [replicated](Self::replicate), on the entities
+    /// that they own. The [simulation](crate::Simulate) changes these components. A predicted value counts as
+    /// confirmed if it differs from the server's value by at most three quarters of a quantisation step.
     ///
-    /// Only what is replicated of a component is predicted: other fields are the client's own. If the type
-    /// is [interpolated](Self::interpolate) too, entities are shown between the last two ticks, up to a tick
-    /// late, and otherwise as they are after the last one.
+    /// Only the replicated fields of a component are predicted; the plug-in does not change other fields. If
+    /// the type is [interpolated](Self::interpolate) too, entities are shown between the last two ticks, up
+    /// to a tick late. Otherwise they are shown as they are after the last tick.
     ///
     /// # Panics
     /// Panics if components of the type are not replicated as they are.
@@ -128,9 +129,9 @@ pub trait ReplAppExt {
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
-    /// Lets clients show corrections of a component that is [predicted](Self::predict) without jumps: of
-    /// the way to the right value, one half is left after each half-life. A correction of more than `snap`,
-    /// in the units of the value, is shown at once. `part` is the value in a component that is shown so.
+    /// Lets clients show corrections of a [predicted](Self::predict) component without jumps: the shown
+    /// difference from the right value halves in each half-life. A correction of more than `snap`, in the
+    /// units of the value, is shown at once. `part` returns the value in the component that is smoothed.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -155,9 +156,9 @@ pub trait ReplAppExt {
         P: Offset<By: Send + Sync> + Send + Sync + 'static;
 
     /// Lets each client see only the entities within an area around its viewpoints, which are the entities
-    /// with a [`Viewpoint`](crate::Viewpoint) that it owns. `position` says where an entity is. All clients
-    /// see an entity that does not have this component. An app has one such component: a second call
-    /// replaces the first.
+    /// with a [`Viewpoint`](crate::Viewpoint) that it owns. `position` returns the position of an entity from
+    /// its component `T`. All clients see an entity that does not have this component. An app has one such
+    /// component: a second call replaces the first.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -173,7 +174,7 @@ pub trait ReplAppExt {
     /// # }
     /// ```
     ///
-    /// For other viewpoints, such as that of a camera without an entity, call
+    /// For other viewpoints, for example of a camera without an entity, call
     /// [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints) of the client's connection in each tick.
     ///
     /// # Panics
@@ -184,10 +185,10 @@ pub trait ReplAppExt {
         position: impl Fn(&T) -> C + Send + Sync + 'static,
     ) -> &mut Self;
 
-    /// Registers a type of messages, with the limits that all have.
+    /// Registers a type of messages, with the default limits.
     ///
     /// # Panics
-    /// Panics if the app is no server and no client yet.
+    /// Panics if no plug-in has made the app a server or a client yet.
     fn message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
         self.message_with::<M>(channel, MessageOptions::DEFAULT)
     }
@@ -195,19 +196,19 @@ pub trait ReplAppExt {
     /// Registers a type of messages with its limits.
     ///
     /// # Panics
-    /// Panics if the app is no server and no client yet.
+    /// Panics if no plug-in has made the app a server or a client yet.
     fn message_with<M: NetSerialize + Send + Sync>(
         &mut self,
         channel: Channel,
         options: MessageOptions,
     ) -> &mut Self;
 
-    /// Registers the calls of a component that is [replicated](Self::replicate).
-    /// [`Calls`](crate::Calls) makes them, and [`Called`](crate::Called) tells of them.
+    /// Registers the calls of a component that is [replicated](Self::replicate). [`Calls`](crate::Calls)
+    /// sends calls, and the event [`Called`](crate::Called) reports calls that arrive.
     ///
     /// # Panics
-    /// Panics if a call has a validator: an observer of the call validates it. Panics if the app is no server
-    /// and no client yet.
+    /// Panics if a call has a validator, because in Bevy the observer of the call validates it. Panics if no
+    /// plug-in has made the app a server or a client yet.
     fn calls<T: Component<Mutability = Mutable> + Rpcs>(&mut self) -> &mut Self;
 }
 

@@ -1,10 +1,10 @@
-//! The way of a component from value to value.
+//! The marker of components that are interpolated, with the tick of their newest value.
 
 use bevy_ecs::prelude::*;
 use std::marker::PhantomData;
 
-/// Says that a component is shown on its way from one value of the server to the next one, and of which tick
-/// its newest value is, until that was taken.
+/// Marks a component as interpolated between the values of the server. It holds the tick of the newest value
+/// until the interpolation has taken this value.
 #[derive(Component)]
 pub(crate) struct Arrived<T: 'static> {
     pub(crate) tick: Option<u64>,

@@ -17,14 +17,15 @@ use crate::server::state::ReplServer;
 use crate::sets::ReplSystems;
 
 /// A call of a function of a component has arrived: observe it by `On<Called<Player>>`, on one entity or on
-/// all. The body of the function does not run: an observer has the whole world.
+/// all. The body of the function does not run. Your observer does the work instead, because it can use the
+/// whole world.
 #[derive(EntityEvent)]
 pub struct Called<T: Rpcs> {
     /// The entity with the component.
     pub entity: Entity,
-    /// On a server, the entity of the client that has called. `None` if this side has called itself.
+    /// On a server, the entity of the client that made the call. `None` if the call was made on this side.
     pub caller: Option<Entity>,
-    /// Which function is called, with its arguments.
+    /// The function that is called, with its arguments.
     pub call: T::Call,
 }
 
@@ -44,14 +45,14 @@ pub struct Calls<'w, 's> {
     known: Option<Res<'w, KnownCalls>>,
 }
 
-/// The classes whose calls an app receives.
+/// The classes with calls that an app receives.
 #[derive(Resource, Default)]
 pub(crate) struct KnownCalls(HashSet<TypeId>);
 
 impl Calls<'_, '_> {
     /// Returns the caller of a component of an entity, for example `calls.of::<Door>(door)`: it has a method
-    /// for each call. A call of what is not replicated returns [`CallError::Gone`](repl::CallError). Costs
-    /// O(components of the entity).
+    /// for each call. If the component is not replicated, the method returns
+    /// [`CallError::Gone`](repl::CallError). Costs O(components of the entity).
     ///
     /// # Panics
     /// Panics if [`calls`](crate::ReplAppExt::calls) was not called for the type.

@@ -1,4 +1,4 @@
-//! What the network does, in Bevy's own diagnostics.
+//! Network statistics in Bevy's diagnostics.
 
 use bevy_app::{App, Last, Plugin};
 use bevy_diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic};
@@ -32,15 +32,15 @@ use crate::server::state::ReplServer;
 pub struct ReplDiagnosticsPlugin;
 
 impl ReplDiagnosticsPlugin {
-    /// How many bytes were sent in a second: by a server to all clients.
+    /// How many bytes this app has sent in a second. A server counts the bytes to all clients.
     pub const SENT: DiagnosticPath = DiagnosticPath::const_new("repl/sent");
     /// How many bytes a client has received in a second.
     pub const RECEIVED: DiagnosticPath = DiagnosticPath::const_new("repl/received");
     /// The round trip in milliseconds: on a server the mean of all clients.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("repl/round_trip");
-    /// How many per cent of the packets of the server were lost in the last second.
+    /// The percentage of the server's packets that were lost in the last second.
     pub const LOSS: DiagnosticPath = DiagnosticPath::const_new("repl/loss");
-    /// How many entities are replicated, or are on this client.
+    /// The number of replicated entities of a server, or of entities that a client has.
     pub const ENTITIES: DiagnosticPath = DiagnosticPath::const_new("repl/entities");
     /// How many clients a server has.
     pub const CLIENTS: DiagnosticPath = DiagnosticPath::const_new("repl/clients");
@@ -67,7 +67,7 @@ impl Plugin for ReplDiagnosticsPlugin {
     }
 }
 
-/// What was counted of a connection until the last measurement.
+/// The counters of a connection at the last measurement.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     sent: u64,

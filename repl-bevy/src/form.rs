@@ -1,4 +1,4 @@
-//! In which form a component is sent.
+//! The form in which a component is sent: the component itself, or another struct made from it.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
@@ -7,8 +7,8 @@ use repl::tools::{Class, HandleSet, Objects};
 use repl::{CompareError, SpawnError};
 use std::marker::PhantomData;
 
-/// A form in which components of the type `T` are sent, for components that are not yours. What is not sent
-/// of a component is the client's own. An example:
+/// A struct in which components of the type `T` are sent, for example for components of another crate. A
+/// client keeps its own values for the parts of a component that are not sent. An example:
 ///
 /// ```
 /// use repl::prelude::*;
@@ -33,14 +33,14 @@ use std::marker::PhantomData;
 /// }
 /// ```
 pub trait WireForm<T>: Replicated + WithoutFastArrays {
-    /// Returns what is sent of a component.
+    /// Returns the values of a component that are sent.
     fn of(component: &T) -> Self;
 
-    /// Gives a component of a client the values that have arrived.
+    /// Writes the values that have arrived into a component of a client.
     fn apply_to(&self, component: &mut T);
 }
 
-/// How a component becomes an object and back.
+/// Converts a component to an object, and back.
 pub(crate) trait Form<T>: Send + Sync + 'static {
     type Wire: Replicated;
 
@@ -56,26 +56,26 @@ pub(crate) trait Form<T>: Send + Sync + 'static {
         component: &mut T,
     ) -> Result<(), CompareError>;
 
-    /// Returns whether an update has brought other values than a component has.
+    /// Returns whether the values of an update differ from those of a component.
     fn differs(client: &Client, update: &Update, component: &T) -> bool;
 
-    /// Gives a component what an update has brought.
+    /// Writes the values of an update into a component.
     fn follow(client: &Client, update: &Update, component: &mut T);
 
-    /// Gives a component all that has arrived.
+    /// Writes all values that have arrived into a component.
     fn copy(properties: &Properties<Self::Wire>, from: &Self::Wire, component: &mut T);
 
-    /// Gives a component all that is sent of another one.
+    /// Copies all values that are sent from one component to another.
     fn assign(properties: &Properties<Self::Wire>, from: &T, component: &mut T);
 
-    /// Returns whether two components are the same as far as it is sent: a component with the values of the
-    /// other one would be sent nothing.
+    /// Returns whether two components have equal values in everything that is sent, so that the server would
+    /// send nothing for the difference between them.
     fn agrees(properties: &Properties<Self::Wire>, component: &T, other: &T) -> bool;
 
-    /// Writes all that is sent of a component.
+    /// Serialises all values of a component that are sent.
     fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Gives a component what was written.
+    /// Reads the values that `write` has serialised into a component.
     fn read(
         properties: &Properties<Self::Wire>,
         (reader, objects): (&mut BitReader<'_>, &dyn Objects),
@@ -106,8 +106,8 @@ impl<W: Replicated> Properties<W> {
         self.class.copy(from, to, &self.all);
     }
 
-    /// Returns whether a server with the values of `live` would send nothing to a client with those of
-    /// `other`: quantised values may differ by a part of a step.
+    /// Returns whether a server with the values of `live` would send nothing to a client with the values of
+    /// `other`. Quantised values may differ by a part of a step.
     fn agree(&self, live: &W, other: &W) -> bool {
         !self.class.differs_in(live, other, &self.all)
             || self.class.would_send_nothing(live, other, &self.all)
@@ -202,7 +202,7 @@ impl<T, W: WireForm<T>> Form<T> for Converted<W> {
     }
 }
 
-/// Gives a component all that is sent of another one, if it has other values.
+/// Copies all values that are sent from one component to another, if they differ.
 pub(crate) fn assign_if_neq<T, F>(properties: &Properties<F::Wire>, from: &T, component: &mut Mut<'_, T>)
 where
     T: Component<Mutability = Mutable> + Clone + PartialEq,

@@ -1,5 +1,5 @@
-//! The player in the process of the server (a listen server): plays on the server's own entities, without
-//! packets.
+//! The host: a player in the process of the server (a listen server), who plays on the server's own entities,
+//! without packets.
 
 use bevy_app::{App, FixedUpdate, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;

@@ -1,4 +1,4 @@
-//! A client shows the entities of others between the values that arrive.
+//! A client interpolates the entities of other players between the values that arrive.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::component::Mutable;
@@ -19,11 +19,11 @@ use crate::simulate::Simulated;
 #[derive(Component)]
 struct Way<T: Send + Sync + 'static> {
     values: Interpolated<T>,
-    /// The object that has had them: another one has a way of its own.
+    /// The object to which these values belong. Another object begins with new values.
     object: ObjectRef<()>,
 }
 
-/// How two values are mixed.
+/// The function that interpolates between two values.
 #[derive(Resource)]
 pub(crate) struct Mix<T>(Box<dyn MixValues<T>>);
 
@@ -53,7 +53,7 @@ struct Row<T: Component<Mutability = Mutable>> {
     part: &'static Part<T>,
 }
 
-/// Shows the components of a type that is replicated in a form, of entities that are not simulated.
+/// Interpolates the components of a type that is replicated in a form, on entities that are not simulated.
 pub(crate) fn add<T, F>(
     app: &mut App,
     most_ticks: u64,

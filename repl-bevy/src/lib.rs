@@ -44,42 +44,45 @@
 //! assert_eq!(at(&mut simulation.server), 0.0);
 //! ```
 //!
-//! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, after `DefaultPlugins` or `MinimalPlugins`, and
-//! say with the methods of [`ReplAppExt`] what is replicated, in one function for both.
+//! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, after `DefaultPlugins` or `MinimalPlugins`. Then
+//! say with the methods of [`ReplAppExt`] what is replicated. Use one function for server and client.
 //!
 //! - **Replicate an entity**: insert [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the
-//!   server. On clients it has [`Remote`], and on the client of its owner also [`Owned`]. A child needs a
-//!   [`Replicate`] of its own.
-//! - **Replicate components**, which are structs with `#[derive(Component, Replicated, Default)]`; an enum
-//!   is a field with `#[derive(NetSerialize)]`: [`replicate`](ReplAppExt::replicate), in another form
-//!   [`replicate_as`](ReplAppExt::replicate_as), for some clients
-//!   [`replicate_to`](ReplAppExt::replicate_to).
-//! - **Let clients keep an entity**: [`TornOff`]. **Have it on both sides before**: [`NetKey`].
+//!   server. On clients the entity has [`Remote`], and on the client of its owner also [`Owned`]. A child
+//!   entity needs its own [`Replicate`].
+//! - **Replicate components**: call [`replicate`](ReplAppExt::replicate). To send a component in another
+//!   form, call [`replicate_as`](ReplAppExt::replicate_as). To send it only to some clients, call
+//!   [`replicate_to`](ReplAppExt::replicate_to). Components are structs with `#[derive(Component, Replicated,
+//!   Default)]`. An enum can be a field if it has `#[derive(NetSerialize)]`.
+//! - **Let clients keep an entity**: [`TornOff`].
+//! - **Match an entity that both sides have already created**: [`NetKey`].
 //! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
 //! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], or with
-//!   [`InGroup`] and [`MemberOf`]. A child that has no position is seen with its parent, as `ChildOf` says.
+//!   [`InGroup`] and [`MemberOf`]. A child without a position is seen together with its parent (`ChildOf`).
 //! - **Move without waiting**: [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict) and
 //!   [`Simulate`].
-//! - **Show others between two updates**: [`interpolate`](ReplAppExt::interpolate).
+//! - **Show other players smoothly between two updates**: [`interpolate`](ReplAppExt::interpolate).
 //! - **Send messages**: [`message`](ReplAppExt::message) with [`ToServer`] and [`FromClient`], [`ToClients`]
 //!   and [`FromServer`].
 //! - **Call functions of components**: [`calls`](ReplAppExt::calls) with [`Calls`] and [`Called`].
-//! - **Know who is there**: [`LoginAsked`], [`ConnectedClient`], [`ClientLeft`] and [`LeavesWithOwner`] on
-//!   the server, [`JoinedServer`] and [`LeftServer`] on clients.
+//! - **Know which clients are connected**: [`LoginAsked`], [`ConnectedClient`], [`ClientLeft`] and
+//!   [`LeavesWithOwner`] on the server, [`JoinedServer`] and [`LeftServer`] on clients.
 //! - **Play on the server**: [`ServerPlugin::host`], with [`HostPlayer`].
 //! - **Anything else**: [`ReplServer`] and [`ReplClient`] dereference to the server and the client of the
 //!   library.
 //!
-//! The preludes of `repl` and of Bevy both have an `Update`: import the one that you mean by its name.
+//! The preludes of `repl` and of Bevy both have an `Update`: import the `Update` that you need by its path.
 //!
 //! # Guarantees
 //!
-//! - An entity arrives with all its components at once, if they fit into a packet. No component is there
-//!   without its entity.
-//! - A component changes on a client only if its values differ, so `Changed` tells of no repeated packet.
-//! - When a client loses its server, its entities stay; they are replaced when it has joined again.
-//! - What a client has made itself is its own, and ends with its parent.
-//! - What is not sent of a component is the client's own, also if the component is predicted or interpolated.
+//! - An entity arrives with all its components at once, if they fit into a packet. No component exists on a
+//!   client without its entity.
+//! - A component changes on a client only if its values differ, so a repeated packet does not trigger
+//!   `Changed`.
+//! - When a client loses its server, its entities stay. They are replaced when it has connected again.
+//! - Entities that a client has spawned itself belong to the client, and are despawned with their parent.
+//! - The plug-in does not change the fields of a component that are not sent, also if the component is
+//!   predicted or interpolated.
 //! - [`FixedUpdate`](bevy_app::FixedUpdate) is never repeated: only [`Simulate`] is.
 #![doc = ""]
 #![doc = include_str!("../README.md")]

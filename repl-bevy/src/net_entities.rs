@@ -1,4 +1,4 @@
-//! From entities to their names and back, on both sides.
+//! Converts entities to the names that server and clients share, and back.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
@@ -7,7 +7,7 @@ use crate::client::entities::Entities;
 use crate::net_entity::NetEntity;
 use crate::server::state::ReplServer;
 
-/// Turns entities into [`NetEntity`] and back.
+/// Converts entities to [`NetEntity`], and back.
 #[derive(SystemParam)]
 pub struct NetEntities<'w, 's> {
     server: Option<ResMut<'w, ReplServer>>,
@@ -16,11 +16,11 @@ pub struct NetEntities<'w, 's> {
 }
 
 impl NetEntities<'_, '_> {
-    /// Returns what an entity is called between the server and its clients. On a server, the entity need not
-    /// be spawned yet: if commands spawn it with [`Replicate`](crate::Replicate) before the next tick, others
-    /// can refer to it already.
+    /// Returns the name of an entity, which is the same on the server and its clients. On a server, other
+    /// entities can refer to an entity before it is replicated, if it gets [`Replicate`](crate::Replicate)
+    /// before the next tick.
     ///
-    /// Returns [`NetEntity::EMPTY`] on a client for an entity of its own.
+    /// On a client, returns [`NetEntity::EMPTY`] for an entity that is not from the server.
     pub fn of(&mut self, entity: Entity) -> NetEntity {
         let name = self.known(entity);
         match &mut self.server {
@@ -29,7 +29,7 @@ impl NetEntities<'_, '_> {
         }
     }
 
-    /// Returns what an entity that is replicated already is called.
+    /// Returns the name of an entity that is replicated already, or an empty name.
     pub(crate) fn known(&self, entity: Entity) -> NetEntity {
         self.names.get(entity).copied().unwrap_or_default()
     }

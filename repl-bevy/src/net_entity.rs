@@ -1,4 +1,4 @@
-//! How an entity is called between the server and its clients.
+//! The name of an entity, which is the same on the server and its clients.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
@@ -8,14 +8,14 @@ use repl::prelude::*;
 #[replicated(name = "bevy::Entity")]
 pub(crate) struct Root;
 
-/// What an entity is called between the server and its clients.
+/// The name of an entity, which is the same on the server and its clients.
 ///
-/// Each replicated entity has it as a component, on the server and on clients. Fields of components, messages
-/// and inputs can hold it: it is how one entity refers to another one. [`NetEntities`](crate::NetEntities)
-/// turns an entity into it, and back.
+/// Each replicated entity has its name as a component, on the server and on clients. Use it in fields of
+/// components, messages and inputs to refer to an entity. [`NetEntities`](crate::NetEntities) converts an
+/// entity to its name, and back.
 ///
-/// In a field of a component, it is [empty](Self::is_empty) on a client that does not have the entity, and
-/// names the entity as soon as it arrives.
+/// In a field of a component, the name is [empty](Self::is_empty) on a client that does not have the entity.
+/// It becomes valid as soon as the entity arrives.
 #[derive(Component, NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NetEntity(ObjectRef<Root>);
 

@@ -1,12 +1,12 @@
-//! Which entity of a client is which of the server, if both have made it.
+//! Keys that match an entity of a client with an entity of the server, if both sides have spawned it.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 
-/// Says which entity is which, if a client has made it before it arrives: an entity of a level that both
-/// sides load, or a shot that the client shows at once. Both sides insert the same key, and the server also
-/// [`Replicate`](crate::Replicate). When the server's entity arrives, the client's becomes it, with all else
-/// that it has, such as meshes and children.
+/// Matches an entity that a client has spawned with an entity of the server, for example an entity of a level
+/// that both sides load, or a shot that the client shows at once. Both sides insert the same key, and the
+/// server also inserts [`Replicate`](crate::Replicate). When the server's entity arrives, the client uses its
+/// own entity for it. This entity keeps its other components and its children, such as meshes.
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -20,15 +20,17 @@ use repl::prelude::*;
 /// }
 /// ```
 ///
-/// When the client may no longer see the entity, or another session begins, it stays without
-/// [`Remote`](crate::Remote), until it arrives again. When it ends on the server, it ends on the client. An
-/// entity of the client of which the server has none stays as it is: despawn it yourself.
+/// When the client may no longer see the entity, or another session begins, the entity stays without
+/// [`Remote`](crate::Remote), until it arrives again. When the server despawns the entity, the client
+/// despawns it too. If the server has no entity with the key, the client's entity stays as it is: despawn it
+/// yourself.
 #[derive(Component, Replicated, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[replicated(name = "bevy::Key")]
 pub struct NetKey(#[replicated] pub u64);
 
 impl NetKey {
-    /// Returns the key of a name: the same on all machines, and almost certainly another one for each name.
+    /// Returns the key of a name. It is the same on all machines. Two names almost certainly have different
+    /// keys.
     #[must_use]
     pub const fn of(name: &str) -> Self {
         // FNV-1a.

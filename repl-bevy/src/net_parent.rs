@@ -5,7 +5,8 @@ use repl::prelude::*;
 
 use crate::net_entity::NetEntity;
 
-/// The parent of an entity, as [`ChildOf`] says. The server adds it to children that are replicated.
+/// The parent of an entity, copied from its [`ChildOf`]. The server adds this component to replicated
+/// children.
 #[derive(Component, Replicated, Default, Clone, Copy, PartialEq)]
 #[replicated(name = "bevy::ChildOf")]
 pub(crate) struct NetParent {

@@ -1,4 +1,4 @@
-//! What could not be sent.
+//! The event for messages that could not be sent.
 
 use bevy_ecs::prelude::*;
 use repl::SendError;
@@ -9,7 +9,7 @@ use repl::SendError;
 pub struct MessageNotSent {
     /// The type of the message.
     pub message: &'static str,
-    /// Why.
+    /// The reason.
     pub error: SendError,
 }
 

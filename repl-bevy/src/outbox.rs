@@ -3,8 +3,8 @@
 use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
 
-/// Which messages of a type were taken. Those of a server are taken in each tick, and, while the game is
-/// paused, in frames.
+/// Remembers which messages of a type were taken. A server takes messages in each tick, and in frames while
+/// the game is paused.
 #[derive(Resource)]
 pub(crate) struct Outbox<M: Message>(MessageCursor<M>);
 

@@ -4,8 +4,8 @@ use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::marker::PhantomData;
 
-/// The object of a component of the type `T`, beside the component. On a server it is null until the next
-/// tick, and stays for that tick when the component is removed.
+/// The object of a component of the type `T`, on the same entity as the component. On a server it is null
+/// until the next tick. When the component is removed, the object stays until the next tick removes it.
 #[derive(Component)]
 pub(crate) struct Part<T: 'static> {
     pub(crate) object: ObjectRef<()>,
@@ -17,7 +17,7 @@ impl<T> Part<T> {
         Self { object, component: PhantomData }
     }
 
-    /// Returns the object as one of the class in whose form the component is sent.
+    /// Returns the object as an object of the class in which the component is sent.
     pub(crate) fn object_of<W>(&self) -> ObjectRef<W> {
         self.object.guid().map_or(ObjectRef::NULL, ObjectRef::new)
     }

@@ -1,14 +1,14 @@
-//! When the plug-in runs.
+//! The system sets in which the plug-in runs.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 
-/// When the plug-in runs: systems can run before or after these sets. On a server what leaves the world does
-/// so in `FixedPostUpdate`, once in each tick, and on a client in `PostUpdate`.
+/// The sets in which the plug-in runs: your systems can run before or after them. A server takes messages and
+/// changes from the world in `FixedPostUpdate`, once in each tick, and a client in `PostUpdate`.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplSystems {
-    /// In `PreUpdate`: entities that have arrived come into the world.
+    /// In `PreUpdate`: entities that have arrived are spawned in the world.
     Receive,
     /// In `PreUpdate`, after [`Receive`](Self::Receive): messages and calls that have arrived can be read.
     Read,
@@ -24,7 +24,7 @@ pub enum ReplSystems {
     Send,
 }
 
-/// Orders the sets. `sends` is the schedule at whose end the app sends.
+/// Orders the sets. The app sends at the end of the schedule `sends`.
 pub(crate) fn order(app: &mut App, sends: impl ScheduleLabel) {
     app.configure_sets(
         bevy_app::PreUpdate,

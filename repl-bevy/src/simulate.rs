@@ -5,16 +5,18 @@ use bevy_ecs::schedule::ScheduleLabel;
 use bevy_time::Time;
 use std::time::Duration;
 
-/// The simulation that both sides share: what inputs do to entities. Its systems run once in each tick on a
-/// server. A client that [predicts](crate::ReplAppExt::predict) runs them ahead of the server, and runs ticks
-/// again that the server has confirmed with another result. Let queries have the filter [`With<Simulated>`],
-/// and let them read and write predicted components, [`Input`] and `Time` alone.
+/// The schedule of the simulation that both sides share: it applies inputs to entities. Its systems run once
+/// in each tick on a server. A client that [predicts](crate::ReplAppExt::predict) runs them ahead of the
+/// server. If the server confirms a tick with another result, the client runs the ticks since then again.
+/// Queries in these systems need the filter [`With<Simulated>`], and may use only predicted components,
+/// [`Input`] and `Time`.
 ///
-/// What must happen only once, such as a sound or a message, has the run condition [`is_first_run`].
+/// A system for something that must happen only once, such as a sound or a message, needs the run condition
+/// [`is_first_run`].
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Simulate;
 
-/// On a client, runs before each tick for which an input is due: its systems set
+/// The schedule that runs on a client before each tick for which an input is due: its systems set
 /// [`NextInput`](crate::NextInput).
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeInput;
@@ -28,20 +30,20 @@ pub struct SimulationStep {
     pub is_replay: bool,
 }
 
-/// The entities that [`Simulate`] is for: on a server those that are replicated, on a client those that it
-/// owns. On a client, entities with it have the predicted values of components, and all others those of the
-/// server.
+/// Marks the entities that [`Simulate`] simulates: on a server all replicated entities, on a client the
+/// entities that it owns. On a client, marked entities have the predicted values of components, and all other
+/// entities have the values of the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Simulated;
 
-/// What the owner of an entity does in the tick that is simulated. The entities that clients own have it, on
-/// both sides.
+/// The input of an entity's owner in the tick that is simulated. On both sides, the entities that clients own
+/// have this component.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Input<T: Send + Sync + 'static>(pub(crate) Option<T>);
 
 impl<T: Send + Sync + 'static> Input<T> {
-    /// Returns the input of the tick, or the last one before it, if it did not arrive in time. `None` if the
-    /// owner has made no input yet.
+    /// Returns the input of the tick, or the last input before it if the input did not arrive in time. `None`
+    /// if the owner has made no input yet.
     #[must_use]
     pub const fn get(&self) -> Option<&T> {
         self.0.as_ref()
@@ -54,7 +56,7 @@ impl<T: Send + Sync + 'static> Default for Input<T> {
     }
 }
 
-/// The run condition of systems in [`Simulate`] for what must happen only once in each tick.
+/// The run condition for systems in [`Simulate`] that must run only once for each tick.
 #[must_use]
 pub fn is_first_run(step: Res<'_, SimulationStep>) -> bool {
     !step.is_replay

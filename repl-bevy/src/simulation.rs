@@ -13,9 +13,9 @@ use crate::plugins::server_plugin::ServerPlugin;
 use crate::server::state::ReplServer;
 use crate::transport::simulated::SimulatedNetwork;
 
-/// A server and its clients in one process, each with a world of its own, over a simulated network. Nothing
-/// in it waits: time passes by [`run`](Self::run), and a seed decides which packets are lost, so each run is
-/// the same.
+/// A server and its clients in one process, each with a world of its own, over a simulated network. It does
+/// not use the system clock: time passes only in [`run`](Self::run). A seed decides which packets are lost,
+/// so each run is the same.
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
@@ -54,8 +54,8 @@ impl Simulation {
     /// The length of a tick of the server, and of a frame of all apps.
     pub const TICK: Duration = Duration::from_micros(33_333);
 
-    /// Returns a server and so many clients over links of these conditions. `setup` gets each app with its
-    /// [`ServerPlugin`] or [`ClientPlugin`].
+    /// Returns a server and this number of clients over links with these conditions. `setup` is called for
+    /// each app, after its [`ServerPlugin`] or [`ClientPlugin`] was added.
     pub fn new(
         seed: u64,
         conditions: LinkConditions,
@@ -67,8 +67,8 @@ impl Simulation {
         simulation
     }
 
-    /// Returns a server with these limits, which may [ask for logins](ServerConfig::login), and no clients
-    /// yet.
+    /// Returns a server with this configuration, which may [ask for logins](ServerConfig::login). It has no
+    /// clients yet.
     pub fn configured(
         seed: u64,
         conditions: LinkConditions,
@@ -85,16 +85,15 @@ impl Simulation {
         self.join_with(ClientConfig::default());
     }
 
-    /// Adds a client with these limits, and with what it [shows the server](ClientConfig::login) to be let
-    /// in.
+    /// Adds a client with this configuration, which has its limits and its [login](ClientConfig::login).
     pub fn join_with(&mut self, config: ClientConfig) {
         let session = Session::for_tests(self.clients.len() as u64 + 1);
         let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK).config(config);
         self.clients.push(app(client, &self.setup));
     }
 
-    /// Ends the server without a word, and begins another one with an empty world, as when a process is
-    /// killed and started again.
+    /// Ends the server without telling the clients, and starts another server with an empty world, as when a
+    /// process is killed and started again.
     pub fn restart_server(&mut self) {
         let elapsed = self.server.world().resource::<Time<Real>>().elapsed();
         self.server = server(&self.network, &self.config, &self.setup);
@@ -110,7 +109,7 @@ impl Simulation {
         self.server.world().resource::<ReplServer>().client_of(connection)
     }
 
-    /// Lets so many ticks pass.
+    /// Runs this number of ticks.
     pub fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.server.update();
@@ -124,7 +123,7 @@ fn server(network: &SimulatedNetwork, config: &ServerConfig, setup: &dyn Fn(&mut
     app(ServerPlugin::over(network.server()).every(Simulation::TICK).config(config.clone()), setup)
 }
 
-/// Returns an app whose clock goes on by a tick in each frame.
+/// Returns an app with a clock that advances by one tick in each frame.
 fn app(plugin: impl Plugin, setup: &dyn Fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins(plugin);

@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 
-/// Insert it on the server, and the clients that see the entity keep it as their own, for example the body of
-/// a player who has died. On them the entity has it, too, as soon as they have the last state: from then on
-/// it has no [`Remote`](crate::Remote) and no [`Owned`](crate::Owned), nothing of it is sent, and the game of
-/// the client does with it what it wants. Despawn it on the server when you like.
+/// Insert it on the server to leave an entity to the clients that see it, for example the body of a player
+/// who has died. When a client has the last state, its entity also gets this component, and loses
+/// [`Remote`](crate::Remote) and [`Owned`](crate::Owned). From then on the server sends nothing about the
+/// entity, and the client may change or despawn it. You may despawn it on the server at any time.
 ///
-/// An entity cannot be given back: clients that see it later do not get it.
+/// Removing the component does not undo this. Clients that come to see the entity later do not get it.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct TornOff;

@@ -1,7 +1,7 @@
-//! The input of a derive as a tree: the type, its fields and its variants, each with its attributes read.
+//! The input of a derive as a tree: the type, its fields and its variants, each with its parsed attributes.
 //!
-//! *Invariant:* this module reports no mistakes in the meaning of attributes: every input that parses as Rust
-//! has a [`Container`].
+//! *Invariant:* this module does not check the meaning of attributes: every input that parses as Rust has a
+//! [`Container`].
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -45,7 +45,7 @@ pub(crate) struct Field<'a> {
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) vis: &'a Visibility,
-    /// The documentation of the field, and its `deprecated`, which also hold for its setters.
+    /// The documentation and the `deprecated` attribute of the field. The setters of the field get them, too.
     pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) attrs: FieldAttrs,
 }
@@ -87,7 +87,7 @@ impl<'a> Container<'a> {
         wire_name(self.attrs.name.as_ref(), || self.ident().unraw().to_string())
     }
 
-    /// Returns the path to the module that has everything that generated code uses.
+    /// Returns the path to the module `__private`, which exports everything that generated code uses.
     pub(crate) fn private(&self) -> TokenStream {
         match &self.attrs.krate {
             Some(At { value, .. }) => {
@@ -112,7 +112,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Returns the fields that are sent, in the order of declaration.
+    /// Returns the fields that are replicated, in the order of declaration.
     pub(crate) fn sent(&self) -> Vec<&Field<'a>> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }

@@ -1,8 +1,8 @@
 //! The rules for the input of the derives, each with its reason.
 //!
 //! *Invariant:* code can be generated without errors for an input that passes. Each mistake is reported at
-//! the smallest span, with what to write instead. Mistakes that only the compiler can find, in types and
-//! constants, are found by the compiler and by the traits of `repl-core`.
+//! the smallest span, with what to write instead. The compiler and the traits of `repl-core` find the other
+//! mistakes, which are in types and constants.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -20,8 +20,7 @@ use crate::error::Errors;
 /// so that the error can point at the number in the attribute. A test compares the two constants.
 pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take with `unit_vector`. This number repeats a constant of `repl-core`,
-/// too.
+/// How many bits a coordinate may take with `unit_vector`. It also repeats a constant of `repl-core`.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
 /// Applies every rule.
@@ -62,8 +61,8 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
 }
 
 /// Objects and items must be structs, because they are compared field by field through a table of offsets. A
-/// value may also be an enum, but not an enum without variants, because that has no values. A union is
-/// refused, because nobody knows which of its fields is active.
+/// value may also be an enum with at least one variant. An enum without variants has no values. A union is
+/// refused, because the library cannot know which of its fields is active.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
     match (&container.body, container.derive) {
@@ -88,7 +87,7 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// What the parts of a type are called in messages.
+/// The names of the parts of a type in error messages.
 struct Words {
     fields: &'static str,
     variants: &'static str,
@@ -140,8 +139,8 @@ fn packed(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses lifetimes. Replicated types must own their values, because a client makes the values from a
-/// packet, and they live longer than the packet.
+/// Refuses lifetimes. Replicated types must own their values, because a client creates the values from a
+/// packet and keeps them longer than the packet.
 fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     for parameter in &container.generics().params {
         if let GenericParam::Lifetime(parameter) = parameter {
@@ -256,13 +255,13 @@ fn parameters_are_sent(container: &Container<'_>, field: &Field<'_>, errors: &mu
     }
 }
 
-/// Refuses any other attribute on a field with `skip`. A field that is never sent has no wire form, name,
-/// condition or notify.
+/// Refuses other attributes on a field with `skip`, because a field that is never sent has no wire form,
+/// name, condition or notify.
 fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
     }
-    // `locations_are_compared` reports `location` with its own reason.
+    // `location` is reported by `locations_are_compared`, with another reason.
     let others = field.attrs.names_and_spans().into_iter();
     for (name, span) in others.filter(|&(name, _)| name != "skip" && name != "location") {
         errors
@@ -270,7 +269,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses two positions of an object, because an object is at one place.
+/// Refuses two `location` fields in one object, because an object has only one position.
 fn one_location(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     let mut located = fields.iter().filter(|field| field.attrs.location.is_some());
@@ -286,8 +285,8 @@ fn one_location(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses a position that is not compared. Positions are read from the copy of the object that the server
-/// compares, and there a field that is not compared has its initial value for ever.
+/// Refuses `location` on a field that is never compared. The server reads positions from the shadow of the
+/// object. There, a field that is never compared always has its initial value.
 fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let Some(location) = &attrs.location else { return };
@@ -304,7 +303,7 @@ fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
 }
 
 /// Refuses conditions, notifies, `push` and positions on fields of items, values and calls. A value is sent
-/// whole. An item has no owner, and no dirty mark for each of its fields, and is where its object is.
+/// whole. An item has no owner and no own position, and its fields have no dirty marks.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
         if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push" | "location") {
@@ -339,8 +338,8 @@ fn misplaced_in_an_item(name: &str) -> String {
     }
 }
 
-/// Refuses `notify_always` without a notify, and a notify or `push` on a property with the condition `Never`.
-/// Such a property never arrives, so its notify would never be called (S37).
+/// Refuses `notify_always` without a notify. Also refuses a notify or `push` on a property with the condition
+/// `Never`, because the property is never compared or sent (S37).
 fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if container.derive != Derive::Replicated {
         return;
@@ -401,7 +400,7 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses `as` together with an attribute that defines the whole wire form, too.
+/// Refuses `as` together with another attribute that defines the whole wire form.
 fn conversions_define_the_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     if attrs.form.is_none() {
@@ -463,8 +462,8 @@ fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Checks numbers that are literals. This is possible in the derive, where their spans are known. Constants
-/// are checked when the compiler evaluates the table.
+/// Checks numbers that are literals. The derive checks them because it knows their spans. Constants are
+/// checked when the compiler evaluates the table.
 fn numbers(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     if let Some(bits) = &attrs.bits {
@@ -520,7 +519,7 @@ pub(crate) fn within(number: &Number, least: i128, most: i128, name: &str, error
 fn ascending(range: &Bounds, errors: &mut Errors) {
     let whole = range.min.whole().zip(range.max.whole());
     let floats = range.min.literal().zip(range.max.literal());
-    // Large integers are compared as integers, because neighbours would be equal as floats.
+    // Large integers are compared as integers, because two different large integers can be equal as floats.
     let order = match (whole, floats) {
         (Some((min, max)), _) => Some(min.cmp(&max)),
         (None, Some((min, max))) => min.partial_cmp(&max),
@@ -538,8 +537,8 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
     }
 }
 
-/// Refuses a type that contains itself, because its table would be endless. This function finds only simple
-/// cases. The compiler reports the others as a cycle.
+/// Refuses a type that contains itself, because its table would have no end. This function finds only simple
+/// cases. The compiler reports the other cases as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if !field.attrs.has_serializer() && holds(field.ty, container.ident()) {
         let ident = container.ident();

@@ -8,7 +8,7 @@ pub(crate) enum Derive {
     Replicated,
     FastArrayItem,
     NetSerialize,
-    /// The attribute `#[rpcs]`. It generates an enum of calls, which is a value like the types that derive
+    /// The attribute `#[rpcs]`. It generates an enum of calls. The enum is expanded like a type that derives
     /// `NetSerialize`. The variants are calls, and the fields are their parameters.
     Rpcs,
 }

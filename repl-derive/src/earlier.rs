@@ -1,9 +1,10 @@
 //! Finds an earlier derive of this crate on the same type.
 //!
 //! A derive does not see the other derives of its type. Two derives would implement the same traits twice,
-//! and the compiler would report each trait. So this module looks for an earlier derive in the source file.
+//! and the compiler would report an error for each trait. To report only one error, this module looks for an
+//! earlier derive in the source file.
 //!
-//! *Invariant:* what compiles is never reported. If the file cannot be read, nothing is reported.
+//! *Invariant:* code that would compile is never reported. If the file cannot be read, nothing is reported.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use crate::derive::Derive;
 /// source file with the type.
 pub(crate) fn refusal(derive: Derive, input: &TokenStream, file: &Path) -> Option<Error> {
     let source = std::fs::read_to_string(file).unwrap_or_default();
-    // Most files have no such type, and need not be parsed.
+    // Most files have no type with two derives, and need not be parsed.
     if !lists_two(&source) {
         return None;
     }
@@ -38,12 +39,13 @@ fn earlier_in(derive: Derive, ident: &Ident, source: &str) -> Option<Derive> {
     let File { items, .. } = parse_file(source).ok()?;
     let mut found = Vec::new();
     search(derive, ident, &items, &mut found);
-    // If the file has several such types, nobody knows which of them the derive expands.
+    // If the file has several types with this name, the derive does not know which of them it expands.
     let [first] = found[..] else { return None };
     (first != derive).then_some(first)
 }
 
-/// Adds the first derive of this crate of each type in these items that is called `ident` and has `derive`.
+/// Searches these items for types that are called `ident` and have `derive`. Adds the first derive of this
+/// crate on each such type to `found`.
 fn search(derive: Derive, ident: &Ident, items: &[Item], found: &mut Vec<Derive>) {
     for item in items {
         let (name, attributes) = match item {
@@ -76,7 +78,7 @@ fn derives_of(attribute: &Attribute) -> Vec<Derive> {
     list.iter().flatten().filter_map(ours).collect()
 }
 
-/// Returns what to write instead of two derives.
+/// Returns the error text, which says what to write instead of two derives.
 fn message(ident: &Ident, earlier: Derive, derive: Derive) -> String {
     let (first, second) = (earlier.name(), derive.name());
     let remedy = match (earlier, derive) {

@@ -1,6 +1,6 @@
-//! The derive of `Interpolate`: each field on its own.
+//! The derive of `Interpolate`, which interpolates a struct field by field.
 //!
-//! *Invariant:* every mistake is reported, and then no code is generated.
+//! *Invariant:* every mistake is reported, and no code is generated for an input with mistakes.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -9,16 +9,16 @@ use syn::{Attribute, Data, DeriveInput, Field, Index, LitStr, Meta, Path, Token,
 
 use crate::error::{Errors, collect};
 
-/// What `#[interpolate(…)]` says.
+/// The arguments of `#[interpolate(…)]`.
 #[derive(Default)]
 struct Arguments {
     /// The path of the library.
     krate: Option<Path>,
-    /// The field has no values in between.
+    /// Whether the field is not interpolated, but changes in one step.
     has_steps: bool,
 }
 
-/// Where the attribute is.
+/// The place of the attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Struct,
@@ -26,7 +26,7 @@ enum Place {
 }
 
 impl Place {
-    /// Returns what can be written there.
+    /// Returns a text that says what can be written at this place.
     fn usage(self) -> &'static str {
         match self {
             Self::Struct => "the attribute of a struct is `#[interpolate(crate = \"path\")]`",
@@ -78,9 +78,9 @@ fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     }
 }
 
-/// How the values of a field are mixed.
+/// How a field is interpolated.
 enum Mix<'a> {
-    /// As the field's type says.
+    /// With the `Interpolate` implementation of the field's type.
     Between(&'a Type),
     Step,
 }
@@ -88,7 +88,7 @@ enum Mix<'a> {
 impl Mix<'_> {
     fn plain(&self, name: &TokenStream, library: &TokenStream) -> TokenStream {
         match self {
-            // With the type, so that the compiler shows it if it has no values in between.
+            // The code names the type, so that the compiler shows it if it does not implement `Interpolate`.
             Self::Between(ty) => {
                 quote!(<#ty as #library::Interpolate>::interpolate(&self.#name, &next.#name, fraction))
             }
@@ -117,7 +117,7 @@ fn step(name: &TokenStream) -> TokenStream {
     quote!(::core::clone::Clone::clone(if fraction < 1.0 { &self.#name } else { &next.#name }))
 }
 
-/// Returns the name of a field, and how its values are mixed.
+/// Returns the name of a field, and how the field is interpolated.
 fn mixed<'a>(at: usize, field: &'a Field, errors: &mut Errors) -> (TokenStream, Mix<'a>) {
     let name = match &field.ident {
         Some(name) => name.to_token_stream(),

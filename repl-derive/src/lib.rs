@@ -59,12 +59,13 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
     derived(Derive::FastArrayItem, input)
 }
 
-/// Makes a struct or an enum a value that is sent as a unit: every field without `skip`, in order.
+/// Makes a struct or an enum a value that is sent as a unit (always whole): every field without `skip` is
+/// sent, in order.
 ///
 /// Implements `NetSerialize` and `Property`, so that the type can be a field. The type must implement
-/// `Clone`. The key of a `HashMap` must also implement `Eq` and `Hash`, and the key of a `BTreeMap` `Ord`. In
-/// the initial value, each field has its initial value. The initial value of an enum is the variant marked
-/// `#[default]`, or else the first.
+/// `Clone`. The key of a `HashMap` must also implement `Eq` and `Hash`, and the key of a `BTreeMap` `Ord`.
+/// The initial value of a struct contains the initial value of each field. The initial value of an enum is
+/// the variant marked `#[default]`, or else the first.
 ///
 /// The constant `WIRE_FORM` is the table of everything that is sent. Print it in a snapshot test to see in a
 /// review which fields or variants were changed.
@@ -73,11 +74,12 @@ pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
     derived(Derive::NetSerialize, input)
 }
 
-/// Makes values in between of a struct: each field on its own.
+/// Interpolates between two values of a struct, field by field.
 ///
-/// Implements `Interpolate`, so all fields must implement it, except those with `#[interpolate(step)]`: they
-/// keep their value until the next one is reached. An enum, or a field that goes another way, such as an
-/// angle, needs an implementation by hand, or a type that knows its way.
+/// Implements `Interpolate`, so all fields must implement it, except fields with `#[interpolate(step)]`. Such
+/// a field keeps its value until the next value is reached. This derive does not accept enums, so implement
+/// `Interpolate` by hand for them. Do the same for the type of a field that must not change in a straight
+/// line, such as an angle.
 #[proc_macro_derive(Interpolate, attributes(interpolate))]
 pub fn derive_interpolate(input: TokenStream) -> TokenStream {
     interpolate::derive(input.into()).into()

@@ -3,7 +3,7 @@
 //! *Invariant:* names that differ only in style, such as `OwnerOnly` and `owner_only`, count as the same
 //! name.
 
-/// Returns the one of `names` that the user probably meant by `wrong`.
+/// Returns the name in `names` that the user probably meant by `wrong`.
 pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = plain(wrong);
     let limit = wrong.len().div_ceil(3).max(1);

@@ -28,13 +28,13 @@ pub(crate) trait Following: Sized {
     /// the same item.
     fn take_step(&mut self, live: &Self, entry: ItemChange, visit: Visit<'_, Self::Item>);
 
-    /// Makes this shadow have the items of `live` without using the log, and calls `visit` with each item.
-    /// Costs O(n).
+    /// Adds and removes items without using the log, so that this shadow has the same items as `live`. Calls
+    /// `visit` with each item. Costs O(n).
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// Returns the first of the new ids that the items of the live array `live` must get. Returns `None` if
-    /// the items can keep their ids. The items of `live` get new ids if `live` has replaced the array from
-    /// which this shadow was updated before, and both arrays have used some of the same ids. Costs O(n).
+    /// Returns the first new id that the items of the live array `live` must get. Returns `None` if the items
+    /// can keep their ids. The items of `live` get new ids if `live` has replaced the array from which this
+    /// shadow was updated before, and both arrays have used some of the same ids. Costs O(n).
     fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
 
     /// Removes all items from this shadow and adds the items of `live`, with consecutive ids from `first` on.
@@ -44,10 +44,10 @@ pub(crate) trait Following: Sized {
     /// Makes new items of this array get the ids that they would get in `live`.
     fn continue_as(&mut self, live: &Self);
 
-    /// Makes this shadow have the items of the live array `live`. `catch_up` reads only the log of `live` if
-    /// the log reaches back to the last update of this shadow, and otherwise all items. Returns whether the
-    /// items of `live` must get other ids. Other ids are necessary if `live` has replaced another array,
-    /// because its items are new items even if they have the same ids (S137).
+    /// Adds and removes items, so that this shadow has the same items as the live array `live`. Reads only
+    /// the log of `live` if the log reaches back to the last update of this shadow, and otherwise reads all
+    /// items. Returns whether the items of `live` must get other ids. Other ids are necessary if `live` has
+    /// replaced another array, because its items are new items even if they have the same ids (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
         let (log, known) = (live.log(), *self.followed());

@@ -24,7 +24,7 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
     start..end
 }
 
-/// Panics with the message that there is no item at `index`.
+/// Panics. The message says that there is no item at `index`.
 #[cold]
 #[track_caller]
 pub(crate) fn no_item(index: usize, len: usize) -> ! {

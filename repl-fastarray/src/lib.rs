@@ -24,7 +24,8 @@
 //! assert_eq!(scores.by_id(id), None);
 //! ```
 //!
-//! A [`ReplicatedMap`] is a `HashMap` that records which entries were written to, with the same cost.
+//! A [`ReplicatedMap`] is a `HashMap` that records which entries were written to. The cost of its updates
+//! also depends only on the number of changes.
 //!
 //! Users depend on `repl`, which re-exports this crate together with the derive macro for items, the server
 //! and the client.
@@ -40,15 +41,16 @@
 //!
 //! # The three types to know
 //!
-//! - [`FastArray`] is the array without an order on clients. [`OrderedFastArray`] is for items whose order
-//!   matters.
+//! - [`FastArray`] is the array whose items may have another order on clients. [`OrderedFastArray`] keeps the
+//!   order of the items on clients.
 //! - [`ItemMut`] is a mutable reference to an item that marks the item as changed at the first write.
 //! - [`ItemCallbacks`] is the trait with the functions that a client calls when items arrive, change or are
 //!   removed.
 //!
 //! # Guarantees
 //!
-//! - Every write to an item through the array is sent. Users need not call a function to mark the item.
+//! - Every write to an item through the array is sent. Users need not mark the item themselves. Only the
+//!   methods with `unmarked` in their names do not mark it.
 //! - An item keeps its id wherever it moves, and no other item gets that id. A clone of an item is a new item
 //!   (S137).
 //! - Clients remove exactly the items that the server removed (S172, S173).
@@ -61,10 +63,11 @@
 //!
 //! Not guaranteed: the order of the items of a [`FastArray`] on clients (S180).
 //!
-//! The front page of `repl` says where the numbers S, R and W in descriptions are explained.
+//! The numbers S, R and W in parentheses refer to guarantees. The front page of `repl` says where they are
+//! explained.
 //!
-//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in
-//! `repl-fastarray` is the `unsafe impl Property` of the two arrays and of the map.
+//! *Invariant:* this crate uses no socket, clock or thread. The only `unsafe` in `repl-fastarray` is the
+//! `unsafe impl Property` of the two arrays and of the map.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]

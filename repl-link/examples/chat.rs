@@ -1,4 +1,5 @@
-//! A chat over UDP, without objects: three clients say something, and each hears all of it.
+//! A chat over UDP, without objects: three clients each send a line, and every client receives all three
+//! lines.
 //!
 //! `cargo run --release -p repl-link --example chat`
 #![expect(clippy::print_stdout, reason = "an example")]

@@ -1,10 +1,11 @@
 //! Reliable sessions over datagrams, without IO: handshakes, acks, congestion control, and typed channels for
 //! messages.
 //!
-//! [`plain`] has a server and a client that exchange messages, which is all that many programs need. What the
-//! packets of a [`Link`](parts::Link) carry besides acks and messages, such as the state of objects, is the
-//! [`Payload`](parts::Payload) of its user: [`parts`] has what such a user builds from. The crate opens no
-//! socket and reads no clock: bytes and times are arguments. It does not encrypt.
+//! Most programs need only [`plain`]: a server and a client that exchange messages. A program can also put
+//! data of its own into the packets, for example the state of objects. It then implements
+//! [`Payload`](parts::Payload) and builds its server and client from the types in [`parts`], such as
+//! [`Link`](parts::Link). The crate opens no socket and reads no clock: bytes and times are arguments. It
+//! does not encrypt.
 //!
 //! # Guarantees
 //!

@@ -1,7 +1,7 @@
-//! One side of a connection: what it has sent and received, and how well the other side answers.
+//! One side of a connection: the packets that it has sent and received, and how well the other side answers.
 //!
-//! A link calls nobody. It returns what became of its packets: which bodies arrived, were lost, or arrived
-//! after they counted as lost.
+//! A link has no callbacks. Its methods return what happened to its packets: which bodies (the data that the
+//! user of the link puts into packets) arrived, were lost, or arrived after they counted as lost.
 //!
 //! *Invariant:* each packet is reported as arrived or lost at most one time.
 
@@ -44,7 +44,7 @@ type ExtensionOf<P> = <<P as Payload>::Extension as Extension>::Content;
 /// One side of a connection.
 #[derive(Debug)]
 pub struct Link<P: Payload> {
-    /// Fills packets, and stores what is in them until they are acknowledged.
+    /// Fills packets, and stores a record of their content until they are acknowledged.
     pub outbox: Outbox<P>,
     /// The number of the first packet of the session. It is the same in both directions.
     first: Sequence,
@@ -53,7 +53,7 @@ pub struct Link<P: Payload> {
     received: Received,
     /// How well the other side answers.
     pub health: LinkHealth,
-    /// What may still be acked of the bodies of packets that count as lost.
+    /// Parts of the bodies of packets that count as lost. Late acks may still show that they have arrived.
     late: LateLog<LateOf<P>, MAX_LATE>,
     /// The messages in both directions.
     pub exchange: Exchange,
@@ -61,18 +61,18 @@ pub struct Link<P: Payload> {
     packet_limit: Option<RateLimit>,
     /// Decides in which ticks acks are sent.
     ack_pace: AckPace,
-    /// The probes by which the link finds out what its path carries. `None` while there are no doubts.
+    /// The probes that test which packet sizes the path carries. `None` while no test is needed.
     probing: Option<Box<Probing>>,
     /// The number of calls of [`tick`](Self::tick).
     ticks: u64,
 }
 
-/// What a new packet begins with.
+/// The beginning of a new packet: its header and its acks.
 #[derive(Debug)]
 pub struct NewPacket<'b, P: Payload> {
     /// The header of the packet.
     pub header: Header,
-    /// What the other side adds to its headers, if it does.
+    /// The data that the other side adds to its headers, if it has an extension.
     pub extension: Option<ExtensionOf<P>>,
     acks: AckRanges<'b>,
     /// Whether the packet has a body or messages, so that the ack must be sent soon (R8).
@@ -83,16 +83,16 @@ pub struct NewPacket<'b, P: Payload> {
 #[derive(Debug)]
 pub struct Acks<'b, P: Payload> {
     ranges: AckRanges<'b>,
-    /// The range that is processed now: what is left of it.
+    /// The rest of the range that is processed now.
     range: Option<AckRange>,
     late: vec::IntoIter<(Sequence, LateOf<P>)>,
     newest: Option<Sequence>,
 }
 
-/// What became of a packet of this side, as an ack tells it.
+/// What an ack says about a packet of this side.
 #[derive(Debug)]
 pub enum Acked<'a, P: Payload> {
-    /// The packet has arrived. Reported only for bodies that [wait for this](Record::is_awaited).
+    /// The packet has arrived. Reported only for bodies whose record [waits for the ack](Record::is_awaited).
     Arrived(Sequence, &'a P::Record),
     /// The packet has arrived, although it already counted as lost.
     Late(Sequence, LateOf<P>),
@@ -124,8 +124,8 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Limits the packets that the other side may send in a second. An outage of up to `timeout` may hold
-    /// packets back.
+    /// Limits the packets that the other side may send in a second. After an outage of up to `timeout`,
+    /// delayed packets may arrive together without exceeding the limit.
     pub fn limit_packets(&mut self, timeout: Duration) {
         self.packet_limit = Some(RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout));
     }
@@ -139,7 +139,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Sets the greatest size of the packets that this side sends, in bytes. The size is never more than both
-    /// sides receive, nor less than 508 unless one side receives less. What was found of the path is
+    /// sides receive. It is less than 508 only if one side receives less. The results of earlier probes are
     /// forgotten. Costs O(messages) if packets become smaller.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         let mut size = *self.outbox.size();
@@ -148,7 +148,7 @@ impl<P: Payload> Link<P> {
         self.set_size(size);
     }
 
-    /// Forgets what was found of the path, because packets take another one from now on.
+    /// Forgets the results of earlier probes, because packets take another path from now on.
     pub fn forget_path(&mut self) {
         self.probing = None;
         let mut size = *self.outbox.size();
@@ -162,9 +162,9 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Finds out whether the path carries packets of the greatest size, if there are doubts: sends probes,
-    /// which `key` binds to the session. Returns what was found out. If the path carries less, packets are
-    /// smaller from now on.
+    /// If large packets were lost, sends probes to find out whether the path carries packets of the greatest
+    /// size. The checksums of probes include `key`, which belongs to the session. Returns the result. If the
+    /// path carries less, packets are smaller from now on.
     pub fn probe(&mut self, key: u64, now: Duration) -> Option<PathFinding> {
         if self.probing.is_none() && !self.outbox.losses.are_doubtful() {
             return None;
@@ -190,16 +190,16 @@ impl<P: Payload> Link<P> {
         self.probing.iter_mut().for_each(|probing| probing.answered(number, now));
     }
 
-    /// Returns whether a size of packets is tested now, so that the link must be asked to
-    /// [probe](Self::probe) in each tick.
+    /// Returns whether probes are testing a packet size now. Then [`probe`](Self::probe) must be called in
+    /// each tick.
     #[must_use]
     pub fn is_probing(&self) -> bool {
         self.probing.as_ref().is_some_and(|probing| probing.is_testing())
     }
 
-    /// Returns the number and the body of each packet of state among the last `count` packets that were
-    /// queued, unless they were polled, the oldest first: what this side has written, to look inside. Costs
-    /// O(packets).
+    /// Returns the last `count` packets that were queued and not yet polled, the oldest first, without
+    /// control packets. Each packet is returned as its number and a reader of its body. For tests and tools
+    /// that inspect what this side has written. Costs O(packets).
     #[must_use]
     pub fn written(&self, count: usize) -> Vec<(Sequence, BitReader<'_>)> {
         let (newest, is_extended) = (self.outbox.sequence(), self.outbox.extension.is_some());
@@ -215,7 +215,8 @@ impl<P: Payload> Link<P> {
         bodies.collect()
     }
 
-    /// Preloads what a packet with acks reads and writes. Does not follow pointers to the heap.
+    /// Loads into the processor cache what reading a packet with acks reads and writes. Does not follow
+    /// pointers to the heap.
     #[inline]
     pub fn preload_packet(&self) {
         preload(&self.first);
@@ -227,13 +228,13 @@ impl<P: Payload> Link<P> {
         self.outbox.preload_packet();
     }
 
-    /// Preloads what [`begin_losses`](Self::begin_losses) reads if no packet is in flight.
+    /// Loads into the cache what [`begin_losses`](Self::begin_losses) reads if no packet is in flight.
     pub fn preload_losses(&self) {
         preload_all(&self.outbox.in_flight);
         preload_all(&self.health);
     }
 
-    /// Preloads what each tick reads that sends something, but no memory behind pointers.
+    /// Loads into the cache what a tick that sends packets reads. Does not follow pointers.
     pub fn preload_pass(&self) {
         preload_all(&self.outbox);
         preload_all(&self.health);
@@ -248,15 +249,15 @@ impl<P: Payload> Link<P> {
         self.received.newest().unwrap_or(self.first)
     }
 
-    /// Returns the number after that of the newest packet of the other side.
+    /// Returns the number after the number of the newest packet of the other side.
     #[must_use]
     pub fn received_end(&self) -> Sequence {
         self.received.newest().map_or(self.first, Sequence::next)
     }
 
-    /// Begins to read the packet `sequence`, whose number was read. Returns `None` if the packet must have no
-    /// effect: it is too old, or was received before. `is_extended` says whether the other side adds an
-    /// extension to its headers.
+    /// Begins to read the packet `sequence`. The caller has already read its number. Returns `None` if the
+    /// packet must have no effect, because it is too old or was received before. `is_extended` says whether
+    /// the other side adds an extension to its headers.
     ///
     /// # Errors
     /// Returns an error if the session must end, because the packet is malformed, or because there are too
@@ -295,8 +296,9 @@ impl<P: Payload> Link<P> {
         Ok(Some(NewPacket { header, extension, acks, asks_for_ack }))
     }
 
-    /// Records that a packet has arrived and was read to its end. From now on it is acked. Returns its acks.
-    /// The caller processes them with [`next_acked`](Self::next_acked) until that returns `None`.
+    /// Records that a packet has arrived and was read to its end. From now on the packet is acked. Returns
+    /// the acks that the packet contains. The caller processes them with [`next_acked`](Self::next_acked)
+    /// until this returns `None`.
     pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>) -> Acks<'b, P> {
         self.received.insert(packet.header.sequence);
         self.outbox.losses.heard();
@@ -307,11 +309,11 @@ impl<P: Payload> Link<P> {
         Acks { ranges: packet.acks, range: None, late: Vec::new().into_iter(), newest: None }
     }
 
-    /// Processes acks up to the next one that the user of the link must hear of. Costs O(acks), and
-    /// O(log packets that count as lost) for each range of acks.
+    /// Processes acks up to the next ack that the user of the link must handle. Costs O(acks), and O(log
+    /// packets that count as lost) for each range of acks.
     ///
-    /// Acks of packets that count as lost still show what has arrived. If they had no effect, nothing that
-    /// takes a round trip could finish on links whose round trips are longer than the timeout.
+    /// Acks of packets that count as lost still show what has arrived. They must have an effect: on a link
+    /// with round trips longer than the loss timeout, every packet counts as lost before its ack arrives.
     pub fn next_acked(&mut self, acks: &mut Acks<'_, P>, now: Duration) -> Option<Acked<'_, P>> {
         let sequence = loop {
             if let Some((sequence, late)) = acks.late.next() {
@@ -343,13 +345,14 @@ impl<P: Payload> Link<P> {
                 }
             }
         };
-        // Looked up again, because the borrow checker takes a borrow that is returned for one of the whole
-        // loop.
+        // The packet is looked up again, because the borrow checker would extend a borrow from within the
+        // loop to the whole loop.
         let packet = self.outbox.in_flight.get(sequence)?;
         Some(Acked::Arrived(sequence, &packet.body))
     }
 
-    /// Handles the acks in a range of packets that counted as lost, and begins with the others.
+    /// Handles the acks for packets of the range that count as lost, and prepares the acks for the other
+    /// packets.
     fn begin_range(&mut self, acks: &mut Acks<'_, P>, range: AckRange, now: Duration) {
         acks.newest = acks.newest.max(Some(range.last));
         if let Some(elapsed) = self.outbox.arrived_late(range, now) {
@@ -370,7 +373,7 @@ impl<P: Payload> Link<P> {
     /// Finds the packets that should have been acked by now. These are packets that are older than the
     /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
     /// explain the missing ack. The caller takes them with [`next_lost`](Self::next_lost), and then calls
-    /// [`end_losses`](Self::end_losses). Returns `None` if there are none and the link answers.
+    /// [`end_losses`](Self::end_losses). Returns `None` if there are no such packets and the link answers.
     #[must_use]
     pub fn begin_losses(&self, now: Duration) -> Option<Losses> {
         let (overdue, has_timed_out) =
@@ -379,8 +382,8 @@ impl<P: Payload> Link<P> {
         (!is_quiet).then(|| Losses { overdue: overdue.into_iter(), has_timed_out })
     }
 
-    /// Declares the next packet lost, and returns the record of its body. The records of later packets, lost
-    /// or not, are there until [`end_losses`](Self::end_losses).
+    /// Declares the next packet lost, and returns the record of its body. The records of later packets stay
+    /// available until [`end_losses`](Self::end_losses).
     pub fn next_lost(&mut self, losses: &mut Losses) -> Option<(Sequence, &mut P::Record)> {
         let sequence = losses.overdue.find(|&sequence| self.outbox.lost(sequence))?;
         self.health.packets_lost += 1;
@@ -390,8 +393,9 @@ impl<P: Payload> Link<P> {
         Some((sequence, &mut packet.body))
     }
 
-    /// Ends the handling of losses. If the link has not answered for a long time, returns a time: what was
-    /// sent by this time is sent again, even before its timeout. For messages this happens here.
+    /// Ends the handling of losses. If the link has not answered for a long time, returns a time: the caller
+    /// then sends all data again that was sent by this time, even before its timeout. This method does so for
+    /// messages.
     pub fn end_losses(&mut self, losses: Losses, now: Duration) -> Option<Duration> {
         self.outbox.in_flight.trim();
         self.health.timeouts = self.health.timeouts.saturating_add(u32::from(losses.has_timed_out));
@@ -400,11 +404,11 @@ impl<P: Payload> Link<P> {
         Some(sent_by)
     }
 
-    /// Begins the packets of a tick. Returns whether they contain acks.
+    /// Begins to fill the packets of a tick. Returns whether these packets contain acks.
     pub fn begin_pass(&mut self, now: Duration) -> bool {
         self.outbox.pace(now, self.health.timeouts);
         self.outbox.begin_pass();
-        // An ack that the limit on packets in a second holds back remains due.
+        // If the limit on packets in a second allows no packet now, the ack remains due.
         let owes_ack = self.outbox.allows_packet(now) && self.ack_pace.is_due();
         self.outbox.set_received(owes_ack.then_some(&self.received));
         self.exchange.outgoing.begin_pass();
@@ -423,14 +427,14 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.send(&mut self.outbox, budget_bits, may_receive, now)
     }
 
-    /// Sends what [bulk messages](crate::MessageOptions::max_bytes) must get of the link, before anything
-    /// else is sent in a tick.
+    /// Sends the guaranteed share of [bulk messages](crate::MessageOptions::max_bytes), before anything else
+    /// is sent in a tick.
     pub fn send_bulk_share(&mut self, now: Duration) {
         self.exchange.outgoing.send_bulk_share(&mut self.outbox, now);
     }
 
-    /// Sends bulk messages with the room that everything else has left in a tick. Nothing else may be sent
-    /// after them.
+    /// Sends bulk messages in the room that all other data of a tick has left. Nothing else may be sent in
+    /// the tick after this.
     pub fn send_bulk_rest(&mut self, now: Duration) {
         self.exchange.outgoing.send_bulk_rest(&mut self.outbox, now);
     }
@@ -441,8 +445,8 @@ impl<P: Payload> Link<P> {
         self.outbox.signal(if has_acks { &self.received } else { &none }, now);
     }
 
-    /// Returns when this side must send its next packet, if it sends none before. `timeout` is the shorter
-    /// one of both sides.
+    /// Returns the time by which this side must send its next packet. `timeout` is the shorter timeout of the
+    /// two sides.
     #[must_use]
     pub fn silent_until(&self, timeout: Duration) -> Duration {
         let next = self.outbox.sequence().number();
@@ -456,21 +460,21 @@ impl<P: Payload> Link<P> {
         self.ack_pace.is_waiting()
     }
 
-    /// Returns about how many bytes of memory the link takes, without the packets and their records, which
-    /// the outbox counts. Costs O(channels).
+    /// Returns about how many bytes of memory the link takes, without packets and their records. The outbox
+    /// counts these. Costs O(channels).
     #[must_use]
     pub fn other_bytes(&self) -> usize {
         self.late.held_bytes() + self.exchange.held_bytes()
     }
 
-    /// Forgets which parts of bodies late acks could settle. They are sent again, unless the copies in later
-    /// packets arrive.
+    /// Forgets the parts of bodies that are stored for late acks. These parts are sent again unless a copy in
+    /// a later packet arrives.
     pub fn forget_late(&mut self) {
         self.late.clear();
         self.late.end_round();
     }
 
-    /// Does the same for the packets before `end`.
+    /// Forgets the parts of bodies that are stored for late acks of packets before `end`.
     pub fn forget_late_before(&mut self, end: Sequence) {
         self.late.forget_before(end);
     }
@@ -482,9 +486,9 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.end_round();
     }
 
-    /// Does all that a link without bodies does in a tick: declares packets lost, sends messages and acks,
-    /// and keeps the session alive. `timeout` is the shorter one of both sides. `must_signal` says whether a
-    /// packet must be sent even if it is empty.
+    /// Does all the work of a tick for a link without bodies: declares packets lost, sends messages and acks,
+    /// and keeps the session alive. `timeout` is the shorter timeout of the two sides. `must_signal` says
+    /// whether a packet must be sent even if it is empty.
     pub fn tick(&mut self, timeout: Duration, must_signal: bool, now: Duration) {
         if let Some(mut losses) = self.begin_losses(now) {
             while self.next_lost(&mut losses).is_some() {}
@@ -501,8 +505,8 @@ impl<P: Payload> Link<P> {
         if owes_ack && !self.outbox.has_acked_all() {
             self.signal(true, now);
         } else if is_silent || must_signal {
-            // The packets that probe a silent link contain no acks, because acks that are sent late would
-            // look like long round trips.
+            // Packets that probe a silent link contain no acks. Such late acks would look like long round
+            // trips.
             self.signal(false, now);
         }
         if self.outbox.queue.packets_sent > packets_before {

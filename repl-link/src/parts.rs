@@ -1,8 +1,8 @@
-//! The parts from which sessions are built, for crates that put something of their own into packets.
+//! The building blocks of sessions, for crates that put data of their own into packets.
 //!
-//! A [`ServerSessions`] has the clients of a server, each with a [`Link`], and a [`ClientSession`] is the
-//! other side. The [`Payload`] says what packets carry besides acks and messages. [`plain`](crate::plain)
-//! shows how little is needed around them.
+//! A [`ServerSessions`] stores the connections of a server, each with a [`Link`]. A [`ClientSession`] is the
+//! client's side. The trait [`Payload`] describes the data that packets carry in addition to acks and
+//! messages. The module [`plain`](crate::plain) is a small example that uses these types.
 
 pub use crate::client::guest::Visit;
 pub use crate::client::{Beginning, ClientSession, Heard, MakeRate, SessionStats};

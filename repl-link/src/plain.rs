@@ -1,6 +1,6 @@
-//! A server and a client that exchange messages and nothing else.
+//! A server and a client that exchange only messages.
 //!
-//! *Invariant:* their packets have no bodies.
+//! *Invariant:* packets contain only acks and messages, and no state of objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::VecDeque;
@@ -34,18 +34,18 @@ impl Objects for NoObjects {
     }
 }
 
-/// Something that a server or a client reports to its user.
+/// An event that a server reports to its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
     /// The session has begun.
     Connected(ConnectionId),
-    /// A client shows its login. Answer with [`accept`](MessageServer::accept), or
+    /// A client has sent its login data. Call [`accept`](MessageServer::accept), or
     /// [disconnect](MessageServer::disconnect) the client.
     Login(ConnectionId, Vec<u8>),
     /// The session has ended.
     Disconnected(ConnectionId, DisconnectReason),
-    /// Packets to the client have at most this many bytes from now on, because the path carries no larger
-    /// ones, or carries larger ones again.
+    /// Packets to the client have at most this many bytes from now on, because the path drops larger packets,
+    /// or carries larger packets again.
     PacketBytesChanged(ConnectionId, usize),
 }
 
@@ -93,7 +93,7 @@ impl MessageServer {
         self.events.pop_front()
     }
 
-    /// Accepts the login of a client. Does nothing if no login of this connection waits.
+    /// Accepts the login of a client. Does nothing if this connection has no login that waits for a decision.
     pub fn accept(&mut self, connection: ConnectionId, answer: &[u8]) {
         let event = match self.sessions.accept(connection, answer) {
             ServerOutcome::Connected => SessionEvent::Connected(connection),
@@ -108,9 +108,9 @@ impl MessageServer {
         self.close(connection, DisconnectReason::Closed);
     }
 
-    /// Sets the greatest size of the packets to a client, in bytes, for example when the transport has
-    /// found out what its path carries. The size is never more than both sides receive, nor less than 508
-    /// unless one side receives less. Does nothing if the connection does not exist.
+    /// Sets the greatest size of the packets to a client, in bytes, for example when the transport knows the
+    /// largest packet that its path carries. The size is never more than both sides receive. It is less than
+    /// 508 only if one side receives less. Does nothing if the connection does not exist.
     pub fn set_packet_bytes(&mut self, connection: ConnectionId, bytes: usize) {
         self.sessions.set_packet_bytes(connection, bytes);
     }
@@ -118,7 +118,7 @@ impl MessageServer {
     /// Queues a message to a client, which is sent in the next tick.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    /// Returns an error if the message cannot be sent. Then the call has changed nothing.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -131,10 +131,11 @@ impl MessageServer {
         self.sessions.send(connection, message)
     }
 
-    /// Queues a message to each client. Returns the clients whose channels are full: they do not receive it.
+    /// Queues a message to each client. Returns the clients whose channels are full. These clients do not
+    /// receive the message.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent to anyone. Then nothing has changed.
+    /// Returns an error if the message cannot be sent to anyone. Then the call has changed nothing.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -275,8 +276,8 @@ pub struct MessageClient {
 }
 
 impl MessageClient {
-    /// Returns a client that connects in its first tick. `identity` distinguishes its sessions from those of
-    /// all other clients.
+    /// Returns a client that connects in its first tick. `identity` distinguishes its sessions from the
+    /// sessions of all other clients.
     #[must_use]
     pub fn new(terms: ClientTerms<'static>, identity: Session) -> Self {
         let session = ClientSession::new(identity, &terms, Bbr::new);
@@ -313,18 +314,19 @@ impl MessageClient {
         self.session.is_connected()
     }
 
-    /// Returns why the last session ended, once.
+    /// Returns the reason why the last session ended. Returns each reason once.
     pub fn take_end(&mut self) -> Option<DisconnectReason> {
         self.ended.take()
     }
 
     /// Sets the greatest size of the packets to the server, in bytes, in this session and in later ones. The
-    /// size is never more than both sides receive, nor less than 508 unless one side receives less.
+    /// size is never more than both sides receive. It is less than 508 only if one side receives less.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.session.set_packet_bytes(bytes);
     }
 
-    /// Returns the greatest size of packets once, if what the path carries has changed it.
+    /// Returns the new greatest size of packets, if a probe of the path has changed it. Returns each change
+    /// once.
     pub fn take_changed_packet_bytes(&mut self) -> Option<usize> {
         self.session.take_changed_packet_bytes()
     }
@@ -338,7 +340,7 @@ impl MessageClient {
     /// Queues a message to the server, which is sent in the next tick.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    /// Returns an error if the message cannot be sent. Then the call has changed nothing.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -368,8 +370,8 @@ impl MessageClient {
     /// Handles a packet from the server.
     ///
     /// # Errors
-    /// Returns an error if the packet has no effect because it is none of this session, or because it is
-    /// malformed, which ends the session.
+    /// Returns an error if the packet has no effect because it does not belong to this session. Also returns
+    /// an error if the packet is malformed. A malformed packet ends the session.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         let context = ClientContext { terms: self.terms, agreement: &self.agreement };

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// Every 256 ticks, which is about every four seconds at 60 Hz, spare buffers are freed if they were not
-/// needed since the last time. The ticks from one such time to the next are called a round.
+/// needed since the last time. These 256 ticks are called a round.
 pub const ROUND_TICKS: u64 = 256;
 
 /// A queue with this capacity or less is never shrunk.
@@ -30,7 +30,7 @@ pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// About how many bytes of memory the values in the pool take.
     held_bytes: usize,
-    /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
+    /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). This
     /// many values were not needed in this round.
     idle: usize,
     /// The greatest number of values that the pool had at any time in this round.
@@ -73,7 +73,8 @@ impl<T: Default + Holds> Spare<T> {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
         self.idle = self.kept.len();
-        // Between two ticks most values may be in use, so the list keeps room for as many as it had.
+        // Most values may be in use now, so the list keeps room for the greatest number of values in this
+        // round.
         let most = std::mem::replace(&mut self.most, self.kept.len());
         if self.kept.capacity() > LEAST_CAPACITY.max(4 * most) {
             self.kept.shrink_to(2 * most);

@@ -20,7 +20,7 @@ struct Hall {
     network: Network,
     clock: Clock,
     events: Vec<SessionEvent>,
-    /// What clients were told about packets that had no effect.
+    /// The errors that clients returned for packets without effect.
     errors: Vec<ReceiveError>,
 }
 

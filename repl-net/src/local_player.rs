@@ -1,7 +1,7 @@
-//! The player of this process, whether it is a client or the host of a server. A function that takes either
-//! plays for both.
+//! The player of this process: a client, or the host of a server. A function that takes
+//! `&mut impl LocalPlayer` works for both.
 //!
-//! *Invariant:* each method does the same as the method of this name of [`Client`] or [`HostHandle`].
+//! *Invariant:* each method does the same as the method of the same name of [`Client`] or [`HostHandle`].
 
 use std::ops::Range;
 use std::time::Duration;
@@ -38,7 +38,7 @@ use crate::updates::update::Update;
 /// }
 /// ```
 ///
-/// Each method is described at the method of this name of [`HostHandle`].
+/// The method of the same name of [`HostHandle`] has the full description.
 pub trait LocalPlayer {
     /// Returns an object that the player sees: [`Client::get`], [`HostHandle::get`].
     fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T>;
@@ -54,14 +54,15 @@ pub trait LocalPlayer {
     /// [`is_owner`](crate::ClientObjectInfo::is_owner) of a client.
     fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool;
 
-    /// Returns the role of the player for an object: [`HostHandle::role`], and
+    /// Returns the role of an object for the player: [`HostHandle::role`], and
     /// [`role`](crate::ClientObjectInfo::role) of a client.
     fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role>;
 
     /// Returns the path of an asset: [`Client::asset_path`], [`HostHandle::asset_path`].
     fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str>;
 
-    /// Returns the caller of an object: [`Client::call`], [`HostHandle::call`].
+    /// Returns the caller of an object, which has a method for each remote call: [`Client::call`],
+    /// [`HostHandle::call`].
     #[track_caller]
     fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_>;
 

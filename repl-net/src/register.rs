@@ -1,7 +1,7 @@
-//! What both sides register: classes, archetypes, messages and calls. A function that takes either side
-//! registers the same at both.
+//! What both sides register: classes, archetypes, messages, calls and inputs. A function that takes
+//! `&mut impl Register` registers the same on a server and on a client.
 //!
-//! *Invariant:* each method does the same as the method of this name of [`Server`] or [`Client`].
+//! *Invariant:* each method does the same as the method of the same name of [`Server`] or [`Client`].
 
 use repl_core::{NetSerialize, Replicated, WithoutFastArrays};
 use repl_link::{Channel, MessageOptions};
@@ -11,9 +11,9 @@ use crate::client::Client;
 use crate::server::Server;
 use crate::session::archetype::ArchetypeId;
 
-/// Either side, a [`Server`] or a [`Client`], while it learns what it will send and receive. With this trait
-/// one function registers everything for both sides, so that neither can forget something or choose another
-/// order:
+/// A [`Server`] or a [`Client`] before its first connection, while the program registers the types that it
+/// will send and receive. With this trait, one function registers everything on both sides. Neither side can
+/// then forget a type or choose another order:
 ///
 /// ```
 /// # mod repl {
@@ -35,8 +35,8 @@ use crate::session::archetype::ArchetypeId;
 /// # }
 /// ```
 ///
-/// Only a server knows that objects of a class are [external](Server::register_external). Call
-/// `register_external` for such classes before this function, which then leaves them as they are.
+/// Only a server knows which classes are [external](Server::register_external). Call `register_external` for
+/// these classes before this function. The function then leaves these classes as they are.
 ///
 /// Each method panics like the method of this name of [`Server`] and [`Client`].
 pub trait Register {
@@ -44,16 +44,16 @@ pub trait Register {
     #[track_caller]
     fn register<T: Replicated>(&mut self) -> &mut Self;
 
-    /// Registers an archetype: [`Server::register_archetype`], [`Client::register_archetype`]. Returns the
-    /// same number on both sides, if both register the archetypes of a class in the same order.
+    /// Registers an archetype: [`Server::register_archetype`], [`Client::register_archetype`]. Both sides
+    /// return the same number, if they register the archetypes of a class in the same order.
     #[track_caller]
     fn register_archetype<T: Replicated>(
         &mut self,
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T>;
 
-    /// Registers that references to [assets](repl_core::AssetRef) are sent: [`Server::register_assets`],
-    /// [`Client::register_assets`].
+    /// Registers that the session sends references to [assets](repl_core::AssetRef):
+    /// [`Server::register_assets`], [`Client::register_assets`].
     #[track_caller]
     fn register_assets(&mut self) -> &mut Self;
 
@@ -72,18 +72,17 @@ pub trait Register {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers the calls of a class, and the class: [`Server::register_calls`],
-    /// [`Client::register_calls`].
+    /// Registers a class and its calls: [`Server::register_calls`], [`Client::register_calls`].
     #[track_caller]
     fn register_calls<T: Rpcs>(&mut self) -> &mut Self;
 
-    /// Registers a type of inputs, which are sent whole: [`Server::register_inputs`],
+    /// Registers a type of inputs. Each input is sent whole: [`Server::register_inputs`],
     /// [`Client::register_inputs`].
     #[track_caller]
     fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self;
 
-    /// Registers a type of inputs of which only what differs is sent: [`Server::register_inputs_by_field`],
-    /// [`Client::register_inputs_by_field`].
+    /// Registers a type of inputs. Only the fields that differ from the input before are sent:
+    /// [`Server::register_inputs_by_field`], [`Client::register_inputs_by_field`].
     #[track_caller]
     fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self;
 }

@@ -1,6 +1,6 @@
 //! Certificates: their hashes, their dates and their files.
 //!
-//! *Invariant:* what is wrong with a file is told with its path.
+//! *Invariant:* each error about a file contains the path of the file.
 
 use std::fmt;
 use std::fs;
@@ -23,7 +23,7 @@ const CERTIFICATE_FILE: &str = "certificate.pem";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CertificateHash(pub [u8; 32]);
 
-/// A text is no hash of a certificate.
+/// The error for a text that is not the hash of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
 pub struct HashError(String);
@@ -37,15 +37,15 @@ pub enum IdentityError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// The content of a file is not as expected.
     #[error("{}: {why}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.

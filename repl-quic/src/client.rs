@@ -1,7 +1,7 @@
-//! A client's side: connects, carries the packets of each session over a connection of its own, and tells the
-//! client when a connection is lost.
+//! The client's side: connects to the server, carries the packets of each session over its own connection,
+//! and tells the client when a connection is lost.
 //!
-//! *Invariant:* there is at most one connection that carries a session, and it carries the present one.
+//! *Invariant:* at most one connection carries a session, and this is the present session.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -25,28 +25,30 @@ use crate::telemetry::event;
 use crate::trust::Trust;
 use crate::wire::{UdpWire, Wire};
 
-/// After so much silence a connection ends, if the server does not want it before. The timeouts of both end
-/// its session before that, unless they are longer.
+/// After this silence QUIC ends a connection, if the server has not set a shorter time. Normally the timeouts
+/// of the session are shorter, and end the session first.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// So many refusals that anyone on the way could have made are not believed in a row.
+/// The number of refusals in a row that are ignored, because anyone on the way could have forged them.
 const MOST_DOUBTS: u8 = 2;
 
-/// How long a connection stays open after its session, so that the server hears why it has ended.
+/// How long a connection stays open after its session, so that the server can learn why the session has
+/// ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// After so long without a datagram from the server, a client that connects begins again. QUIC doubles the
-/// time between its attempts each time, and would find a server late that is started in the meantime.
+/// While a client connects, it begins a new connection after this time without a datagram from the server.
+/// QUIC doubles the time between its own attempts, so it would find a server late that starts in the
+/// meantime.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The connection of a client to a server over QUIC.
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
-/// [`transmit`](Self::transmit). Go on for about a second after the client has left, so that the server
-/// hears it, and not first after its timeout. It connects when the client begins a session, and again for
-/// each further one, and every three seconds while nothing comes from the server. What goes wrong ends the
-/// session, and is told by the client's events: a server that is not trusted by
-/// [`DisconnectReason::Transport`], with a text that says what to do.
+/// [`transmit`](Self::transmit). Continue for about a second after the client has left: otherwise the server
+/// notices this only after its timeout. A `QuicClient` connects when the client begins a session, and again
+/// for each further session. It tries again every three seconds while nothing arrives from the server. Errors
+/// end the session, and the client's events report them. If the client does not trust the server, the reason
+/// is [`DisconnectReason::Transport`], with a text that says what to do.
 pub struct QuicClient {
     port: Port,
     server: SocketAddr,
@@ -54,7 +56,7 @@ pub struct QuicClient {
     config: ClientConfig,
     /// The connection of the present session.
     current: Option<Current>,
-    /// How many times somebody who may not be the server has refused a connection.
+    /// How many times in a row a connection was refused by a packet that anyone could have forged.
     doubts: u8,
     /// The packet that is received now.
     opened: Vec<u8>,
@@ -67,14 +69,14 @@ struct Current {
     begun_at: Duration,
     is_established: bool,
     packet_bytes: usize,
-    /// The last packet that was made before the connection was established.
+    /// The newest packet that waits until the connection is established.
     first: Option<Bytes>,
-    /// When the connection is closed, because the session is over.
+    /// The time at which the connection is closed, because the session is over.
     closes_at: Option<Duration>,
 }
 
 impl QuicClient {
-    /// Returns the connection to a server that has this address, which begins with the first tick of a
+    /// Returns the connection to the server at this address. It begins to connect after the first tick of a
     /// client. To look up the address of a name, use for example
     /// [`ToSocketAddrs`](std::net::ToSocketAddrs).
     ///
@@ -108,7 +110,8 @@ impl QuicClient {
         })
     }
 
-    /// Returns the address of this side. It changes for the server when the network does, which ends nothing.
+    /// Returns the local address. The server may see another address, also a new one during a session, for
+    /// example if the client changes its network. The session continues then.
     ///
     /// # Errors
     /// Returns an error if the system does not know it.
@@ -116,8 +119,8 @@ impl QuicClient {
         self.port.local_address()
     }
 
-    /// Receives what has arrived, and passes the packets to the client. `now` is the time since a fixed
-    /// start, as for the client.
+    /// Receives the datagrams that have arrived, and passes their packets to the client. `now` is the time
+    /// since a fixed start, as for the client.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
@@ -133,8 +136,8 @@ impl QuicClient {
         Ok(())
     }
 
-    /// Sends the packets of the client's tick. What the system does not take at once is sent by the next
-    /// call.
+    /// Sends the packets of the client's tick. If the system does not take a packet at once, the next call
+    /// sends it.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
@@ -151,7 +154,8 @@ impl QuicClient {
         self.port.flush(now, None)
     }
 
-    /// Returns whether nothing has come from the server since the connection was begun, for too long.
+    /// Returns whether the connection began at least [`PATIENCE`] ago, and nothing has arrived from the
+    /// server.
     fn is_unheard(&mut self, now: Duration) -> bool {
         let waits = |current: &&Current| current.begun_at.saturating_add(PATIENCE) <= now;
         let Some(current) = self.current.as_ref().filter(|current| !current.is_established).filter(waits)
@@ -162,7 +166,7 @@ impl QuicClient {
         connection.is_some_and(|connection| connection.stats().udp_rx.datagrams == 0)
     }
 
-    /// Connects for a session, unless its client wants none.
+    /// Begins a connection for a session, unless the client has ended it.
     fn connect(&mut self, client: &mut impl Guest, now: Duration, session: u64) {
         let last = self.current.take();
         if let Some(last) = &last {
@@ -218,13 +222,13 @@ impl QuicClient {
         }
     }
 
-    /// Returns what the loss of the connection means for its session, which has not ended.
+    /// Returns the reason with which the session ends, because its connection was lost.
     fn meaning(&mut self, error: &ConnectionError) -> DisconnectReason {
         let is_established = self.current.as_ref().is_some_and(|current| current.is_established);
         match losses::reason_of(error) {
-            // The server has said why the session has ended, but this side has not heard it.
+            // The server has ended the session and sent the reason, but the packet with the reason was lost.
             DisconnectReason::Closed => DisconnectReason::Timeout,
-            // Before the connection is established, anyone on the way can say that the server refuses it.
+            // Before the connection is established, anyone on the way can forge a refusal.
             DisconnectReason::Transport(_)
                 if !is_established
                     && self.doubts < MOST_DOUBTS
@@ -263,7 +267,8 @@ impl QuicClient {
         self.port.send(now, handle, packet).map(drop)
     }
 
-    /// Closes the connection of a session that is over, when the server has had the time to hear why.
+    /// Closes the connection of a session that is over, after the server has had the time to learn the
+    /// reason.
     fn close_if_over(&mut self, client: &impl Guest, now: Duration) {
         let Some(current) = self.current.as_mut().filter(|_| client.visit().is_over()) else { return };
         let closes_at = *current.closes_at.get_or_insert(now.saturating_add(FAREWELL));

@@ -1,20 +1,22 @@
 //! The ids of a server's connections.
 //!
-//! *Invariant:* a process that is started again knows the ids of the process before, and hardly ever gives one
-//! of them again. For each id there is a token that ends its connection, which whoever had the id knows.
+//! *Invariant:* a restarted process recognises the ids that the earlier process has issued, and hardly ever
+//! issues one of them again. (Each id has a reset token that ends its connection. The earlier user of the id
+//! knows this token.)
 
 use std::time::Duration;
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, InvalidCid, RandomConnectionIdGenerator};
 use ring::hmac::{HMAC_SHA256, Key, sign};
 
-/// An id begins with so many random bytes: enough for more connections than a server ever has.
+/// The number of random bytes at the beginning of an id: enough for more connections than a server ever has.
 const RANDOM_BYTES: usize = 5;
 
-/// The rest shows whose id it is, so that hardly any bytes of others are answered.
+/// The number of bytes of the mark that follows. The mark shows that this server has issued the id, so that
+/// the server answers hardly any foreign packets.
 const MARK_BYTES: usize = 3;
 
-/// Makes ids, and knows those that were made with the same key.
+/// Makes ids, and recognises ids that were made with the same key.
 pub(crate) struct MarkedIds(Key);
 
 impl MarkedIds {

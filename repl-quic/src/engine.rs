@@ -1,5 +1,5 @@
-//! The QUIC connections of one socket: gives them what arrives, wakes them in time, and has them make what is
-//! to be sent.
+//! The QUIC connections of one socket: passes received datagrams to them, wakes them at their timeouts, and
+//! takes the datagrams that they send.
 //!
 //! *Invariant:* only connections with something to do are visited.
 
@@ -21,31 +21,56 @@ use crate::settings::{self, LATE};
 use crate::wire::Received;
 
 /// So many packets may be unacknowledged. A side that answers and yet acknowledges nothing would fill the
-/// memory. Within a second, `repl` sends a connection a few thousand at most.
-const MOST_UNACKNOWLEDGED: u64 = 16_384;
+/// memory. The rate control of `repl` has a few hundred in flight at most.
+const MOST_UNACKNOWLEDGED: u64 = 4_096;
 
-/// So many connections are stored at most that are closed and wait for late packets. How long each waits
-/// depends on what the other side says of itself.
+/// The greatest number of stored connections that are closed and wait for late packets. The number is
+/// limited, because the other side can make a connection wait for a long time.
 const MOST_CLOSED: usize = 1_024;
+
+/// A datagram of so many bytes pays for what is sent at once to a new address: at most 1,200 bytes, and a
+/// datagram that finds out how large they may be.
+const PAYS_FOR_A_MOVE: usize = 900;
+
+/// After so long a connection may move again, whatever the size of its datagram.
+const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
+
+/// So many connections may move in a second with smaller datagrams. Anyone can forge that his own has moved.
+const MOST_SMALL_MOVES: u32 = 100;
 
 /// A connection.
 struct Driven {
     connection: Connection,
     flight: Arc<Flight>,
-    /// When it wants to be woken.
+    /// The time of its next timeout.
     wakes_at: Option<Instant>,
+    /// When it has moved last with a small datagram.
+    moved_at: Option<Instant>,
     /// Whether it is closed, and among those that wait for late packets.
     is_closed: bool,
 }
 
 impl Driven {
+    /// Wakes the connection, whose time has come.
+    fn wake(&mut self, now: Instant) {
+        self.wakes_at = None;
+        let before = self.connection.remote_address();
+        self.connection.handle_timeout(now);
+        if self.connection.remote_address() != before {
+            // It is back at its earlier address. `quinn-proto` may not be woken again before it has sent
+            // something there. It counts as lost, like all that was sent to the new address.
+            self.connection.ping();
+            self.poll_transmit(now, 1, &mut Vec::new());
+        }
+    }
+
     /// Writes the next datagrams to `buffer`, and returns what they are.
     fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         loop {
             buffer.clear();
             let transmit = self.connection.poll_transmit(now, most, buffer)?;
-            // What goes to another address answers somebody there, who may have forged it, or asks there
-            // whether the client has moved.
+            // Drop datagrams to other addresses. They answer a probe that may be forged, or probe whether the
+            // client has moved.
             if transmit.destination == self.connection.remote_address() {
                 return Some(transmit);
             }
@@ -57,38 +82,41 @@ impl Driven {
 pub(crate) struct Engine {
     endpoint: Endpoint,
     connections: BTreeMap<ConnectionHandle, Driven>,
-    /// The connections to which something has happened, until their user has looked at them.
+    /// The connections with events that the user of the engine has not handled yet.
     stirred: BTreeSet<ConnectionHandle>,
     /// The connections that may have something to send.
     sending: BTreeSet<ConnectionHandle>,
-    /// The connection whose turn it was last. The next one begins, so that none waits for ever.
+    /// The connection that has sent last. The connection after it sends next, so that none waits for ever.
     last: ConnectionHandle,
     /// The connection that began the last round.
     first: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
     /// The connections that are closed and wait for late packets, in the order in which they were closed.
     closed: VecDeque<ConnectionHandle>,
+    /// How many connections have moved with small datagrams since this moment.
+    small_moves: (Instant, u32),
     /// How newcomers are accepted.
     accepts: Option<ServerConfig>,
-    /// After how much silence a new connection ends.
+    /// The silence after which a new connection ends.
     silence: Duration,
-    /// The moment that has the time zero.
+    /// The instant of the time zero.
     start: Instant,
 }
 
-/// What a datagram is.
+/// The result of taking a datagram.
 pub(crate) enum Arrival {
-    /// Something for a connection, or nothing that has a meaning.
+    /// The datagram was for a connection, or was ignored.
     Taken,
     /// The first datagram of a connection that is not accepted yet.
     Newcomer(Box<Incoming>),
-    /// It needs an answer, which belongs to no connection.
+    /// An answer that belongs to no connection must be sent.
     Answer(Transmit),
 }
 
 impl Engine {
-    /// Returns the connections of an endpoint, which end after so much silence.
+    /// Returns an engine for an endpoint, with connections that end after this silence.
     pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
+        let start = Instant::now();
         Self {
             endpoint,
             connections: BTreeMap::new(),
@@ -98,9 +126,10 @@ impl Engine {
             first: ConnectionHandle(usize::MAX),
             timers: BTreeSet::new(),
             closed: VecDeque::new(),
+            small_moves: (start, 0),
             accepts: None,
             silence,
-            start: Instant::now(),
+            start,
         }
     }
 
@@ -109,7 +138,7 @@ impl Engine {
         &mut self.endpoint
     }
 
-    /// Sets how newcomers are accepted from now on, and after how much silence their connections end.
+    /// Sets how newcomers are accepted from now on, and the silence after which their connections end.
     pub(crate) fn set_accepts(&mut self, config: ServerConfig, silence: Duration) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
         (self.accepts, self.silence) = (Some(config), silence);
@@ -128,17 +157,47 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if !self.may_come_from(now, handle, from, bytes.len()) {
+                    return Arrival::Taken;
+                }
                 let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
                 let before = driven.connection.remote_address();
                 driven.connection.handle_event(event);
-                // A connection that has moved asks at its new address at once. `quinn-proto` may not wake one
-                // that has not.
+                // A connection that has moved probes its new address at once, because `quinn-proto` may not
+                // wake a connection that has not probed yet.
                 let has_moved = driven.connection.remote_address() != before;
                 let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
                 self.stir(handle);
                 asks.map_or(Arrival::Taken, Arrival::Answer)
             }
         }
+    }
+
+    /// Returns whether a datagram of a connection may come from this address: from the present one, or from
+    /// another one to which the connection may move. What is sent at once to a new address is larger than a
+    /// small datagram, so small ones are limited.
+    fn may_come_from(
+        &mut self,
+        now: Instant,
+        handle: ConnectionHandle,
+        from: SocketAddr,
+        bytes: usize,
+    ) -> bool {
+        let Some(driven) = self.connections.get_mut(&handle) else { return false };
+        if driven.connection.remote_address() == from || bytes >= PAYS_FOR_A_MOVE {
+            return true;
+        }
+        let (since, moves) = &mut self.small_moves;
+        if now.saturating_duration_since(*since) >= Duration::from_secs(1) {
+            (*since, *moves) = (now, 0);
+        }
+        let rests = |at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES;
+        if *moves >= MOST_SMALL_MOVES || driven.moved_at.is_some_and(rests) {
+            return false;
+        }
+        *moves = moves.saturating_add(1);
+        driven.moved_at = Some(now);
+        true
     }
 
     /// Accepts a newcomer. An answer that belongs to no connection is written to `answer`.
@@ -175,7 +234,7 @@ impl Engine {
     }
 
     fn add(&mut self, handle: ConnectionHandle, connection: Connection, flight: Arc<Flight>) {
-        let driven = Driven { connection, flight, wakes_at: None, is_closed: false };
+        let driven = Driven { connection, flight, wakes_at: None, moved_at: None, is_closed: false };
         self.connections.insert(handle, driven);
         self.stir(handle);
     }
@@ -185,7 +244,7 @@ impl Engine {
         self.sending.insert(handle);
     }
 
-    /// Returns how many connections are stored, with those that are closed and not drained.
+    /// Returns the number of stored connections, including closed ones that are not drained yet.
     pub(crate) fn len(&self) -> usize {
         self.connections.len()
     }
@@ -197,7 +256,7 @@ impl Engine {
         Some(&mut driven.connection)
     }
 
-    /// Closes a connection. What it has to say is sent in the next [`poll_transmit`](Self::poll_transmit).
+    /// Closes a connection. The next [`poll_transmit`](Self::poll_transmit) sends the close.
     pub(crate) fn close(&mut self, now: Duration, handle: ConnectionHandle, code: u32, why: &'static str) {
         let now = self.instant(now);
         if let Some(connection) = self.get_mut(handle) {
@@ -205,33 +264,32 @@ impl Engine {
         }
     }
 
-    /// Wakes the connections whose time has come.
+    /// Handles the timeouts of connections that are due.
     pub(crate) fn wake(&mut self, now: Duration) {
         let now = self.instant(now);
         while let Some(&(at, handle)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.remove(&(at, handle));
             if let Some(driven) = self.connections.get_mut(&handle) {
-                driven.wakes_at = None;
-                driven.connection.handle_timeout(now);
+                driven.wake(now);
                 self.stir(handle);
             }
         }
     }
 
-    /// Returns a connection to which something has happened since the last call for it.
+    /// Returns a connection with events that were not handled yet.
     pub(crate) fn next_stirred(&mut self) -> Option<ConnectionHandle> {
         self.stirred.pop_first()
     }
 
-    /// Begins a round in which all connections send. Another one begins each time, because what is sent
-    /// first is the last to find a queue on the way full.
+    /// Begins a round in which all connections send. Each round begins with another connection, because the
+    /// first datagrams of a round are the least likely to find a full queue on the way.
     pub(crate) fn begin_round(&mut self) {
         self.last = self.first;
         self.first = self.next_sending().unwrap_or(self.first);
     }
 
-    /// Writes the next datagrams of a connection, or of any one, to `buffer`, at most `most` of equal length.
-    /// Returns what they are. `None` if nothing more is to be sent now.
+    /// Writes the next datagrams of a connection, or of any connection, to `buffer`: at most `most` datagrams
+    /// of equal length. Returns their address and sizes. `None` if nothing more is to be sent now.
     pub(crate) fn poll_transmit(
         &mut self,
         now: Duration,
@@ -261,14 +319,14 @@ impl Engine {
         }
     }
 
-    /// Returns the connection that sends next: the one after that whose turn it was last.
+    /// Returns the connection that sends next: the one after the connection that has sent last.
     fn next_sending(&self) -> Option<ConnectionHandle> {
         let after = (Bound::Excluded(self.last), Bound::Unbounded);
         self.sending.range(after).next().or(self.sending.first()).copied()
     }
 
-    /// Passes on what a connection has to tell the endpoint, and notes when it wants to be woken. Ends it if too
-    /// much is not acknowledged.
+    /// Passes the events of a connection to the endpoint, and records its next timeout. Ends the connection
+    /// if too many packets are not acknowledged.
     fn settle(&mut self, now: Instant, handle: ConnectionHandle) {
         let Some(driven) = self.connections.get_mut(&handle) else { return };
         while let Some(event) = driven.connection.poll_endpoint_events() {
@@ -297,7 +355,7 @@ impl Engine {
         }
     }
 
-    /// Removes the connection that was closed first if there are too many of them.
+    /// Removes the connection that was closed first, if too many closed connections are stored.
     fn bound_closed(&mut self) {
         if self.closed.len() > MOST_CLOSED
             && let Some(oldest) = self.closed.pop_front()
@@ -307,7 +365,7 @@ impl Engine {
         }
     }
 
-    /// Removes a connection of which the endpoint knows nothing any more.
+    /// Removes a connection that the endpoint has forgotten.
     fn remove(&mut self, handle: ConnectionHandle) {
         let Some(driven) = self.connections.remove(&handle) else { return };
         if let Some(at) = driven.wakes_at {

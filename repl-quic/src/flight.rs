@@ -1,7 +1,8 @@
-//! How many packets of a connection are not acknowledged. They limit nothing, as only the rate control of
-//! `repl` decides how fast a side sends, but each takes memory.
+//! Counts the unacknowledged packets of a connection, because each takes memory. The count does not limit the
+//! send rate: only the rate control of `repl` does this.
 //!
-//! *Invariant:* the paths of a connection share one count, so a client that moves does not begin another.
+//! *Invariant:* all paths of a connection share one count, so a client that moves to another address keeps
+//! it.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Returns how many packets were sent after the newest that was acknowledged. Older ones count as lost.
+    /// Returns how many packets were sent after the newest acknowledged packet. Older packets count as lost.
     pub(crate) fn packets(&self) -> u64 {
         self.sent.load(Ordering::Relaxed).saturating_sub(self.acknowledged.load(Ordering::Relaxed))
     }
@@ -28,7 +29,7 @@ impl Flight {
 #[derive(Clone, Debug)]
 pub(crate) struct Unlimited(pub(crate) Arc<Flight>);
 
-/// So many bytes may be in flight: more than ever are.
+/// The congestion window in bytes: more than are ever in flight.
 const WINDOW: u64 = 1 << 30;
 
 impl ControllerFactory for Unlimited {
@@ -64,5 +65,24 @@ impl Controller for Unlimited {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_paths_of_a_connection_share_one_count() {
+        let (flight, now) = (Arc::<Flight>::default(), Instant::now());
+        let factory = Arc::new(Unlimited(Arc::clone(&flight)));
+        let mut paths = [Arc::clone(&factory), factory].map(|factory| factory.build(now, 1_200));
+        paths[0].on_sent(now, 1_000, 70);
+        let mut moved = paths[0].clone_box();
+        moved.on_sent(now, 1_000, 75);
+        assert_eq!(flight.packets(), 75);
+        paths[1].on_sent(now, 1_000, 80);
+        moved.on_end_acks(now, 0, false, Some(72));
+        assert_eq!(flight.packets(), 8);
     }
 }

@@ -32,12 +32,12 @@ const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 /// that are started at the same time cannot mix theirs.
 const IDENTITY_FILE: &str = "identity.pem";
 
-/// What a certificate begins and ends with in the file of both.
+/// The first and the last line of a certificate in the file.
 const CERTIFICATE_LABEL: &str = "-----BEGIN CERTIFICATE-----\n";
 const CERTIFICATE_END: &str = "-----END CERTIFICATE-----";
 
-/// Who a server is: its certificate and the key that proves that the certificate is its own. `Debug` does not
-/// print the key.
+/// The identity of a server: its certificate, and the private key that belongs to it. `Debug` does not print
+/// the key.
 pub struct Identity {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
@@ -45,16 +45,16 @@ pub struct Identity {
 
 impl Identity {
     /// Loads a certificate and its key from PEM files, as certificate authorities issue them. The file of the
-    /// certificate begins with the one of the server, and then has those that lead to the authority. Clients
-    /// trust it by [`Trust::platform`](crate::Trust::platform), if its names include the name to which they
-    /// connect.
+    /// certificate begins with the server's certificate, followed by the chain to the authority. Clients
+    /// trust it by [`Trust::platform`](crate::Trust::platform), if the certificate contains the name to which
+    /// they connect.
     ///
-    /// Load it again and call [`QuicServer::set_identity`](crate::QuicServer::set_identity) after a renewal:
-    /// nobody is disconnected.
+    /// After a renewal, load the files again and call
+    /// [`QuicServer::set_identity`](crate::QuicServer::set_identity). Connected clients stay connected.
     ///
     /// # Errors
-    /// Returns an error that names the file if one cannot be read, has no certificate or no key, or if the
-    /// key does not belong to the certificate.
+    /// Returns an error if the key does not belong to the certificate. Returns an error with the path of the
+    /// file if a file cannot be read, or has no certificate or no key.
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         let identity = Self { chain: read_chain(certificate)?, key: key_in(key, &read(key)?)? };
@@ -65,13 +65,14 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Loads a certificate for development from a folder, or makes one if there is none: of the names
-    /// `localhost`, `127.0.0.1` and `::1`, signed by itself, valid for 13 days. It is kept until two days
-    /// before its end, so that a server that is started again is still known by its [hash](Self::hash).
+    /// Loads a certificate for development from a folder, or makes one if the folder has none. The
+    /// certificate has the names `localhost`, `127.0.0.1` and `::1`, is self-signed, and is valid for 13
+    /// days. It is used until two days before its end, so that a restarted server has the same
+    /// [hash](Self::hash).
     ///
-    /// Clients trust it by [`Trust::development`](crate::Trust::development) if they can read the folder,
-    /// and else by [`Trust::pinned`](crate::Trust::pinned) with its hash. Ship no program that pins it:
-    /// after at most 13 days the server has another one.
+    /// Clients that can read the folder trust it by [`Trust::development`](crate::Trust::development). Other
+    /// clients trust it by [`Trust::pinned`](crate::Trust::pinned) with its hash. Do not ship a program that
+    /// pins this hash: after at most 13 days the server has another certificate.
     ///
     /// # Errors
     /// Returns an error that names the file if the folder cannot be read or written.
@@ -84,19 +85,19 @@ impl Identity {
             let (made, key) = make(SystemTime::now())?;
             write_secret(&both, (key.serialize_pem() + &made.pem()).as_bytes(), kept.is_some())?;
         }
-        // Another server may have been faster. Then this is its identity.
+        // Another process may have written the file first. Then this reads the identity of that process.
         let bytes = read(&both)?;
         let identity = Self::both(&both, &bytes)?;
         publish(&certificate_of(folder), &bytes)?;
         Ok(identity)
     }
 
-    /// Returns the identity in the content of a file that has both parts.
+    /// Returns the identity from the content of a file that has both the certificate and the key.
     fn both(path: &Path, bytes: &[u8]) -> Result<Self, IdentityError> {
         Ok(Self { chain: chain_in(path, bytes)?, key: key_in(path, bytes)? })
     }
 
-    /// Returns whether a certificate for development need not be replaced yet.
+    /// Returns whether a certificate for development is valid for long enough to keep it.
     fn lasts(&self) -> bool {
         let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
         self.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later))
@@ -110,14 +111,14 @@ impl Identity {
         CertificateHash::of(self.chain.first().map_or(&[][..], |own| own))
     }
 
-    /// Returns a secret that only who has the key can know, and that is the same after a restart.
-    /// `process` distinguishes those that have the same key.
+    /// Derives a secret from the private key. It is the same after a restart. `process` distinguishes
+    /// processes that have the same key.
     pub(crate) fn derive(&self, purpose: &'static [u8], process: &[&[u8]]) -> [u8; 32] {
         let secret: Prk = Salt::new(HKDF_SHA256, purpose).extract(self.key.secret_der());
         let mut derived = [0; 32];
         let expanded = secret.expand(process, HKDF_SHA256).and_then(|okm| okm.fill(&mut derived));
         if expanded.is_err() {
-            // It has the length of the hash, which is always possible.
+            // Never happens, because HKDF can always make a secret of the length of the hash.
             derived.copy_from_slice(digest(&SHA256, self.key.secret_der()).as_ref());
         }
         derived
@@ -152,7 +153,7 @@ pub(crate) fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), Ide
     let mut params = CertificateParams::new(names).map_err(failed)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "repl development");
-    // Clocks of other machines may be behind.
+    // Valid from a day ago, because the clocks of other machines may be behind.
     params.not_before = now.checked_sub(DAY).unwrap_or(now).into();
     params.not_after = now.checked_add(DEVELOPMENT_LIFE.saturating_sub(DAY)).unwrap_or(now).into();
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
@@ -164,14 +165,15 @@ fn key_in(path: &Path, bytes: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityE
         .map_err(|error| content(path, &format!("no private key in the form PEM: {error}")))
 }
 
-/// Returns the name of a file beside another, which becomes the other when it is complete.
+/// Returns the path of a temporary file in the same folder, which is renamed when it is complete.
 fn part_of(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     path.with_extension(format!("{}-{number}.part", std::process::id()))
 }
 
-/// Writes a file that only its owner can read, all at once. One that is there stays, unless it is replaced.
+/// Writes a file that only its owner can read. Other processes never see half of it. If the file exists, it
+/// is kept, unless `replaces` is true.
 fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), IdentityError> {
     let part = part_of(path);
     fs::remove_file(&part)
@@ -195,7 +197,8 @@ fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Identit
     fs::rename(&part, path).map_err(|source| file(path, source))
 }
 
-/// Writes the certificate of an identity for those who may not read its key, all at once.
+/// Writes the certificate of an identity without the key, for users that may not read the key. Other
+/// processes never see half of the file.
 fn publish(path: &Path, both: &[u8]) -> Result<(), IdentityError> {
     let text = String::from_utf8_lossy(both).replace("\r\n", "\n");
     let parts = text.split(CERTIFICATE_LABEL).skip(1).filter_map(|part| part.split_once(CERTIFICATE_END));

@@ -1,5 +1,6 @@
-//! Carries the packets of [`repl`](https://docs.rs/repl) encrypted: over QUIC (RFC 9000) as datagrams (RFC
-//! 9221), on one UDP port, polled from the game's loop. There is no thread, no executor and nothing `async`.
+//! Encrypts the packets of [`repl`](https://docs.rs/repl) and sends them over QUIC (RFC 9000) as datagrams
+//! (RFC 9221), on one UDP port. The game's loop polls it: there is no thread, no executor and no `async`
+//! code.
 //!
 //! A server has a [`QuicServer`], and a client a [`QuicClient`]:
 //!
@@ -41,12 +42,14 @@
 //!
 //! # Guarantees
 //!
-//! - Who can read or change the packets on the way learns at most how many there are, when, and how long.
-//! - A client talks to no server whose certificate it does not [trust](Trust).
+//! - An attacker who can read or change the packets on the way learns at most their number, times and
+//!   lengths.
+//! - A client plays only on a server with a certificate that it [trusts](Trust).
 //! - Each QUIC connection carries one session. A client that begins another session makes another connection.
 //! - Only the rate control of `repl` decides how fast a side sends.
-//! - A stranger makes a server keep a bounded number of unfinished handshakes, each for a bounded time, and
-//!   send at most three times the bytes that it got from him.
+//! - Strangers (peers that have not finished the handshake) can make a server store only a bounded number of
+//!   unfinished handshakes, each for a bounded time. The server sends a stranger at most three times the
+//!   bytes that it received from there.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]

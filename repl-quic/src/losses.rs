@@ -1,6 +1,6 @@
-//! Why connections of QUIC end, as reasons of sessions.
+//! Converts the reason why a QUIC connection was lost into the reason why its session ends.
 //!
-//! *Invariant:* a client tries again if and only if that may help.
+//! *Invariant:* a client connects again only after reasons that another attempt may solve.
 
 use quinn_proto::{ConnectionError, TransportErrorCode};
 use repl_link::DisconnectReason;
@@ -10,7 +10,7 @@ use crate::settings::{FULL, LATE};
 /// Codes of QUIC from here on are alerts of TLS (RFC 9001, section 4.8).
 const FIRST_ALERT: u64 = 0x100;
 
-/// Returns why a session ends whose connection was lost.
+/// Returns the reason with which a session ends when its connection was lost.
 pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
     match error {
         ConnectionError::Reset => DisconnectReason::Forgotten,

@@ -1,6 +1,6 @@
-//! The port of one side: its wire, and the connections that use it.
+//! The UDP port of one side: its [`Wire`], and the connections that use it.
 //!
-//! *Invariant:* what the wire does not take is sent first the next time, before anything newer.
+//! *Invariant:* datagrams that the wire did not take are sent before newer ones.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,11 +13,11 @@ use repl_link::parts::to_sealed;
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
-/// About so many datagrams are received at once at most, so that a flood does not keep the loop busy.
+/// The approximate limit of datagrams that one call receives, so that a flood does not keep the loop busy.
 const MOST_DATAGRAMS: usize = 8_192;
 
-/// So many datagrams of a connection are sent at once at most. Then it is the turn of the next one, so that
-/// a queue that becomes full on the way loses nothing of those who have little to send.
+/// The greatest number of datagrams that a connection sends before the next connection has its turn. So, if a
+/// queue on the way becomes full, connections with little to send lose nothing.
 const MOST_AT_ONCE: usize = 2;
 
 /// Returns a packet in the form in which QUIC carries it.
@@ -37,8 +37,8 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Returns a port with connections of the endpoint that `make` makes, which end after so much silence. It
-    /// gets whether the network keeps datagrams whole.
+    /// Returns a port with the endpoint that `make` returns. Its connections end after this silence. `make`
+    /// is called with whether the network never fragments datagrams.
     pub(crate) fn new(wire: Box<dyn Wire>, silence: Duration, make: impl FnOnce(bool) -> Endpoint) -> Self {
         let engine = Engine::new(make(wire.keeps_whole()), silence);
         Self { engine, wire, buffer: Vec::new(), unsent: None }
@@ -48,8 +48,8 @@ impl Port {
         self.wire.local_address()
     }
 
-    /// Receives what has arrived, and wakes connections. `decide` gets what is for no connection, with a
-    /// buffer that may have an answer, and returns what to answer.
+    /// Receives datagrams, and handles timeouts of connections. `decide` is called for datagrams that belong
+    /// to no connection. It writes an answer to the buffer, and returns where to send it.
     pub(crate) fn receive(
         &mut self,
         now: Duration,
@@ -57,7 +57,7 @@ impl Port {
     ) -> io::Result<()> {
         let mut datagrams = 0_usize;
         while datagrams < MOST_DATAGRAMS {
-            // Also what is no datagram takes time, and what is an empty one.
+            // Count failed reads and empty datagrams too, because they also take time.
             datagrams = datagrams.saturating_add(1);
             let (engine, mut answers) = (&mut self.engine, Vec::new());
             let has_more = self.wire.receive(&mut |datagram| {
@@ -76,13 +76,14 @@ impl Port {
                 break;
             }
         }
-        // What has arrived in the meantime comes before what its absence would mean.
+        // Timeouts come after the received datagrams, because an arrived datagram can prevent a timeout.
         self.engine.wake(now);
         Ok(())
     }
 
-    /// Gives a packet to a connection. Returns whether it was taken: it counts as lost if the system takes
-    /// nothing for longer than a tick, or if the packet is larger than the path carries by now.
+    /// Passes a packet to a connection. Returns whether the connection took it. Otherwise the packet counts
+    /// as lost: the system has taken nothing for longer than a tick, or the packet is larger than the path
+    /// carries now.
     pub(crate) fn send(
         &mut self,
         now: Duration,
@@ -99,7 +100,7 @@ impl Port {
         Ok(connection.is_some_and(|connection| connection.datagrams().send(packet, false).is_ok()))
     }
 
-    /// Sends what a connection has, or what all have, as far as the system takes it.
+    /// Sends the datagrams of one connection or of all connections, until the system takes no more.
     pub(crate) fn flush(&mut self, now: Duration, only: Option<ConnectionHandle>) -> io::Result<()> {
         let most = self.wire.most_segments().min(MOST_AT_ONCE);
         if only.is_none() {

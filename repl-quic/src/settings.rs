@@ -1,7 +1,7 @@
 //! How both sides use QUIC.
 //!
-//! *Invariant:* only the rate control of `repl` decides how fast a side sends, and nothing is sent but
-//! datagrams.
+//! *Invariant:* only the rate control of `repl` decides how fast a side sends, and all data is sent as
+//! datagrams, not as streams.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::flight::{Flight, Unlimited};
 /// The name of the protocol of `repl` in the handshake of TLS (ALPN).
 pub(crate) const PROTOCOL: &[u8] = b"repl/1";
 
-/// How many bytes of datagrams wait in a connection to be sent or read: a few ticks.
+/// How many bytes of datagrams may wait in a connection to be sent or read: enough for a few ticks.
 pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
 
-/// What a connection is closed with when its session is over, or cannot begin.
+/// The close code of a connection when its session is over, or cannot begin.
 pub(crate) const OVER: u32 = 0;
-/// The same when there is no room for one more client.
+/// The close code when the server is full.
 pub(crate) const FULL: u32 = 1;
-/// The same when the other side took too long to begin, or to acknowledge anything.
+/// The close code when the other side took too long to begin, or to acknowledge packets.
 pub(crate) const LATE: u32 = 2;
 
-/// Returns the settings of a connection that ends after so much silence. Its packets are counted.
+/// Returns the settings of a connection that ends after this silence. `flight` counts its packets.
 pub(crate) fn transport(silence: Duration, flight: &Arc<Flight>) -> TransportConfig {
     let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
     let mut settings = TransportConfig::default();

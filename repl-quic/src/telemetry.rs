@@ -1,7 +1,8 @@
-//! What logs and metrics are told, with the features `tracing` and `metrics`. Without them, all of this is
-//! nothing.
+//! Macros for logs and metrics, with the features `tracing` and `metrics`. Without these features, the macros
+//! do nothing.
 //!
-//! *Invariant:* a stranger causes no event above the level `DEBUG`, so that a flood fills no log.
+//! *Invariant:* a peer without a finished handshake causes only events of the level `DEBUG`, so that a flood
+//! does not fill the log.
 
 /// Logs an event, with the name of a level, fields and a text.
 macro_rules! event {
@@ -11,7 +12,7 @@ macro_rules! event {
     };
 }
 
-/// Counts something, by the name of its counter.
+/// Increments the counter with this name.
 macro_rules! count {
     ($name:literal) => {
         #[cfg(feature = "metrics")]

@@ -1,6 +1,6 @@
 //! Which servers a client trusts.
 //!
-//! *Invariant:* a certificate that is not valid now is never trusted.
+//! *Invariant:* an expired certificate, or one that is not valid yet, is never trusted.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_t
 #[derive(Clone, Debug)]
 pub struct Trust {
     pub(crate) verifier: Arc<dyn ServerCertVerifier>,
-    /// The name that the certificate must have, if names count.
+    /// The name that the certificate must have. `None` if any name is accepted.
     pub(crate) name: Option<ServerName<'static>>,
 }
 
-/// Why a client cannot know whom to trust.
+/// An error when a [`Trust`] is made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The file of a certificate could not be read.
     #[error(transparent)]
     File(#[from] IdentityError),
-    /// No server has put a certificate for development there.
+    /// No server has written a certificate for development to this folder yet.
     #[error("{} is not there: start the server first, which makes it", path.display())]
     NoServer {
         /// The file.
@@ -38,7 +38,7 @@ pub enum TrustError {
     /// This cannot be the name of a server.
     #[error("{name:?} is no name of a server: take the one in its certificate, without a scheme and a port")]
     Name {
-        /// What was given as the name.
+        /// The text that was passed as the name.
         name: String,
     },
     /// The certificates of the operating system could not be loaded.
@@ -47,11 +47,12 @@ pub enum TrustError {
 }
 
 impl Trust {
-    /// Trusts what the operating system trusts: certificates of the usual authorities for `name`, which is
-    /// a name of the server, as `"play.example.com"`, or its IP address.
+    /// Trusts certificates for `name` from the authorities that the operating system trusts. `name` is a name
+    /// of the server, for example `"play.example.com"`, or its IP address.
     ///
     /// # Errors
-    /// Returns an error if `name` is none, or if the certificates of the system cannot be loaded.
+    /// Returns an error if `name` cannot be the name of a server, or if the certificates of the system cannot
+    /// be loaded.
     pub fn platform(name: &str) -> Result<Self, TrustError> {
         let server = ServerName::try_from(name.to_owned());
         let server = server.map_err(|_| TrustError::Name { name: name.to_owned() })?;
@@ -59,20 +60,19 @@ impl Trust {
         Ok(Self { verifier: Arc::new(verifier), name: Some(server) })
     }
 
-    /// Trusts only certificates with one of these hashes, whatever their names and whoever signed them, as
-    /// long as they are valid. List the hash of the next certificate beside that of the present one before
-    /// you replace it. How a client gets the hashes decides how safe this is: with the program, or from a
-    /// matchmaker over HTTPS.
+    /// Trusts only certificates with one of these hashes, while they are valid. Their names and signatures do
+    /// not matter. Before you replace a certificate, list both the old and the new hash. Clients must get the
+    /// hashes in a secure way, for example with the program, or from a matchmaker over HTTPS.
     pub fn pinned(hashes: impl IntoIterator<Item = CertificateHash>) -> Self {
         let pinned = Pinned { hashes: hashes.into_iter().collect(), provider: provider() };
         Self { verifier: Arc::new(pinned), name: None }
     }
 
-    /// Trusts the certificate that [`Identity::development`](crate::Identity::development) has put into a
-    /// folder: for a server on the same machine.
+    /// Trusts the certificate that [`Identity::development`](crate::Identity::development) has written to a
+    /// folder. Use it for a server on the same machine.
     ///
     /// # Errors
-    /// Returns an error that names the file if there is none. Start the server first.
+    /// Returns an error with the path of the file if the file does not exist. Start the server first.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, TrustError> {
         let path = certificate_of(folder.as_ref());
         let chain = read_chain(&path).map_err(|error| match error {
@@ -101,7 +101,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// Trusts certificates with certain hashes.
+/// A verifier that trusts certificates with these hashes.
 #[derive(Debug)]
 struct Pinned {
     hashes: Vec<CertificateHash>,

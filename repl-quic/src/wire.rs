@@ -1,6 +1,6 @@
-//! What carries the datagrams: a UDP socket, or a simulated network.
+//! Carries datagrams: over a UDP socket, or over a simulated network.
 //!
-//! *Invariant:* a datagram is lost only on the way: what the socket cannot take yet is sent later.
+//! *Invariant:* this side drops no datagram because the socket is busy: it is sent later.
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -12,13 +12,13 @@ use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received<'a> {
     pub(crate) from: SocketAddr,
-    /// The address of this side to which it was sent, if the system says it.
+    /// The local address to which it was sent, if the system reports it.
     pub(crate) to: Option<IpAddr>,
     pub(crate) ecn: Option<EcnCodepoint>,
     pub(crate) bytes: &'a [u8],
 }
 
-/// What carries the datagrams of QUIC.
+/// Carries the datagrams of QUIC.
 pub(crate) trait Wire: Send + Sync {
     /// Calls `take` with datagrams that have arrived. Returns whether there may be more.
     fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool>;
@@ -29,30 +29,30 @@ pub(crate) trait Wire: Send + Sync {
     /// Returns how many datagrams of equal length can be sent at once.
     fn most_segments(&self) -> usize;
 
-    /// Returns whether the network never divides datagrams, so that their greatest size can be searched.
+    /// Returns whether the network never fragments datagrams, so that QUIC can search the greatest size.
     fn keeps_whole(&self) -> bool;
 
     /// Returns the address of this side.
     fn local_address(&self) -> io::Result<SocketAddr>;
 }
 
-/// A UDP socket that does not block, with what the system offers for QUIC: many datagrams at once, and marks
-/// of congestion.
+/// A UDP socket that does not block. It uses the features of the system for QUIC: many datagrams in one call,
+/// and congestion marks (ECN).
 pub(crate) struct UdpWire {
     socket: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<Vec<u8>>,
-    /// How many times in a row nothing could be received, for another reason than that nothing is there.
+    /// How many times in a row receiving has failed. It is no failure if no datagram is there.
     failures: u32,
 }
 
-/// The greatest datagram, and the most datagrams of equal length that are received as one.
+/// The size of a receive buffer: of the greatest datagram, or of several datagrams that are received as one.
 const BUFFER_BYTES: usize = 65_536;
 
-/// After so many failures in a row the socket does not work any more.
+/// After this number of failures in a row, the socket counts as broken.
 const MOST_FAILURES: u32 = 1_000;
 
-/// How much the system stores of what arrives between two ticks, and of what is sent in a tick, if it may.
+/// The size of the system's buffers, for datagrams that arrive between two ticks and that are sent in a tick.
 const SOCKET_BYTES: usize = 4 << 20;
 
 impl UdpWire {
@@ -68,6 +68,15 @@ impl UdpWire {
     }
 }
 
+/// The error `WSAENETRESET` of Windows, for which `ErrorKind` has no name.
+const NETWORK_RESET: i32 = 10_052;
+
+/// Returns whether an error says that what was sent to somebody did not arrive. Anyone can forge that.
+fn is_about_a_peer(error: &io::Error) -> bool {
+    let is_reset = cfg!(windows) && error.raw_os_error() == Some(NETWORK_RESET);
+    is_reset || matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
+}
+
 impl Wire for UdpWire {
     fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool> {
         let mut meta = [RecvMeta::default(); BATCH_SIZE];
@@ -75,8 +84,7 @@ impl Wire for UdpWire {
         let count = match self.state.recv((&self.socket).into(), &mut slices, &mut meta) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            // Somebody says that what was sent to him did not arrive, which anyone can forge.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(true),
+            Err(error) if is_about_a_peer(&error) => return Ok(true),
             // Most errors are about somebody to whom something was sent, and say nothing about the socket.
             Err(error) => {
                 self.failures = self.failures.saturating_add(1);
@@ -91,7 +99,7 @@ impl Wire for UdpWire {
                 take(&Received { from: meta.addr, to: meta.dst_ip, ecn, bytes });
             }
         }
-        // The system fills all buffers if it has as many datagrams, so another call would find nothing.
+        // The system fills all buffers if it has enough datagrams. If not all are full, it has no more.
         Ok(count == self.buffers.len())
     }
 
@@ -108,8 +116,8 @@ impl Wire for UdpWire {
         );
         match sent {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
-            // What cannot be sent, to an address that is gone or at a size that the path does not carry,
-            // counts as lost.
+            // A datagram that cannot be sent, because its address is gone or its size is too large for the
+            // path, counts as lost.
             _ => Ok(true),
         }
     }

@@ -1,6 +1,6 @@
-//! Programs that speak QUIC and are not ours: they are served or refused as the standards say.
+//! Peers with another implementation of QUIC are served or refused as the standards say.
 //!
-//! *Invariant:* the other side is `quinn`, with sockets and an executor of its own.
+//! *Invariant:* the other side is `quinn`, with its own sockets and executor.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use rustls::pki_types::pem::PemObject;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// A server of ours, on a thread of its own.
+/// A server of this crate, on its own thread.
 struct Ours {
     address: std::net::SocketAddr,
     certificate: CertificateDer<'static>,
@@ -54,7 +54,7 @@ impl Ours {
         Ok(Self { address, certificate, ends, thread })
     }
 
-    /// Lets a peer of another kind connect with a protocol, and returns what the server has counted.
+    /// Lets a `quinn` client connect with a protocol, and returns the counters of the server.
     fn meet(
         self,
         protocol: Option<&[u8]>,
@@ -85,7 +85,7 @@ impl Ours {
     }
 }
 
-/// Returns how long it takes until a server lets a peer go that sends something, but begins no session.
+/// Returns the time until a server closes a connection of a peer that begins no session.
 async fn time_until_let_go(peer: Connection, packet: Option<&'static [u8]>) -> Result<f64, Box<dyn Error>> {
     let start = Instant::now();
     packet.map(|packet| peer.send_datagram(packet.into())).transpose()?;
@@ -185,7 +185,7 @@ fn a_client_of_ours_hears_that_a_server_speaks_another_protocol() -> Outcome {
             let now = start.elapsed();
             quic.receive(&mut client, now)?;
             client.tick(now);
-            // Anyone on the way could have refused the first attempts, so these are not believed.
+            // Anyone on the way could have forged the first refusals, so the client ignores them.
             if let Some(reason) = client.take_end().filter(|reason| *reason != DisconnectReason::Timeout) {
                 return Ok::<_, Box<dyn Error>>(Some(reason));
             }

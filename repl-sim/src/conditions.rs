@@ -60,8 +60,8 @@ pub enum Loss {
     None,
     /// Each packet is lost with this probability, independently of other packets.
     Independent(f64),
-    /// The packets that are sent in the first part of each period are lost, for example those of every second
-    /// tick. Radio links that share a channel lose packets in such a way.
+    /// The packets that are sent in the first part of each period are lost, for example the packets of every
+    /// second tick. Radio links that share a channel lose packets in this way.
     Regular {
         /// The length of a period. No packet is lost if it is zero.
         period: Duration,
@@ -108,8 +108,8 @@ impl Loss {
         }
     }
 
-    /// Returns whether the next packet is lost, which is sent at the time `now`. The argument `bad` is the
-    /// state of the loss model, which is kept from one packet to the next.
+    /// Returns whether the next packet, which is sent at the time `now`, is lost. The argument `bad` is the
+    /// state of the loss model. The caller keeps it from one packet to the next.
     pub(super) fn loses_next(&self, now: Duration, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,

@@ -34,11 +34,10 @@
 //! prints the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
-//! version of this crate. To check that two runs are the same, compare the [`Network::trace`] of two runs.
-//! Whether and when a packet arrives depends on the seed, on its link, on its number on that link, and on the
-//! conditions of the link, and if its queue is [shared](Network::share_queue), on the other links of the
-//! queue. If a test adds a link or makes the network lose a packet, this does not affect packets of other
-//! queues.
+//! version of this crate. To check that two runs are the same, compare their [`Network::trace`]. Whether and
+//! when a packet arrives depends on the seed, on the link, on the conditions of the link, and on the number
+//! of the packet on the link. If links [share a queue](Network::share_queue), the packets of one link also
+//! affect the others. A test that adds a link or loses a packet does not affect packets of other queues.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 

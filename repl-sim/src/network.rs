@@ -99,8 +99,8 @@ pub struct Network {
     links: Vec<LinkState>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    /// The number of packets that were put into `in_flight` so far. With this number, packets that arrive at
-    /// the same time are put in order.
+    /// The number of packets that were put into `in_flight` so far. This number orders packets that arrive at
+    /// the same time.
     flights: u64,
     /// The packet that was delivered last. The caller of `deliver` borrows the bytes of this packet.
     delivered: Vec<u8>,
@@ -120,14 +120,13 @@ struct LinkState {
     /// Whether the link is in the bad state, in the model
     /// [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
     bad: bool,
-    /// The number of next packets that the link loses in any case.
+    /// How many of the next packets the link loses, whatever its conditions are.
     lose_next: u64,
     blackout_until: Duration,
     severed: bool,
     /// The link whose queue the packets of this link wait in. Usually this is the link itself.
     queue: LinkId,
-    /// The time when the last packet in the queue of this link will have left it, if the bandwidth is
-    /// limited.
+    /// The time when the last packet leaves the queue of this link. Used only if the bandwidth is limited.
     idle_at: Duration,
     /// The number of the latest packet that was delivered. The first packet on a link has the number 1.
     latest_delivered: u64,
@@ -425,8 +424,8 @@ impl LinkState {
         Some(self.idle_at)
     }
 
-    /// Returns the delay of a copy of a packet. With the probability that the conditions of the link state, a
-    /// bit of the copy is flipped, too.
+    /// Returns the delay of a copy of a packet. Also flips a bit of the copy, with the probability
+    /// [`LinkConditions::corrupt`].
     fn delay_and_damage(&mut self, copy: &mut [u8], rng: &mut Rng) -> Duration {
         let mut delay = self.conditions.latency + rng.duration(self.conditions.jitter);
         if rng.chance(self.conditions.reorder) {

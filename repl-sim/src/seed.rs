@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 /// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if this
-/// variable is set. Because of this, a failure can be repeated without changing the test, with the line that
-/// [`SeedReport`] prints. The environment variable `SIM_TIMES` makes the range so many times as long, for a
-/// night of tests.
+/// variable is set. To repeat a failure without changing the test, set this variable to the seed that
+/// [`SeedReport`] printed. The environment variable `SIM_TIMES` multiplies the length of the range, for
+/// example for tests that run all night.
 ///
 /// # Panics
 /// Panics if `SIM_SEED` or `SIM_TIMES` is set but is not a number.

@@ -194,7 +194,7 @@ fn plain(tokens: TokenStream) -> TokenStream {
     plain_tokens
 }
 
-/// Returns the types for which a macro is called, on one line. Of each argument, only the types before its
+/// Returns the types for which a macro is called, on one line. From each argument, only the types before its
 /// first string are used.
 pub(crate) fn call(mac: &syn::Macro) -> String {
     let mut parts = vec![TokenStream::new()];
@@ -215,7 +215,7 @@ pub(crate) fn call(mac: &syn::Macro) -> String {
     format!("{}! {}", mac.path.to_token_stream(), parts.join("; "))
 }
 
-/// Returns tokens as text, with spaces about as in hand-written code.
+/// Returns tokens as text, with spaces roughly as in hand-written code.
 fn tidy(tokens: &str) -> String {
     let text = tokens.split_whitespace().collect::<Vec<_>>().join(" ");
     let closer =

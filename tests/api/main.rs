@@ -2,8 +2,8 @@
 //! sees it.
 //!
 //! *Invariant:* the lists are read from the sources, with all features, so no compiler and no build is
-//! needed. Definitions in a macro are listed only one time, with the names of the macro's parameters. The
-//! calls of the macro are listed next to them.
+//! needed. Definitions in a macro are listed only once, with the names of the macro's parameters. The calls
+//! of the macro are listed next to them.
 
 mod lines;
 mod sources;

@@ -1,6 +1,6 @@
 //! Objects as text, by the tables of their classes.
 //!
-//! *Invariant:* what is not replicated is not printed.
+//! *Invariant:* fields that are not replicated are not printed.
 
 use std::collections::BTreeMap;
 

@@ -156,7 +156,7 @@ fn written(call: &PlayerCall) -> (usize, PlayerCall) {
 
 #[test]
 fn s219_a_parameter_is_written_in_the_form_of_its_attributes() {
-    // The number of one of six calls takes at most three bits, each of the parameters takes four.
+    // The class has six calls, so the number of a call takes three bits. Each of the parameters takes four.
     let (bits, call) = written(&PlayerCall::Polled { small: 15, rounded: 1.3 });
     assert!((10..=11).contains(&bits), "{bits} bits");
     assert!(matches!(call, PlayerCall::Polled { small: 15, rounded: 1.5 }));

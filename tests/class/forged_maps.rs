@@ -1,4 +1,4 @@
-//! Updates of maps that no server sends, and the limit on the entries of one update (R14, R20).
+//! Updates of maps that no correct server sends, and the limit on the entries of one update (R14, R20).
 //!
 //! *Invariant:* an update is refused as a whole, or applied as a whole.
 

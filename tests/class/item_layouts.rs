@@ -1,6 +1,7 @@
 //! The printed layouts of items of fast arrays, and of objects that contain such arrays.
 //!
-//! *Invariant:* if these texts change, then the wire format has changed, or the printed form of layouts.
+//! *Invariant:* if these texts change, then either the wire format or the printed form of layouts has
+//! changed.
 #![allow(dead_code, reason = "the tables are read, not the values")]
 
 use repl::prelude::*;
@@ -100,7 +101,7 @@ struct Store {
     shelves: FastArray<Shelf>,
 }
 
-/// A generic item, with a parameter that is the type of a field and one that is not.
+/// A generic item. One parameter is the type of a field, the other is not.
 #[derive(FastArrayItem, Clone, Default)]
 struct Slot<T: Default, const N: usize> {
     held: T,

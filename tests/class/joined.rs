@@ -120,8 +120,8 @@ fn one_by_one(handles: &HandleSet) -> impl Iterator<Item = HandleSet> {
     handles.iter().map(|handle| HandleSet::from_iter([handle]))
 }
 
-/// Writes the last object by the recipe of its handles, after a recipe for other handles was used for the
-/// others.
+/// Writes the last object by the recipe of its handles. Before that, the other objects are written by recipes
+/// of other handles.
 fn written_by_recipe(class: &Class<Mixed>, objects: &[Mixed], handles: &HandleSet) -> BitWriter {
     let (rows, mut recipe, mut writer) = (class.rows(objects), WriteRecipe::default(), BitWriter::new());
     let all = HandleSet::up_to(class.program().handles());

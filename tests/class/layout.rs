@@ -109,8 +109,8 @@ struct Cart {
 
 #[test]
 fn s11_the_commands_of_the_members_stand_in_the_place_of_a_struct() {
-    // A command for each leaf and array, one for the element of an array, one return for each array, and one
-    // for the object. No command is of a wheel or an axle.
+    // There is a command for each leaf and array, one for the element of an array, one return for each array,
+    // and one return for the object. A wheel or an axle has no command.
     assert_eq!(Cart::LAYOUT.counts().commands, 2 * (6 + 2) + 1);
     assert_eq!((Cart::LAYOUT.counts().parents, Cart::LAYOUT.counts().handles), (2, 12));
     let table = Cart::LAYOUT.to_string();

@@ -1,7 +1,7 @@
 //! A quantised value keeps its step until it has left it by a quarter of a step. Random walks are compared
 //! with a naive model of this rule, wherever the value is in the object.
 //!
-//! *Invariant:* the model computes numbers without the library. Of rotations and unit vectors it asks the
+//! *Invariant:* the model computes numbers without the library. For rotations and unit vectors, it asks the
 //! library only for the wire form of one value.
 
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn bits<T: NetSerialize>(value: &T) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// Returns what clients show of a value.
+/// Returns the value that clients show for `value`.
 fn shown<T: NetSerialize>(value: &T) -> T {
     T::read(&mut BitReader::new(&bits(value)), &mut ReferenceMap::new(&NoObjects)).unwrap()
 }
@@ -116,14 +116,14 @@ fn is_near<const N: usize>(one: [f32; N], other: [f32; N], most: f64) -> bool {
         .all(|(one, other)| (f64::from(*one) / of_one - f64::from(other) / of_other).abs() <= most)
 }
 
-/// What clients have of a body, by the naive model of the rule.
+/// The values of a body that clients have, by the naive model of the rule.
 #[derive(Clone, Debug)]
 struct Model {
     place: [f64; 2],
     height: f64,
     turn: [f32; 4],
     up: [f32; 3],
-    /// The values without a margin, which are those of the server.
+    /// The values without a margin. They are equal to the values of the server.
     last: Body,
 }
 
@@ -156,7 +156,7 @@ impl Model {
         self.last = body.clone();
     }
 
-    /// Returns what clients show.
+    /// Returns the body that clients show.
     fn shown(&self) -> Body {
         Body {
             place: self.place.map(|step| PLACE.value(step) as f32),

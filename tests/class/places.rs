@@ -81,7 +81,7 @@ fn only_properties_in_scope_are_listed_and_copied() {
         let mut one = Pair::<Mixed>::new();
         edit(&mut one.live);
         assert_eq!(one.compare_some(&handles([handle])).handles(), &handles([handle]));
-        // What is left differs from the shadow as before.
+        // The other values still differ from the shadow.
         let others = handles((1..=14).filter(|other| *other != handle));
         assert_eq!(one.compare().handles(), &others);
         assert_eq!(rest.compare_some(&handles([handle])).handles(), &handles([handle]));

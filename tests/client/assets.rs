@@ -1,4 +1,5 @@
-//! References to assets: what has a path and is no object (S93 to S101, S116 to S122, S199 to S201, R19).
+//! References to assets, which have a path and are not objects (S93 to S101, S116 to S122, S199 to S201,
+//! R19).
 //!
 //! *Invariant:* each reference that a client shows is null or leads to an asset that it has, with the path of
 //! the server's asset.
@@ -248,7 +249,7 @@ fn r19_the_bits_of_a_value_are_shared_and_each_client_gets_its_own_paths() {
     }
     room.server[hidden].mesh = AssetRef::NULL;
     room.settle();
-    // Both have been told of the first, so their packets are alike.
+    // Both clients know the first asset, so their packets are equal.
     room.server[prop].mesh = AssetRef::NULL;
     room.settle();
     room.server[prop].mesh = open;
@@ -271,7 +272,7 @@ fn s200_every_way_in_which_values_are_sent_names_their_assets() {
             room.server[prop].mesh = mesh;
             prop
         },
-        // Openings of new objects, of one that is hidden from others, and of a large one.
+        // Openings of new objects, of an object that is hidden from other clients, and of a large object.
         |room, _, mesh| room.server.spawn(Prop { mesh, ..Prop::default() }),
         |room, _, mesh| {
             let prop = room.server.spawn(Prop { mesh, ..Prop::default() });
@@ -456,7 +457,7 @@ fn s199_a_path_has_at_most_255_bytes() {
     server.register_assets().assets().add::<Mesh>(&"x".repeat(256));
 }
 
-/// What a hostile server sends in place of names.
+/// The names of assets as a hostile server sends them.
 struct Forged(Vec<(u64, u64, Vec<u8>)>);
 
 impl NetSerialize for Forged {
@@ -468,7 +469,7 @@ impl NetSerialize for Forged {
             writer.write_exp_golomb(*number, 6);
             writer.write_exp_golomb(*of, 6);
             if *of > 0 {
-                // What it shares with the other path.
+                // The number of bytes that it shares with the other path.
                 writer.write_bits(1, 8);
             }
             writer.write_bits(name.len() as u64, 8);
@@ -526,7 +527,7 @@ fn votes(side: &mut impl Register) {
     );
 }
 
-/// Returns a room with so many clients that know how to vote, and have `a` and `b`.
+/// Returns a room with `guests` clients that can receive votes and have the assets `a` and `b`.
 fn voters(guests: usize) -> (Room, ObjectRef<Prop>) {
     let mut room = Room::new(ServerConfig::default(), votes);
     votes(&mut room.server);
@@ -580,13 +581,13 @@ fn r19_a_client_is_not_told_the_paths_of_what_it_is_not_sent() {
     room.server.call(prop).shatter(a).expect("a call");
     let packets = room.tick();
     assert!(contain(&packets[..1], "asset of a call") && !contain(&packets[1..], "asset of a call"));
-    // What an object referred to before is not told to those that join.
+    // A client that joins does not get the names of assets to which an object referred before.
     let other = room.server.spawn(Prop { mesh: b, ..Prop::default() });
     room.server.object(other).set_visible(hidden_from, false);
     room.settle();
     room.server[other].mesh = AssetRef::NULL;
     room.settle();
-    // What was sent to all before a client had come is not told to it.
+    // A client does not get the names of assets in messages that were sent to all clients before it joined.
     room.enter();
     let late = add(&mut room, "asset of a message");
     room.server.send_to_all(&Chosen(late)).expect("a message");

@@ -2,7 +2,7 @@
 //! changes.
 //!
 //! *Invariant:* after packets have arrived, the owner and the role on a client are the same as on the server,
-//! whatever was lost before.
+//! whatever packets were lost before.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

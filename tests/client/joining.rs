@@ -1,7 +1,7 @@
 //! When a client has joined: it has everything that existed when the server accepted it, with all elements of
 //! its collections.
 //!
-//! *Invariant:* a client is told so one time, and not before.
+//! *Invariant:* a client gets this event once, and not before it has everything.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What a client's own edits of its copies last: until the next update of the property that was edited. Then
-//! the property is what the server sent, whatever kind of collection it is (S49). `restore` does the same at
+//! A client's own edits of its copies last until the next update of the edited property. Then the property
+//! has the value that the server sent, whatever kind of collection it is (S49). `restore` does the same at
 //! once.
 //!
 //! *Invariant:* every kind of collection has every kind of edit, followed by every kind of event.
@@ -201,11 +201,11 @@ trait Machine: Replicated {
     /// Changes the element with a key, or at an index.
     fn change(&mut self, kind: Kind, at: u8, change: impl FnOnce(&mut Part));
     fn remove(&mut self, kind: Kind, at: u8);
-    /// Adds an element, which has this key if it has one.
+    /// Adds an element. If the elements have keys, the new element has the key `at`.
     fn add(&mut self, kind: Kind, at: u8);
     fn replace(&mut self, kind: Kind, with: std::ops::Range<u8>);
     fn reorder(&mut self, kind: Kind);
-    /// How many notifies ran, which is not replicated.
+    /// The number of notifies that ran. It is not replicated.
     fn notified(&mut self) -> &mut u32;
     fn shown(&self, kind: Kind) -> Shown;
 }
@@ -213,7 +213,7 @@ trait Machine: Replicated {
 /// What a collection contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown {
-    /// The elements of the server, with their keys or ids, in their order if they have one.
+    /// The elements of the server, with their keys or ids, in their order if the collection has an order.
     of_server: Vec<String>,
     /// The items that the client has added itself.
     own: Vec<String>,
@@ -303,7 +303,7 @@ impl Edit {
         }
     }
 
-    /// Returns how many items of the client's own the collection has after the next update.
+    /// Returns how many items that the client added itself are in the collection after the next update.
     fn own_items(self, kind: Kind) -> usize {
         match (self, kind) {
             (Self::Add, Kind::Items | Kind::Shelf | Kind::Bins) => 1,
@@ -348,7 +348,7 @@ impl Event {
         !matches!(self, Self::Nothing | Self::OtherProperty)
     }
 
-    /// Returns whether the client gets the object anew.
+    /// Returns whether the event opens the object again on the client.
     fn brings_object(self) -> bool {
         matches!(self, Self::OutOfSight | Self::Reconnect)
     }
@@ -490,8 +490,8 @@ fn one_property_is_restored_and_the_others_stay_edited() {
     assert_eq!(room.client()[object].power, 0);
 }
 
-/// What a client without edits has, and what one with edits has: the same, property by property, from the
-/// next update of the property on, and at once after `restore`.
+/// A client with edits has the same value of each property as a client without edits from the next update of
+/// the property on, and at once after `restore`.
 #[test]
 fn random_edits_leave_nothing_after_the_next_update() {
     for seed in 0..12 {

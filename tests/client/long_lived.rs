@@ -1,5 +1,5 @@
 //! A client that lives for thousands of packets, and knows the properties of many updates from earlier ones.
-//! It has the same values as the server after each packet, and so does a client that has just come.
+//! It has the same values as the server after each packet, and so does a client that has just joined.
 //!
 //! *Invariant:* all values have an exact form on the wire, so that the objects of both sides can be compared
 //! as they are.
@@ -90,7 +90,7 @@ struct Rivet {
     age: u8,
 }
 
-/// What has no recipe: arrays, strings, maps.
+/// A class of properties without recipes: arrays, strings, maps.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 struct Locker {
     #[replicated]
@@ -136,7 +136,7 @@ fn register(client: &mut Client) {
 /// Which properties of an object change.
 type Choice = u64;
 
-/// The objects of a server, and the changes that come again and again.
+/// The objects of a server, and the sets of properties that change again and again.
 struct Works {
     rng: Rng,
     panels: Vec<ObjectRef<Panel>>,
@@ -224,7 +224,7 @@ impl Works {
         }
     }
 
-    /// Removes some objects, and spawns as many others of the same class next to each other.
+    /// Removes some objects, and spawns the same number of objects of the same class one after another.
     fn replace(&mut self, server: &mut Server) {
         let (class, count) = (self.rng.below(4), 1 + self.rng.below(3));
         let mut go = |gone: Option<ObjectRef<()>>| gone.into_iter().for_each(|gone| server.despawn(gone));
@@ -269,7 +269,7 @@ impl Works {
     }
 }
 
-/// Asserts that lockers are the same. Fast arrays may have another order on clients.
+/// Asserts that two lockers are the same, except for the order of their fast arrays.
 fn assert_same_locker(have: &Locker, there: &Locker, context: &str) {
     assert_eq!(have.tools.len(), there.tools.len(), "{context}");
     for id in there.tools.ids() {
@@ -435,8 +435,8 @@ fn change_locker(locker: &mut Locker, choice: Choice, rng: &mut Rng) {
     }
 }
 
-/// Compares all clients with the server in each tick. One of the clients stays, the other leaves and comes
-/// back as a new one.
+/// Compares all clients with the server in each tick. One of the clients stays, the other leaves and joins
+/// again as a new client.
 #[test]
 fn r05_an_old_client_and_a_new_one_have_the_values_of_the_server_in_each_tick() {
     for seed in seeds(0..6) {
@@ -506,8 +506,8 @@ fn r05_an_old_client_has_the_values_of_the_server_after_each_storm() {
     }
 }
 
-/// The user of a client changes its copies at random. No packet is refused because of that, and values that
-/// the server changes afterwards are those of the server.
+/// The user of a client changes its copies at random. No packet is refused because of that, and when the
+/// server changes a value afterwards, the client has the value of the server.
 #[test]
 fn s49_an_old_client_that_changes_its_copies_takes_all_packets() {
     for seed in seeds(0..8) {

@@ -1,5 +1,5 @@
-//! Callbacks and notifies on a client: which run, when, in what order, and with which old value (S49 to S57,
-//! R5).
+//! Callbacks and notifies on a client: which of them run, when, in what order, and with which old value (S49
+//! to S57, R5).
 //!
 //! *Invariant:* each object logs its calls itself, with the values that it can see at that moment.
 
@@ -294,7 +294,7 @@ fn note(pawn: u8, what: &'static str) {
     COURSE.with_borrow_mut(|course| course.push((pawn, what)));
 }
 
-/// A leaf that records when a value of its type is read and when one is replaced.
+/// A leaf that records when a value of its type is read, and when a value is replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Traced {
     pawn: u8,

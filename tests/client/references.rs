@@ -61,7 +61,7 @@ impl NetSerialize for Order {
 }
 repl::leaf!(Order);
 
-/// A leaf whose bits begin like those of a reference to another object than the one in it.
+/// A leaf that contains a reference, and whose first bits look like a reference to another object.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 enum Goal {
     #[default]

@@ -1,7 +1,7 @@
-//! `restore`: a client puts an object back to what it last received. Which edits it undoes in collections is in
-//! `local_edits`.
+//! `restore`: a client puts an object back to the values that it last received. `local_edits` tests which
+//! edits of collections it undoes.
 //!
-//! *Invariant:* nothing is reported, and what is not replicated stays.
+//! *Invariant:* `restore` reports nothing and changes no field that is not replicated.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -83,7 +83,7 @@ fn a_value_that_arrived_after_the_edit_is_the_one_that_comes_back() {
     assert!(room.guests[0].client.object(object).restore());
     let hero = &room.client()[object];
     assert_eq!((hero.health, &*hero.name, hero.spots), (90, "Ada", [1, 2, 30]));
-    // The next prediction begins anew.
+    // The next prediction begins.
     room.guests[0].client[object].health = 2;
     assert!(room.guests[0].client.object(object).restore());
     assert_eq!(room.client()[object].health, 90);

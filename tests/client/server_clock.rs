@@ -1,6 +1,6 @@
 //! The server's tick and clock, as a client knows them.
 //!
-//! *Invariant:* whatever is lost and late, a client never computes a wrong tick.
+//! *Invariant:* whatever packets are lost or late, a client never computes a wrong tick.
 
 use repl::Interpolated;
 use repl::prelude::*;
@@ -57,7 +57,7 @@ fn a_value_is_drawn_between_the_ticks_of_the_server_as_the_clock_of_the_client_s
     let (mut room, player, _) = room();
     let mut score = Interpolated::new(4);
     for tick in 0..200_u16 {
-        // Each tick of the server, the value grows by as much as the number of the tick.
+        // In each tick of the server, the value is the number of the tick.
         room.server[player].score = room.server.ticks() as u16 + 1;
         let packets = room.tick_one();
         room.deliver(0, &packets);

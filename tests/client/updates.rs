@@ -1,6 +1,6 @@
-//! The stream of updates: what a client tells of its objects, in the order of the packets.
+//! The stream of updates: what a client reports about its objects, in the order of the packets.
 //!
-//! *Invariant:* whoever polls all updates, from whatever time on, knows the objects of the client.
+//! *Invariant:* a user who polls all updates, from any time on, knows the objects of the client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn silent(room: &mut Room) -> (Client, ConnectionId) {
     (client, room.server.connect(room.now))
 }
 
-/// Runs ticks in which all packets of a client arrive that is not a guest of the room.
+/// Runs ticks in which all packets of a client arrive. The client is not a guest of the room.
 fn serve(room: &mut Room, client: &mut Client, id: ConnectionId, ticks: usize) {
     for _ in 0..ticks {
         client.tick(room.now);
@@ -148,7 +148,7 @@ fn who_polls_late_is_told_the_same_world() {
         (unknown.erase(), UpdateKind::UnknownPath("unknown".into())),
         (ObjectRef::NULL, UpdateKind::PathDestroyed("gone".into())),
     ];
-    // What is told of one object keeps its order.
+    // The updates about one object keep their order.
     let of_one =
         |(one, _): &(ObjectRef<()>, UpdateKind), (other, _): &(ObjectRef<()>, UpdateKind)| one.cmp(other);
     told.sort_by(of_one);

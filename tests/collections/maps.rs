@@ -206,7 +206,7 @@ fn w16_maps_nest_in_everything_and_everything_in_maps() {
     });
 }
 
-/// A number with a wire form as a key that keeps only what fits into a byte.
+/// A number that its wire form as a key limits to 0 to 255.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Clamped {
     #[replicated(range = 0..=255, saturate)]
@@ -628,7 +628,7 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
     assert_eq!(lengths(&room.client()[world]), ([1; 3], [1; 3]));
 }
 
-/// The order of an `IndexMap` or `IndexSet` is the server's own: clients get the same entries in the order in
+/// The order of an `IndexMap` or `IndexSet` is not replicated: clients get the same entries in the order in
 /// which they arrive, and a change of the order sends nothing.
 #[test]
 fn w16_indexed_maps_and_sets_have_the_same_entries_on_clients_but_another_order() {

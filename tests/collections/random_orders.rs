@@ -97,7 +97,7 @@ fn change(atlas: &mut Atlas, others: &[ObjectRef<Atlas>], rng: &mut Rng) {
     }
 }
 
-/// Everything that a room shows of itself in a tick.
+/// Everything that can be observed of a room in a tick.
 #[derive(PartialEq)]
 struct Shown {
     packets: Vec<Vec<u8>>,
@@ -105,7 +105,7 @@ struct Shown {
     told: String,
 }
 
-/// Returns what a room shows of itself, tick by tick.
+/// Returns everything that can be observed of a room, tick by tick.
 fn record(seed: u64) -> Vec<Shown> {
     let mut rng = Rng::new(seed);
     let config = ServerConfig {

@@ -1,5 +1,5 @@
-//! Maps that record which entries were written to, side by side with maps that do not: the updates are the
-//! same, and only the entries that were written to are compared (R14, W16).
+//! Maps that record which entries were written to, side by side with ordinary maps: the updates are the same,
+//! and only the written entries are compared (R14, W16).
 //!
 //! *Invariant:* after each comparison the shadow has all entries of the live map that can be sent.
 
@@ -47,9 +47,9 @@ enum Write {
     Entry(u8, u8),
     Retain(u8),
     Clear,
-    /// Another map takes the place of the map, with the same entries.
+    /// Another map with the same entries replaces the map.
     Replace,
-    /// The map is taken out, and another one is filled with its entries.
+    /// The map is taken out of the field, and the new map there is filled with its entries.
     Refill,
     Extend(u8),
     Drain,

@@ -1,6 +1,6 @@
-//! Conditions: which connections may receive a property, as far as the class of an object decides it (S34 to
-//! S41). The tests with live connections are in other files, except for the tests of roles, which are in this
-//! file.
+//! Conditions: which connections may receive a property, as far as the class of an object decides this (S34
+//! to S41). The tests with live connections are in other files, except for the tests of roles, which are in
+//! this file.
 
 use crate::pair::{Pair, handles};
 use crate::support::{Room, size};

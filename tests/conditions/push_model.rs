@@ -48,8 +48,7 @@ counted!(Switched, SWITCHED);
 counted!(Chosen, CHOSEN);
 counted!(Unsent, UNSENT);
 
-/// A counted number under each condition that decides what is compared, and one under a condition that does
-/// not.
+/// A counted number under each condition that decides what is compared, and one under another condition.
 #[derive(Replicated, Default)]
 struct Gauge {
     #[replicated]
@@ -459,8 +458,8 @@ fn s133_each_connection_tracks_changes_separately() {
     let first = room.tick();
     room.server[other].polled = Polled(2);
     let second = room.tick();
-    // One client loses the change of the first object, one the change of the second, one nothing. One more
-    // joins, and one becomes the owner.
+    // One client loses the change of the first object, another client loses the change of the second object,
+    // and the third loses nothing. A fourth client joins, and one client becomes the owner.
     room.deliver(0, &second[0]);
     room.deliver(1, &first[1]);
     room.deliver(2, &[&first[2][..], &second[2]].concat());
@@ -528,7 +527,8 @@ fn w17_objects_of_which_something_waits_for_one_connection_are_compared_only_whe
             NotSent::Paused => _ = room.server.connection(id).pause(),
             NotSent::Budget => {
                 room.server.connection(id).set_budget(1);
-                // This opening is sent although it takes more than the budget, which then pays for it.
+                // This opening is sent although it is larger than the budget. Then nothing may be sent until
+                // the budget has made up for it.
                 room.server.spawn(Bell { text: "t".repeat(500), ..Bell::default() });
                 room.step();
             }

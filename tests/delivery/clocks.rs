@@ -1,7 +1,6 @@
 //! Times that cannot be the time since a fixed start: debug builds panic with a hint.
 //!
-//! *Invariant:* a time that never decreases never causes a panic, nor does one that steps back
-//! seldom.
+//! *Invariant:* a time that never decreases, or only seldom, never causes a panic.
 #![cfg(debug_assertions)]
 
 use std::time::Duration;
@@ -23,7 +22,7 @@ fn room() -> Room {
     Room::furnished(ServerConfig::default(), register, 1, |server| _ = server.spawn(Lamp::default())).0
 }
 
-/// Returns how long the frames take of a program that draws 60 of them in a second.
+/// Returns the times of the frames of a program that draws 60 frames in a second.
 fn frames() -> impl Iterator<Item = Duration> {
     (0..5_000_u64).map(|frame| Duration::from_micros(16_000 + frame * 7_919 % 1_500))
 }

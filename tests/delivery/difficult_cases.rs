@@ -105,7 +105,7 @@ fn r10_a_change_of_an_object_being_opened_waits_for_room() {
     }
     room.enter();
     // The client says hello and is welcomed. The packet with the small object arrives, the eight packets with
-    // large ones do not.
+    // large objects do not.
     room.step();
     let proof = room.replies(0);
     room.hear(0, &proof);
@@ -232,8 +232,8 @@ fn answer_late(room: &mut Room, object: ObjectRef<Thing>) {
     }
 }
 
-/// Returns for each of the next 360 ticks how many packets with state were sent up to then. The client does
-/// not answer, so each packet is either in flight or declared lost.
+/// Returns for each of the next 360 ticks how many packets with state were sent up to this tick. The client
+/// does not answer, so each packet is either in flight or declared lost.
 fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let id = room.guests[0].id;
     let mut sent = Vec::new();

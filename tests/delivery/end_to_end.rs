@@ -141,7 +141,7 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((mood, 2)));
 }
 
-/// A serialiser that refuses its value at two of each five calls in a row, as soon as it has a phase.
+/// A serialiser that, after a phase was set, refuses its value at two successive calls of every five.
 mod fickle {
     use std::cell::Cell;
 
@@ -190,7 +190,7 @@ fn r15_a_blob_whose_serialiser_changes_its_mind_while_it_is_sent_is_well_formed(
             step(server, client, connection, ticks.next().expect("there is always another tick"));
         };
         (0..5).for_each(|_| step(&mut server, &mut client));
-        // The change is compared while the connection is paused, and written when it goes on.
+        // The change is compared while the connection is paused, and written when the pause ends.
         server.connection(connection).pause();
         (server[wall].picture, server[wall].height) = (7, 9);
         step(&mut server, &mut client);

@@ -59,7 +59,7 @@ fn one_scroll(config: ServerConfig, guests: usize) -> (Room, ObjectRef<Scroll>) 
     Room::furnished(config, scrolls, guests, |server| server.spawn(Scroll::default()))
 }
 
-/// Adds a client with limits of its own.
+/// Adds a client with this configuration.
 fn enter_with(room: &mut Room, config: ClientConfig) {
     let id = room.server.connect(room.now);
     let mut client = Client::new(config, Session::for_tests(1_000 + id.index() as u64));

@@ -1,6 +1,7 @@
 //! The size of packets belongs to each connection: the lower limit of its two sides, which may change.
 //!
-//! *Invariant:* a link loses each packet over its size, so what arrives was sent in packets that fit.
+//! *Invariant:* a link loses each packet above its size, so everything that arrives was sent in packets that
+//! fit.
 
 use std::time::Duration;
 
@@ -33,11 +34,11 @@ struct Letter(#[replicated(max_len = 60_000)] Vec<u8>);
 
 const LARGE: MessageOptions = MessageOptions { max_bytes: 400_000, ..MessageOptions::DEFAULT };
 
-/// More than 64 KiB, ordered.
+/// An ordered message of more than 64 KiB.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Atlas(#[replicated(max_len = 400_000)] Vec<u8>);
 
-/// More than 64 KiB, unordered.
+/// An unordered message of more than 64 KiB.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Cargo(#[replicated(max_len = 400_000)] Vec<u8>);
 
@@ -52,7 +53,7 @@ fn bytes(len: usize, seed: u32) -> Vec<u8> {
     (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13) as u8).collect()
 }
 
-/// A client, the largest packet that its link carries, and what has happened to it.
+/// A client, the largest packet that its link carries, and its events.
 struct Guest {
     client: Client,
     id: ConnectionId,
@@ -62,7 +63,7 @@ struct Guest {
     events: Vec<ClientEvent>,
 }
 
-/// A server with clients whose links lose packets over a size, and others by chance.
+/// A server with clients. Their links lose each packet above a size, and other packets at random.
 struct Harbour {
     server: Server,
     guests: Vec<Guest>,
@@ -115,7 +116,7 @@ impl Harbour {
             while let Some(packet) = self.server.poll_transmit(guest.id) {
                 guest.largest_down = guest.largest_down.max(packet.len());
                 if packet.len() <= guest.link_bytes && !self.rng.chance(self.loss) {
-                    // A client that has ended is told so again.
+                    // A client whose session has ended returns an error.
                     _ = guest.client.receive(self.now, packet);
                 }
             }
@@ -141,7 +142,7 @@ impl Harbour {
     }
 
     fn has(&self, guest: usize, chart: ObjectRef<Chart>) -> bool {
-        // A client does not keep the order of the marks.
+        // The client's order of the marks may differ.
         let sorted = |chart: &Chart| {
             let mut marks: Vec<(u32, String)> =
                 chart.marks.iter().map(|mark| (mark.place, mark.text.clone())).collect();
@@ -167,7 +168,7 @@ impl Harbour {
         self.server.connection(*id).send(letter).expect("room");
     }
 
-    /// Returns whether a letter has arrived at both sides. Takes it from whoever has it.
+    /// Returns the letters that have arrived at the server and at the client.
     fn letters(&mut self, guest: usize) -> (Vec<Letter>, Vec<Letter>) {
         let at_server = std::iter::from_fn(|| self.server.poll_message::<Letter>()).map(|(_, letter)| letter);
         let at_server = at_server.collect();
@@ -315,7 +316,7 @@ fn w14_sizes_change_in_the_middle_of_messages_above_64_kib_and_they_arrive_whole
             ..ServerConfig::default()
         });
         (harbour.rng, harbour.loss) = (Rng::new(seed), 0.1);
-        // The second client has another size, and gets its parts of the same copy.
+        // The second client has another packet size, and its parts are cut from the same copy.
         let guests = [harbour.enter(9_000, 9_000), harbour.enter(1_200, 1_200)];
         assert!(harbour.reaches(|harbour| harbour.guests.iter().all(|guest| guest.client.is_connected())));
         harbour.steps(5);
@@ -396,7 +397,8 @@ fn many_clients_with_mixed_sizes_see_the_same_with_losses() {
             for (at, &chart) in charts.iter().enumerate() {
                 let chart = &mut harbour.server[chart];
                 chart.number = tick;
-                // Changes of all sizes: shared by all, too large for some, and too large for everyone.
+                // Changes of all sizes: they fit all clients, are too large for some, or are too large for
+                // all.
                 if tick % 7 == at as u32 % 7 {
                     chart.ink = bytes([30, 550, 950, 1_080, 1_150, 4_000][at % 6], tick);
                 }

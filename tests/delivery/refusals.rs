@@ -246,8 +246,7 @@ fn rack_room() -> (Room, ObjectRef<Rack>) {
     })
 }
 
-/// Returns what a guest shows of the stacks, by name and count: the first array sorted, the second in its
-/// order.
+/// Returns the names and counts of a guest's stacks: the first array sorted, the second in its order.
 fn stacks(room: &Room, guest: usize, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
     let told = |stack: &Stack| (stack.name.clone(), stack.count);
     let found = &room.guests[guest].client[rack];

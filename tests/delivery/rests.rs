@@ -1,6 +1,6 @@
-//! Connections that have nothing to do for a while, in a world in which little happens.
+//! Connections that have nothing to do for a while, in a world with few changes.
 //!
-//! *Invariant:* what a connection must do is done as early as if every tick visited the connection.
+//! *Invariant:* a connection does everything as early as if every tick visited it.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use repl::{Channel, DisconnectReason};
 
 use crate::support::{Guest, Room, TICK, collect};
 
-/// With this timeout the server sends a keep-alive packet every 15 s, so a test notices what waits for it.
+/// With this timeout the server sends a keep-alive packet only every 15 s. So a test notices if something
+/// waits for the next keep-alive packet.
 const LONG: Duration = Duration::from_secs(600);
 
 #[derive(NetSerialize, Clone)]
@@ -101,7 +102,7 @@ fn a_viewpoint_follows_an_object_at_once_although_the_connection_rests() {
         [0.0, 1_000.0].map(|x| server.spawn(ship([x, 0.0])))
     });
     let id = room.guests[0].id;
-    // The client is sent nothing of what it follows.
+    // Nothing of the followed object is sent to the client.
     room.server.object(leader).set_relevancy(Relevancy::Nobody);
     room.server.connection(id).follow(leader);
     for round in 0..8 {

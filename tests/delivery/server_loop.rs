@@ -340,7 +340,7 @@ fn time_that_goes_back_stands_still() {
     );
 }
 
-/// Lets a minute pass, in steps in which nothing times out.
+/// Lets a minute pass, in steps that are too short for a timeout.
 fn grow_old(room: &mut Room) {
     for _ in 0..60 {
         room.wait(Duration::from_secs(1));
@@ -355,7 +355,7 @@ fn time_that_goes_back_and_returns_ends_no_session() {
     grow_old(&mut room);
     let now = room.now;
     for health in 100..110 {
-        // A clock that was set by hand, or two clocks of one program.
+        // The times are those of a clock that was set by hand, or of two clocks in one program.
         room.now = Duration::from_secs(u64::from(health % 5));
         room.server[players[0]].health = health;
         let packets = room.tick_one();

@@ -1,4 +1,4 @@
-//! One comparison, one shadow and one serialisation for all connections, which makes no difference to the
+//! One comparison, one shadow and one serialisation for all connections. This sharing does not change the
 //! packets (S28, S63, S67, S88 to S90).
 //!
 //! *Invariant:* worlds that are compared with each other get the same calls in the same order.
@@ -131,7 +131,7 @@ fn s90_entries_of_a_segment_differ_in_their_classes_and_properties() {
     room.server[lamps[1]].light = 2;
     room.server[lamps[2]].colour = 3;
     room.server[lamps[3]].light = 4;
-    // The same handle in another class, twice, and in the first class again.
+    // The same handle changes in another class, twice, and in the first class again.
     room.server[doors[0]].angle = 5;
     room.server[doors[1]].angle = 6;
     room.server[doors[2]].width = 7;
@@ -281,7 +281,7 @@ fn s88_an_opening_is_written_once_for_all_who_join_until_its_object_changes() {
     }
 }
 
-/// An object that a player, its owner and a recording each see differently.
+/// An object that a player, its owner and a recording see in three different ways.
 #[derive(Replicated, Default)]
 struct Film {
     #[replicated]
@@ -406,7 +406,7 @@ fn s74_a_recording_that_connects_again_is_sent_everything_that_recordings_see() 
         let film = room.guests[1].client.get(object).expect("the recording has it");
         [&film.count, &film.cut, &film.tape, &film.hud].map(|count| count.0)
     };
-    // What changed before and after the first recording, with the last values.
+    // The values that changed before and after the first recording, as they are now.
     assert_eq!([recorded(film), recorded(second)], [[1, 0, 3, 0], [0, 0, 4, 0]]);
 }
 

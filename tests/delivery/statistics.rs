@@ -1,7 +1,7 @@
-//! The statistics of both sides: what a server counts for a connection, and what a client counts for its
-//! connection, its classes and their properties.
+//! The statistics of both sides: the numbers of a server about a connection, and the numbers of a client
+//! about its connection, its classes and their properties.
 //!
-//! *Invariant:* the tests count what they pass on, and expect exactly these numbers.
+//! *Invariant:* the tests count the packets that they pass on, and expect exactly these numbers.
 
 use repl::prelude::*;
 use repl::tools::{ClassTraffic, PropertyTraffic};
@@ -105,7 +105,7 @@ fn both_sides_count_each_packet_and_each_byte() {
         room.server[lamp].colour += 1;
         passed.step(&mut room, |_| colour % 4 > 0);
     }
-    // Runs until the server has counted the last loss, and the client knows of the last packet.
+    // Runs until the server has counted the last loss, and the client has received the last packet.
     for _ in 0..40 {
         passed.step(&mut room, |_| true);
     }
@@ -203,7 +203,7 @@ fn an_update_of_the_same_properties_as_an_opening_before_it_is_counted() {
     });
     room.server[one].colour = 4;
     room.tick();
-    // The change that was lost comes after an opening in the same packet.
+    // The lost change is sent again in the same packet as an opening, after the opening.
     let (id, mut opened) = (room.guests[0].id, 1);
     while room.server.connection_info(id).stats().is_some_and(|stats| stats.packets_lost == 0) {
         room.server.spawn(Lamp { colour: 7, is_on: false });

@@ -1,6 +1,6 @@
-//! What a server counts of what it sends, by class and property.
+//! The traffic statistics of a server, by class and property.
 //!
-//! *Invariant:* while nothing is lost, a server counts what its clients count together.
+//! *Invariant:* while nothing is lost, the numbers of a server are the sums of the numbers of its clients.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -91,7 +91,7 @@ fn room(guests: usize, share: bool) -> (Room, Vec<ObjectRef<Chest>>) {
     })
 }
 
-/// Returns the sum of what the guests count.
+/// Returns the sums of the numbers of all guests.
 fn received(room: &Room) -> Vec<ClassTraffic> {
     let mut guests = room.guests.iter().map(|guest| guest.client.connection_info().traffic());
     let mut all = guests.next().expect("there is a guest").to_vec();

@@ -1,6 +1,6 @@
-//! Buffers that are too small for the packets that arrive: both sides tell that they truncate them.
+//! Buffers that are too small for the packets that arrive: both sides report that packets are truncated.
 //!
-//! *Invariant:* whoever receives one large packet intact is told nothing.
+//! *Invariant:* a side that receives one large packet intact reports nothing.
 
 use repl::prelude::*;
 
@@ -21,8 +21,8 @@ struct Buffers {
     client: usize,
 }
 
-/// Returns what the server and the client tell in 20 s in which both sides send many objects and
-/// messages.
+/// Returns what the server and the client report in 20 s. Both sides send many objects and messages in this
+/// time.
 fn told(buffers: &Buffers) -> (Vec<usize>, Vec<usize>) {
     let register = |client: &mut Client| {
         client.register::<Sign>().register_message::<Letter>(Channel::Ordered);

@@ -1,7 +1,7 @@
-//! Sides that never poll their packets: debug builds panic with a hint where this is certain, and the reason
-//! of the end says it otherwise.
+//! Sides that never poll their packets. Debug builds panic with a hint if this is certain. Otherwise the
+//! reason for the end of the session says it.
 //!
-//! *Invariant:* one poll at any time is enough that nobody is blamed for not polling.
+//! *Invariant:* after one poll at any time, no panic and no reason says that a side does not poll.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn client(number: u64) -> Client {
     Client::new(ClientConfig::default(), Session::for_tests(number))
 }
 
-/// Returns the times of so many seconds of ticks.
+/// Returns the times of the ticks of this many seconds.
 fn ticks(seconds: u64) -> impl Iterator<Item = Duration> {
     (0..seconds * 1_000 / 16).map(|tick| TICK * tick as u32)
 }

@@ -1,7 +1,7 @@
 //! The errors that the macros report.
 //!
 //! Each module of a file in the folder `mistakes` contains one mistake. A file has the mistakes of one topic
-//! that are reported together. Its folder says who reports them:
+//! that are reported together. The folder of a file says who reports its mistakes:
 //!
 //! - `macros`: the macros themselves.
 //! - `types`: the compiler, when it checks the types in the code that the macros made.
@@ -18,12 +18,13 @@ use repl_core::__private::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 fn mistakes_are_reported_at_their_place_with_what_to_write() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("mistakes/*/*.rs");
-    // Mistakes in `late` are found only by a build, and cases that pass make trybuild build all of them.
+    // The compiler finds mistakes in `late` only when it builds. Because some cases must pass, trybuild
+    // builds all cases.
     cases.compile_fail("late/*.rs");
     cases.pass("pass/*.rs");
 }
 
-/// A crate of macros exports nothing else, so its source is read.
+/// A crate of macros exports only macros, so the test reads its source.
 #[test]
 fn widths_of_directions_and_rotations_are_those_of_the_codecs() {
     let check = include_str!("../../repl-derive/src/check.rs");

@@ -152,7 +152,7 @@ impl Graph {
         homes
     }
 
-    /// Returns the type of this crate to which a path leads that is written in a file.
+    /// Returns the type of this crate to which a path in a file leads.
     fn type_of(&self, file: usize, path: &[String]) -> Option<Type> {
         if let [name] = path
             && self.files[file].paths.definitions.contains(name)

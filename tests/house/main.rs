@@ -1,8 +1,8 @@
 //! Checks the code against the documents: which crate may use what, where `unsafe` may be, that each
 //! guarantee has a test, and that the functions that pages name are there.
 //!
-//! *Invariant:* these tests read the documents, the manifests and the sources, and repeat as little of them
-//! as possible.
+//! *Invariant:* these tests read the documents, the manifests and the sources, and copy as little of their
+//! content as possible.
 
 mod graph;
 mod imports;
@@ -63,18 +63,18 @@ fn without_texts(line: &str) -> String {
 /// The lints that forbid panics everywhere in a crate that handles a peer's bytes.
 const CRATE_LINTS: &str = "deny(clippy::unwrap_used, clippy::expect_used)";
 
-/// The lints that forbid panics in each file that reads a peer's bytes: in the file itself, for all of it or
-/// for the functions that read, or in the `mod.rs` of a folder around it.
+/// The lints that forbid panics in each file that reads a peer's bytes. They are in the file itself, for the
+/// whole file or for the functions that read, or in the `mod.rs` of a folder around the file.
 const FILE_LINTS: &str = "deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)";
 
-/// Files in which the name `BitReader` occurs, but which do not read with it.
+/// Files that contain the name `BitReader`, but do not read with it.
 const NAME_ONLY: [(&str, &str); 3] = [
     ("repl-core/src/lib.rs", "re-exports, and two functions that pass it on"),
     ("repl-core/src/bits/mod.rs", "re-exports"),
     ("repl-core/src/schema/shape.rs", "types of functions"),
 ];
 
-/// Files in which the name `BitReader` does not occur, but which handle values from a peer's bytes.
+/// Files that do not contain the name `BitReader`, but handle values from a peer's bytes.
 const OBEY: [&str; 10] = [
     "repl-core/src/wire/checked.rs",
     "repl-core/src/ids/key.rs",

@@ -86,7 +86,7 @@ impl Methods {
     }
 }
 
-/// Returns the call that begins with the second of `tokens`, if it is one on a value of a known type.
+/// Returns the call that begins with the second of `tokens`, if it is a call on a value of a known type.
 fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<String>)]) -> Option<MethodCall> {
     let [before, first, sign, name, after, ..] = tokens else { return None };
     if !first.is_name() || before.is(".") || before.is("::") || !(after.is("(") || after.is("::")) {
@@ -151,7 +151,8 @@ fn body(tokens: &[Token], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Returns how many tokens the generic parameters take with which `tokens` begin. An arrow closes nothing.
+/// Returns the number of tokens of the generic parameters at the start of `tokens`. The `>` of an arrow
+/// closes nothing.
 fn end_of_generics(tokens: &[Token]) -> usize {
     if !tokens.first().is_some_and(|token| token.is("<")) {
         return 0;

@@ -1,4 +1,4 @@
-//! The manifests of the crates that are published: what crates.io and docs.rs show of them.
+//! Checks the manifests of the published crates: the parts that crates.io and docs.rs show.
 //!
 //! *Invariant:* a crate is published unless its manifest says otherwise, and its licences are in its folder.
 
@@ -35,7 +35,7 @@ fn what_is_published_says_what_it_is() {
     }
 }
 
-/// Whoever reads a list of features must see what each is for.
+/// Readers of a list of features must see what each feature is for.
 #[test]
 fn each_feature_is_explained() {
     for (name, manifest) in published() {

@@ -8,7 +8,7 @@ use std::fs;
 
 use crate::sources::root;
 
-/// What a row says in place of names.
+/// The texts that a row may have in place of names.
 const WITHOUT_NAMES: [&str; 2] = ["*not built*", "*not needed*"];
 
 fn read(path: &str) -> String {
@@ -17,7 +17,7 @@ fn read(path: &str) -> String {
 
 /// The names that users of `repl` can write.
 struct PublicNames {
-    /// For each path, the paths in other crates for which it stands, such as `repl_net::Server`. A trait and
+    /// For each path, the paths in other crates that it re-exports, such as `repl_net::Server`. A trait and
     /// its derive have the same name.
     exports: BTreeMap<String, Vec<String>>,
     /// For each definition, its lines in the snapshots.
@@ -47,7 +47,7 @@ impl PublicNames {
         names
     }
 
-    /// Returns the definitions for which a path of any crate stands. Empty if there are none.
+    /// Returns the definitions to which a path of any crate leads. Empty if there are none.
     fn definitions_of(&self, path: &str) -> Vec<String> {
         if let Some(paths) = self.exports.get(path) {
             let further = |path: &String| {
@@ -98,7 +98,7 @@ impl PublicNames {
     }
 }
 
-/// Returns what is between backticks.
+/// Returns the texts between backticks.
 fn code(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }

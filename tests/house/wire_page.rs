@@ -16,7 +16,7 @@ use crate::sources::root;
 enum Written {
     /// A number, with commas between groups of three digits.
     Plain,
-    /// The number before it.
+    /// The value of the constant minus one.
     LessOne,
     /// In hexadecimal digits.
     Hex,
@@ -26,16 +26,16 @@ enum Written {
     Bytes,
     /// A time, in seconds or in milliseconds.
     Time,
-    /// As a word.
+    /// The number as a word.
     Word,
-    /// The word for the place behind it.
+    /// The ordinal word of the next number, for example *seventeenth* for 16.
     NextPlace,
 }
 
 use Written::{Bytes, Hex, LessOne, NextPlace, Plain, Tag, Time, Word};
 
-/// What the page says, with `{}` in the place of the constant; the file of the constant, without `.rs`; its
-/// name, or `start` or `end` of it; and how the page writes it.
+/// The text of the page, with `{}` in place of the constant; the file of the constant, without `.rs`; the
+/// name of the constant, with `.start` or `.end` if it is a range; and how the page writes the value.
 type Row = (&'static str, &'static str, &'static str, Written);
 
 const TRANSPORT: [Row; 26] = [
@@ -198,7 +198,7 @@ fn constant(file: &str, name: &str) -> u64 {
     }
 }
 
-/// Returns the value of an expression: numbers, other constants of the file, and what is made of them.
+/// Returns the value of an expression of numbers and of other constants of the file.
 fn number(file: &str, expression: &str) -> u64 {
     let expression = expression.trim();
     let inside = |start: &str, end: &str| expression.strip_prefix(start)?.strip_suffix(end);
@@ -255,7 +255,8 @@ impl Written {
     }
 }
 
-/// Returns the parts of the page that rows and [`NO_CONSTANT`] are about. Asserts that they are on the page.
+/// Returns where the texts of all rows and of [`NO_CONSTANT`] are on the page. Panics if one of them is
+/// missing.
 fn compared(page: &str) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     for (said, file, name, written) in [&TRANSPORT[..], &SESSIONS, &MESSAGES, &VALUES].concat() {
@@ -298,7 +299,7 @@ fn r20_the_page_of_the_wire_format_has_the_constants_of_the_code() {
     assert!(page.contains(&limit), "{limit}");
 }
 
-/// Returns the CRC-32 of zlib over some bytes, continued from an earlier one.
+/// Returns the CRC-32 of zlib over some bytes, continued from an earlier checksum.
 fn crc32(earlier: u32, bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!earlier, |sum, byte| {
         (0..8).fold(

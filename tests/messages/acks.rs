@@ -50,7 +50,7 @@ fn r07_the_server_does_not_ack_again_what_the_client_knows_to_have_arrived() {
         room.deliver(0, &acks);
         largest = largest.max(size(&acks));
     }
-    // Each range of two packets takes five bits. The client writes the oldest packet in question in every
-    // 32nd packet, so about thirty ranges are in question, and not three hundred.
+    // Each range of two packets takes five bits. In every 32nd packet the client tells which older packets
+    // need no ack any more, so about thirty ranges must be acked, and not three hundred.
     assert!(largest <= 60, "{largest} bytes of acks");
 }

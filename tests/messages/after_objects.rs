@@ -1,6 +1,7 @@
 //! Messages that wait for an object: the client has the object before it gets the message.
 //!
-//! *Invariant:* each message mentions the object for which it waits, so the client sees whether it was there.
+//! *Invariant:* each message contains a reference to the object for which it waits, so the client sees
+//! whether it had the object.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ struct Chest {
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Found(u32, ObjectRef<Chest>);
 
-/// The same in any order.
+/// The same as `Found`, in a channel without order.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Glimpse(u32, ObjectRef<Chest>);
 
@@ -40,7 +41,8 @@ fn send(room: &mut Room, number: u32, chest: ObjectRef<Chest>) -> Result<(), Sen
     room.server.connection(id).send_after(chest, &Found(number, chest))
 }
 
-/// Returns the numbers of the messages that have come. Each must name an object that is there.
+/// Returns the numbers of the messages that have arrived. Asserts that the client has the object of each
+/// message.
 fn found(room: &mut Room) -> Vec<u32> {
     let client = &mut room.guests[0].client;
     let mut numbers = Vec::new();
@@ -57,7 +59,7 @@ fn r22_a_message_waits_until_the_client_has_acknowledged_its_object() {
     let chest = room.server.spawn(Chest { gold: 7 });
     send(&mut room, 1, chest).unwrap();
     send(&mut room, 2, chest).unwrap();
-    // Messages that wait for nothing overtake them.
+    // Messages that wait for no object overtake the others.
     room.server.connection(id).send(&Found(9, ObjectRef::NULL)).unwrap();
     room.tick_one();
     assert!(room.client().get(chest).is_none(), "the packet is lost");
@@ -145,7 +147,7 @@ fn r22_over_a_bad_link_every_message_finds_its_object_and_those_of_one_keep_thei
 #[test]
 fn r22_a_message_is_dropped_if_its_object_cannot_come() {
     let (mut room, _) = room();
-    // Hidden and despawned before they arrived, and not there at all.
+    // The objects are hidden or despawned before they arrive, or never existed.
     let [hidden, despawned] = [1, 2].map(|gold| room.server.spawn(Chest { gold }));
     send(&mut room, 1, hidden).unwrap();
     send(&mut room, 2, despawned).unwrap();
@@ -156,7 +158,7 @@ fn r22_a_message_is_dropped_if_its_object_cannot_come() {
     send(&mut room, 5, ObjectRef::NULL).unwrap();
     room.settle();
     assert_eq!(found(&mut room), []);
-    // Shown again: only what is sent from now on.
+    // The hidden object is shown again: only messages that are sent from now on arrive.
     room.server.object(hidden).set_relevancy(Relevancy::Always);
     send(&mut room, 6, hidden).unwrap();
     room.settle();
@@ -204,7 +206,7 @@ fn w14_the_messages_that_wait_for_objects_are_limited() {
     }
     assert!(numbers.iter().copied().eq(0..4_096), "{} have come", numbers.len());
     send(&mut room, 0, chest).unwrap();
-    // They are dropped with the session.
+    // Messages that wait are dropped with the session.
     let other = room.server.spawn(Chest { gold: 2 });
     send(&mut room, 1, other).unwrap();
     let id = room.guests[0].id;

@@ -1,5 +1,5 @@
-//! Messages of more than 64 KiB: they arrive whole in both directions, nothing of other types waits for them,
-//! and both sides see how much has been transferred.
+//! Messages of more than 64 KiB: they arrive whole in both directions, messages of other types do not wait
+//! for them, and both sides see how much has been transferred.
 //!
 //! *Invariant:* no packet is lost, unless a test loses it.
 
@@ -29,7 +29,7 @@ fn room(guests: usize) -> Room {
     limited(guests, usize::MAX)
 }
 
-/// Returns a room in which a tick sends so many bytes.
+/// Returns a room in which a tick sends at most this many bytes.
 fn limited(guests: usize, max_bytes_per_tick: usize) -> Room {
     let config = ServerConfig { max_bytes_per_tick, ..ServerConfig::default() };
     Room::furnished(config, register, guests, register).0

@@ -1,6 +1,6 @@
 //! Messages: values that belong to no object, in both directions.
 //!
-//! *Invariant:* the test counts each message, so a lost, a repeated and a late one are all found.
+//! *Invariant:* the tests count each message, so they find lost, repeated and late messages.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -59,7 +59,7 @@ fn register_on_server(server: &mut Server) {
     server.register::<Player>();
     server.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
     server.register_message::<File>(Channel::Unordered);
-    // In another order than on the clients.
+    // The order differs from the order on the clients.
     server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
     server
         .register_message_with::<Score>(Channel::Unordered, MANY)
@@ -204,7 +204,7 @@ fn of_sequenced_messages_the_newest_wins_and_copies_replace_what_was_lost() {
         let mut session = Session::new(3, bad_link());
         let mut newest = 0;
         for number in 1..2_000_u32 {
-            // Copies only protect what is sent in neighbouring ticks.
+            // The copies of a message are sent in neighbouring ticks.
             if copies == 3 || number % 3 == 0 {
                 session.client.send(&Input(number)).unwrap();
             }
@@ -400,7 +400,7 @@ fn honest_clients_are_not_disconnected_after_an_outage_of_almost_a_timeout() {
                 let until = session.now + Duration::from_secs(9);
                 links.iter().for_each(|&link| session.network.blackout(link, until));
             }
-            // As fast as the client may.
+            // The client sends as fast as it may.
             while session.client.send(&Aim(ObjectRef::NULL)).is_ok() {
                 sent += 1;
             }
@@ -563,7 +563,7 @@ fn messages_that_nobody_polls_end_the_connection_before_they_fill_the_memory() {
     room.step();
     let reason = room.closed(0).expect("the server has closed the connection");
     assert!(matches!(&reason, DisconnectReason::Unread(what) if what == "message Score"), "{reason}");
-    // What arrived can still be polled, the packet that exceeded the limit included.
+    // Everything that arrived can still be polled, including the packet that exceeded the limit.
     let arrived = polled(|| room.server.poll_message::<Score>()).len();
     assert!((4_097..=4_096 + 1_200 / 4).contains(&arrived), "{arrived} messages of at least 4 bytes");
     assert_eq!(room.server.connection(id).send(&Score(0)), Err(SendError::NotConnected));

@@ -1,4 +1,4 @@
-//! What is sent in addition to objects: messages and remote calls, in both directions.
+//! Messages and remote calls, in both directions.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,6 @@
 //! Types that cannot be messages.
 //!
-//! *Invariant:* each is refused when it is registered, so before anything of it is sent.
+//! *Invariant:* each of these types is refused when it is registered, before anything is sent.
 
 use repl::Channel;
 use repl::prelude::*;

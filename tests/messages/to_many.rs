@@ -1,6 +1,6 @@
 //! Messages to all clients of a server, and to the clients in a group.
 //!
-//! *Invariant:* a message with no room at one client reaches all others.
+//! *Invariant:* if one connection has no room for a message, the message reaches all other clients.
 
 use std::cell::Cell;
 use std::time::Duration;

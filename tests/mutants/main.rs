@@ -1,4 +1,4 @@
-//! Plants faults in a copy of the sources, one at a time, and runs the tests that are to catch them.
+//! Plants faults in a copy of the sources, one at a time, and runs the tests that must catch them.
 //!
 //! The faults are in `faults.toml`. The copy and its target folder are in `target/mutants`.
 #![expect(clippy::print_stdout, reason = "it is a command, and this is its result")]

@@ -1,4 +1,5 @@
-//! The tests that arguments of `cargo test` run, found in the sources, so that nothing needs to be compiled.
+//! Finds the tests that `cargo test` would run with given arguments. They are read from the sources, so
+//! nothing is compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};

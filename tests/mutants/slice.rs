@@ -10,7 +10,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// Returns the items in this part: every `count`th one, so that each part has some of each topic.
+    /// Returns the items in this part: every `count`th item, so that each part has faults of each topic.
     pub(crate) fn of<T>(self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
         items.skip(self.at).step_by(self.count)
     }

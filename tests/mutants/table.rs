@@ -1,4 +1,4 @@
-//! The table of the faults: what each one changes, and which tests are to catch it.
+//! The table of the faults: what each fault changes, and which tests must catch it.
 //!
 //! *Invariant:* a fault is planted as a whole or not at all.
 
@@ -19,7 +19,7 @@ pub(crate) struct Table {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// The arguments of `cargo test` that run the tests which are to fail.
+    /// The arguments of `cargo test` that run the tests which must fail.
     pub(crate) test: String,
     file: String,
     old: String,

@@ -9,7 +9,7 @@ use std::{fs, io};
 /// The number of seconds after which a test counts as failed.
 const TEST_TIMEOUT_S: &str = "600";
 
-/// What the tests of a fault did.
+/// The result of the tests of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Caught,
@@ -39,7 +39,7 @@ impl<'a> WorkingCopy<'a> {
         for file in String::from_utf8_lossy(&listed.stdout).lines() {
             match fs::read(self.root.join(file)) {
                 Ok(bytes) => self.write(file, &bytes)?,
-                // It was removed, but is still in the index.
+                // The file was removed, but is still in the index of Git.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }

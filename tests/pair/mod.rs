@@ -52,8 +52,8 @@ impl<T: Replicated + Default> Pair<T> {
         self.compare()
     }
 
-    /// Compares the whole object: each second time what is compared in every tick, as a tick does it, and
-    /// then the rest.
+    /// Compares the whole object. Every second time, it first compares the properties that are compared in
+    /// every tick, as a tick does it, and then the others.
     pub(crate) fn compare(&mut self) -> Changelist {
         let mut scope = HandleSet::up_to(self.class.program().handles());
         self.comparisons += 1;

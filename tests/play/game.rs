@@ -1,6 +1,7 @@
 //! A server and one player, each with frames of its own length, and links of the simulator between them.
 //!
-//! *Invariant:* each side receives packets only at the beginning of its frames, as programs with sockets do.
+//! *Invariant:* each side receives packets only at the beginning of its frames, like a program that polls a
+//! socket.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const SERVER: PeerId = PeerId(0);
 const PLAYER: PeerId = PeerId(1);
 const ADDRESS: u16 = 5_000;
 
-/// What a player does in a tick.
+/// The input of a player for a tick.
 #[derive(Replicated, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steer {
     #[replicated]
@@ -26,7 +27,7 @@ pub(crate) struct Steer {
     pub(crate) yaw: u16,
 }
 
-/// The player's object: where it is, and how it moves, in a way in which each step depends on all before.
+/// The player's object: its position and its motion. Each step depends on all earlier steps.
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) position: [f32; 2],
@@ -89,29 +90,31 @@ pub(crate) struct Game {
     pub(crate) now: Duration,
     /// The input that the player makes for a tick.
     pub(crate) steer: fn(u64) -> Steer,
-    /// The object of the player on the server, and what the server has done to it.
+    /// The object of the player on the server, and the state of the object there.
     pub(crate) pawn: Option<ObjectRef<Pawn>>,
     pub(crate) body: Body,
-    /// What somebody else does to the body in a tick.
+    /// How somebody else changes the body in a tick.
     pub(crate) shove: fn(u64, &mut Body),
     /// What the player predicts.
     pub(crate) mine: Predicted<Body>,
     /// The most steps of a rollback.
     pub(crate) most_steps: u64,
-    /// What the server used for its ticks.
+    /// The inputs that the server used for its ticks.
     pub(crate) used: Vec<(u64, TickInput<Steer>)>,
     /// The ticks for which the player has made inputs.
     pub(crate) made: Vec<u64>,
-    /// Whether the player makes inputs, and whether he sends each as a message with three copies.
+    /// Whether the player makes inputs, and whether the player sends each input as a message with three
+    /// copies.
     pub(crate) makes_inputs: bool,
     pub(crate) sends_copies: bool,
     /// The most inputs in a frame.
     pub(crate) most_at_once: usize,
     pub(crate) restarts: usize,
-    /// For each frame of the player, how many ticks his clock went on, in ticks that he has measured.
+    /// For each frame of the player, how many ticks the input clock advanced, divided by the ticks that
+    /// passed.
     pub(crate) speeds: Vec<f64>,
     position: f64,
-    /// For each frame of the player how far ahead of the server's tick its clock was.
+    /// For each frame of the player, how far the input clock was ahead of the server's tick.
     pub(crate) ahead: Vec<f64>,
 }
 
@@ -213,7 +216,7 @@ impl Game {
         }
     }
 
-    /// Compares what was predicted with what has arrived.
+    /// Compares the predictions with the confirmed states that have arrived.
     fn reconcile(&mut self) {
         let Some(near) = self.client.server_tick() else { return };
         let Some((_, pawn)) = self.client.owned_objects::<Pawn>().next() else { return };
@@ -225,7 +228,7 @@ impl Game {
         self.most_steps = self.most_steps.max(steps);
     }
 
-    /// Returns whether the player has predicted for the newest confirmed tick what the server has.
+    /// Returns whether the player's prediction for the newest confirmed tick equals the state of the server.
     pub(crate) fn is_right(&mut self) -> bool {
         let stats = self.mine.stats();
         self.run(Duration::from_millis(500));
@@ -233,7 +236,7 @@ impl Game {
         now.rollbacks == stats.rollbacks && now.confirmed > stats.confirmed + 20
     }
 
-    /// Gives the player another object, somewhere else.
+    /// Gives the player another object at another position.
     pub(crate) fn respawn(&mut self, body: Body) {
         self.pawn = self.id.map(|id| spawn(&mut self.server, id));
         self.body = body;
@@ -299,7 +302,8 @@ impl Game {
     }
 }
 
-/// Axes that change now and then, buttons that change rarely, a yaw that changes in half of the ticks.
+/// Returns inputs with axes that change from time to time, buttons that change rarely, and a yaw that changes
+/// in half of the ticks.
 pub(crate) fn steer(tick: u64) -> Steer {
     let held =
         |ticks: u64, salt: u64| (tick / ticks).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(salt as u32);

@@ -16,15 +16,16 @@ struct Car {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a link must allow.
+/// The limits of a test over a link.
 struct Limits {
     /// The share of the ticks that begin without their input, in percent.
     missing_percent: f64,
-    /// By how many ticks the mean time by which inputs are ahead is above the round trip and the jitter.
+    /// How many ticks the mean lead of the inputs may exceed the round trip plus the jitter.
     ahead_ticks: f64,
 }
 
-/// Plays ten minutes. Inputs come in time, are not made earlier than necessary, and are what the player made.
+/// Plays ten minutes. Asserts that inputs arrive in time, are not made earlier than necessary, and are the
+/// inputs that the player made.
 #[track_caller]
 fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Game {
     let mut game = Game::new(9_000 + round_trip_ms, link(round_trip_ms, jitter_ms, loss));
@@ -53,7 +54,8 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
     assert!(ahead <= most, "{ahead} ticks ahead, and {most} are allowed");
     assert!(game.made.is_sorted_by(|one, next| one < next), "no tick comes twice");
     let stats = game.mine.stats();
-    // A tick without its input, and each of those in a row, makes a prediction wrong at most once.
+    // Each tick without its input makes a prediction wrong at most once, also if several such ticks follow
+    // one another.
     assert!(stats.rollbacks <= counts.missing + 1, "{stats:?} {counts:?}");
     assert!(game.most_steps as f64 <= most + 12.0, "{} steps at once", game.most_steps);
     let mut right = 0;
@@ -63,7 +65,7 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
             right += 1;
         }
     }
-    // The rest are inputs for ticks to come.
+    // The other inputs are for later ticks.
     assert!((0..30).contains(&(counts.arrived - right)), "what has arrived in time was used");
     game
 }
@@ -128,8 +130,8 @@ fn r27_most_inputs_come_in_time_over_a_bad_link() {
     plays(300, 100, Loss::bursts(0.10, 2.0), &Limits { missing_percent: 1.0, ahead_ticks: 6.0 });
 }
 
-/// Disturbs a game. Three seconds later, all inputs come in time again. No tick has come twice, and
-/// few inputs were made at once.
+/// Disturbs a game. Asserts that three seconds later all inputs arrive in time again, that no tick got two
+/// inputs, and that few inputs were made in one frame.
 #[track_caller]
 fn is_soon_in_step(disturb: impl FnOnce(&mut Game)) {
     let mut game = Game::new(4_000, link(40, 5, Loss::Independent(0.01)));
@@ -190,7 +192,7 @@ fn r27_inputs_follow_a_server_that_is_slow_for_some_time() {
 fn r27_inputs_begin_anew_after_a_restart() {
     is_soon_in_step(|game| {
         game.restart_server();
-        // Until the player has noticed.
+        // The game runs until the player has noticed the disturbance.
         game.run(2 * SECOND);
     });
 }

@@ -1,4 +1,5 @@
-//! Playing without waiting for the server: inputs of ticks, predictions, and shots at what was seen.
+//! Playing without waiting for the server: inputs of ticks, predictions, and shots at targets as the client
+//! saw them.
 
 #[path = "../support/mod.rs"]
 mod support;

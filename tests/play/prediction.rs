@@ -1,4 +1,5 @@
-//! Predicted objects, compared with a naive way: replay everything from the confirmed state in each frame.
+//! Predicted objects, compared with a naive model that replays everything from the confirmed state in each
+//! frame.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ fn input(tick: u64) -> u64 {
     tick.wrapping_mul(0x2545_f491_4f6c_dd1d)
 }
 
-/// The server's side of a world: the states after each tick, which somebody shoves now and then.
+/// The server's side of a world: the state after each tick. From time to time somebody else changes the
+/// state.
 struct World {
     rng: Rng,
     tick: u64,
@@ -36,7 +38,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        // Near the numbers at which the low bits of ticks begin anew.
+        // The tick is near a number at which the low 16 bits of ticks wrap around.
         let tick = 65_536 * rng.below(3) + 65_400 + rng.below(200);
         let shoves = [0.0, 0.015, 0.2][rng.below(3) as usize];
         Self { rng, tick, one: seed, other: !seed, are_coupled: true, shoves }
@@ -78,7 +80,7 @@ fn a_prediction_equals_the_naive_way_in_a_thousand_worlds() {
             }
             let steps = mine.roll_back(|state, at| step(state, input(at.tick)));
             assert!(steps <= newest.saturating_sub(mine.confirmed_tick().unwrap_or(0)), "seed {seed}");
-            // Frames are not ticks.
+            // A frame may have no tick, one tick or two ticks.
             for _ in 0..world.rng.below(3) {
                 newest = newest.max(world.tick) + u64::from(newest < world.tick + 12);
                 mine.advance(newest, |state, at| step(state, input(at.tick)));
@@ -94,7 +96,8 @@ fn a_prediction_equals_the_naive_way_in_a_thousand_worlds() {
     }
 }
 
-/// The naive way for two objects: all states so far, and each step after the older confirmation done again.
+/// The naive model for two objects: it stores all states so far, and repeats each step after the older
+/// confirmation.
 #[derive(Default)]
 struct Naive {
     one: BTreeMap<u64, State>,
@@ -207,7 +210,7 @@ fn a_prediction_stops_at_its_limit_and_goes_on_with_the_next_confirmation() {
         mine.advance(tick, step);
         assert_eq!((mine.state(), mine.is_stopped()), (Some(&0), true));
     }
-    // This is still too long ago.
+    // This tick is still too old.
     mine.confirm((9, &9), same);
     assert_eq!(mine.roll_back(step), 0);
     assert_eq!((mine.state(), mine.is_stopped()), (Some(&9), true));
@@ -278,7 +281,7 @@ fn a_group_stops_once_and_shows_what_is_confirmed() {
     assert_eq!((one.state(), other.state(), one.is_stopped()), (Some(&65), Some(&65), false));
 }
 
-/// A car and a ball, which are predicted together for a while from a tick on.
+/// Returns a car and a ball that are predicted together for some ticks from a tick on.
 fn car_and_ball(first: u64) -> (Predicted<State>, Predicted<State>) {
     let (mut car, mut ball) = (Predicted::new(40), Predicted::new(40));
     for tick in first..first + 100 {
@@ -287,7 +290,7 @@ fn car_and_ball(first: u64) -> (Predicted<State>, Predicted<State>) {
     (car, ball)
 }
 
-/// A frame in which both are confirmed. Returns the number of steps that are done again.
+/// Runs a frame in which both are confirmed. Returns the number of repeated steps.
 fn confirm_both(car: &mut Predicted<State>, ball: &mut Predicted<State>, tick: u64) -> u64 {
     car.confirm((tick, &0), same);
     ball.confirm((tick, &0), same);
@@ -300,7 +303,7 @@ fn confirm_both(car: &mut Predicted<State>, ball: &mut Predicted<State>, tick: u
 fn a_group_does_no_more_steps_again_than_its_limit_whatever_the_server_confirms() {
     let (mut car, mut ball) = car_and_ball(100_000);
     for tick in 100_100..100_120 {
-        // One of them begins anew, at a tick of long ago.
+        // One of them starts again at an old tick.
         let lie = Confirmed::new(tick - 60_000, 5).at(tick).map(|(tick, state)| (tick, *state));
         let (tick_of_lie, state) = lie.expect("it has a tick");
         car.confirm((tick_of_lie, &state), same);

@@ -1,4 +1,4 @@
-//! What a client saw, as the server goes back to it.
+//! Rewinding: the server looks up what a client saw at an earlier time.
 
 use repl::History;
 use repl::prelude::*;
@@ -8,7 +8,7 @@ use crate::support::Room;
 #[derive(Replicated, Default)]
 struct Player;
 
-/// Returns a room with two guests, a player that both see, and one that only the second sees.
+/// Returns a room with two guests, a player that both see, and a player that only the second guest sees.
 fn room(remember_removed_ticks: u64) -> (Room, ObjectRef<Player>, ObjectRef<Player>) {
     let config = ServerConfig { remember_removed_ticks, ..ServerConfig::default() };
     let mut room = Room::new(config, |client| _ = client.register::<Player>());
@@ -20,7 +20,7 @@ fn room(remember_removed_ticks: u64) -> (Room, ObjectRef<Player>, ObjectRef<Play
     (room, seen, hidden)
 }
 
-/// Returns whether a guest has seen an object, as the server knows.
+/// Returns whether a guest has seen an object, as far as the server knows.
 fn has_seen(room: &Room, guest: usize, object: ObjectRef<Player>) -> bool {
     room.server.connection_info(room.guests[guest].id).has_seen(object)
 }

@@ -2,8 +2,8 @@
 //! <https://github.com/FirstGearGames/FishNet/issues/629>.
 //!
 //! An object that sleeps is changed, and a client that joins later gets the old values. Or a part of a value
-//! that was changed by hand reaches only those who are there. Users expect that late clients get the newest
-//! values.
+//! that was changed by hand reaches only the clients that are connected then. Users expect that late clients
+//! get the newest values.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ fn run(dormancy: Dormancy, access: Access, is_static: bool) {
     room.settle();
     for value in 2..5 {
         access.write(&mut room.server, chest, value);
-        // The client of the second round joins while the change is under way.
+        // The client of the second round joins while the change is in flight.
         (0..if value == 3 { 1 } else { 40 }).for_each(|_| _ = room.step());
         room.enter();
         room.settle();

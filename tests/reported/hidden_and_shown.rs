@@ -3,8 +3,8 @@
 //!
 //! Hiding one object and showing another in one frame throws, or leaves a hidden object visible. Users expect
 //! that only the state at the end of the tick counts. Here: by all means of hiding, with objects that were
-//! spawned and objects of a level. What a client sees is decided once in each tick, so what is taken back
-//! before the tick costs nothing and is told to nobody.
+//! spawned and objects of a level. What a client sees is decided once in each tick. So if a change of
+//! visibility is undone before the tick, nothing is sent and no event is reported.
 
 use repl::prelude::*;
 use repl::{Area, Audience};
@@ -51,7 +51,7 @@ const MEANS: [Means; 9] = [
     Means::Audience,
 ];
 
-/// A room with a client that sees things or not, by one of the means.
+/// A room with a client. One of the means shows things to the client, or hides them.
 struct Stage {
     room: Room,
     means: Means,
@@ -83,7 +83,7 @@ impl Stage {
         stage
     }
 
-    /// Puts a thing where the means decides whether the client sees it.
+    /// Prepares a thing so that only the means decides whether the client sees it.
     fn prepare(&mut self, index: usize) {
         let relevancy = match self.means {
             Means::Member => Relevancy::Group(TEAM),
@@ -140,7 +140,7 @@ fn spawn(room: &mut Room, index: u32, is_static: bool) -> ObjectRef<Thing> {
     room.server.statics().spawn(&path, thing(0))
 }
 
-/// Returns how many of the updates begin or end a thing.
+/// Returns how many of the updates report that a thing appeared or disappeared.
 fn count(updates: &[(ObjectRef<()>, UpdateKind)], thing: ObjectRef<Thing>) -> usize {
     let is_turn = |what: &UpdateKind| {
         matches!(
@@ -237,7 +237,8 @@ fn an_object_that_is_given_away_and_back_in_a_tick_tells_nobody() {
     assert!(stage.room.client().object_info(thing).is_owner());
 }
 
-/// Nothing of an object that is hidden when the packets are made is in them, not even what changed before.
+/// If an object is hidden when the packets are made, they contain nothing of it, not even changes from before
+/// it was hidden.
 #[test]
 fn what_changed_before_an_object_is_hidden_is_not_sent() {
     let mut stage = Stage::new(Means::Visible, false, [true, true]);

@@ -2,7 +2,7 @@
 //!
 //! A parent is despawned while a child is hidden, or was removed already. The client keeps a child without a
 //! parent, or gets the end of the child twice. Users expect one end for each object that the client has, and
-//! that of a child before that of its parent.
+//! the end of a child before the end of its parent.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -18,7 +18,7 @@ struct Node {
     up: ObjectRef<Self>,
 }
 
-/// A root with a child, which has a leaf.
+/// A root with a child. The child has a child too, the leaf.
 struct Family {
     room: Room,
     root: ObjectRef<Node>,

@@ -2,12 +2,12 @@
 //! <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/1052>.
 //!
 //! An object gets a value and is despawned in the same tick. The client gets the removal and not the value.
-//! Users expect what was written before the despawn, for example a death with health 0.
+//! Users expect the values that were written before the despawn, for example a death with health 0.
 //!
 //! Two situations of these reports have another answer here. A value that is written before an object is
-//! *hidden* does not arrive: the client keeps what it had, because packets have nothing of what it may not see
-//! (`hidden_and_shown`). A call to the owner does not arrive either if the owner changes in the same tick,
-//! because such calls are for whoever owns the object when the packet is made.
+//! *hidden* does not arrive: the client keeps its old value, because packets contain nothing that the client
+//! may not see (`hidden_and_shown`). A call to the owner does not arrive either if the owner changes in the
+//! same tick, because such calls are for the client that owns the object when the packet is made.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -91,7 +91,7 @@ fn s86_the_last_value_before_a_despawn_arrives_with_it() {
     }
 }
 
-/// An object that all clients see alike.
+/// An object of which all clients see the same properties.
 #[derive(Replicated, Default, Clone, PartialEq, Debug)]
 struct Shot {
     #[replicated]
@@ -349,7 +349,7 @@ fn r17_a_slot_is_used_again_after_its_last_state_arrived() {
 struct Lossy {
     room: Room,
     rng: Rng,
-    /// The ends of each object, and what it was like when it ended.
+    /// The ends of each object, each with the state of the object at its end.
     ends: BTreeMap<ObjectRef<()>, Vec<Option<Player>>>,
     spawned: BTreeMap<ObjectRef<()>, u32>,
 }

@@ -1,5 +1,5 @@
-//! What users of other libraries reported as bugs, one file for each behaviour. The first line of each file
-//! names the reports. The tests are what these users expected.
+//! Bugs that users of other libraries reported, one file for each behaviour. The first line of each file
+//! names the reports. The tests check the behaviour that these users expected.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -19,7 +19,7 @@ mod synchronized;
 
 use support::Room;
 
-/// Runs one tick of everyone. Says in which directions all packets of this tick are lost.
+/// Runs one tick of everyone. The arguments say in which directions all packets of this tick are lost.
 fn step_losing(room: &mut Room, loses_down: bool, loses_up: bool) {
     for guest in 0..room.guests.len() {
         let packets = room.replies(guest);

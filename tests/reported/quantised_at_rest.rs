@@ -2,8 +2,8 @@
 //! and 2855 there.
 //!
 //! A quantised position drifts away, is wrong from the first synchronisation on, or jitters on clients while
-//! the object rests or creeps. Users expect that clients are always near, that nothing is sent at rest, and
-//! that a value which did not move is not shown as moving.
+//! the object rests or moves very slowly. Users expect that clients are always near, that nothing is sent at
+//! rest, and that a value which did not move is not shown as moving.
 
 use repl::prelude::*;
 
@@ -56,9 +56,9 @@ fn run(room: &mut Room, ticks: u32, mut change: impl FnMut(&mut Room, u32)) -> u
         .sum()
 }
 
-/// A value keeps its step until it has left it by a quarter of a step. So the copy of a client may differ by
-/// three quarters of a step, and by half a step only if the property is `exact`. Far from the origin, the
-/// rounding of `f32` comes on top.
+/// A value keeps its step until it has left the step by a quarter of a step. So the copy of a client may
+/// differ by three quarters of a step, or by half a step if the property is `exact`. Far from the origin, the
+/// rounding of `f32` is added to this.
 #[test]
 fn a_creeping_object_is_never_more_than_three_quarters_of_a_step_away() {
     let (mut room, object) = resting();
@@ -103,7 +103,8 @@ fn an_object_at_rest_costs_nothing_and_does_not_move() {
     room.server[object].place = [1.0 / 3.0, 0.005, 4_000.123];
     room.settle();
     let moves = room.client().get(object).unwrap().moves;
-    // Written in each tick, with the rounding noise of a physics engine, which is far less than a step.
+    // The value is written in each tick, with the rounding noise of a physics engine, which is much smaller
+    // than a step.
     let bytes = run(&mut room, 600, |room, tick| {
         let noise = if tick % 2 == 0 { 0.000_01 } else { -0.000_01 };
         room.server[object].place[0] = 1.0 / 3.0 + noise;
@@ -162,7 +163,7 @@ fn a_late_joiner_and_an_early_one_show_the_same_place() {
         live.turn = [0.5, 0.5, -0.5, 0.5].map(|part: f32| part + tick as f32 * 1e-7);
         live.up = [0.6, 0.0, 0.8].map(|part: f32| part - tick as f32 * 1e-7);
     });
-    // It rests where it has left its step, but not the margin.
+    // The object rests where its value has left the step, but not the margin.
     room.server[object].place[0] += 0.001;
     room.settle();
     room.enter();

@@ -22,7 +22,7 @@ struct Npc {
 
 const PUSHED: PropertyIndex<Npc> = Npc::LAYOUT.property("pushed");
 
-/// What holds updates back. `budget` and `is_paused` are for the first of three clients.
+/// The settings that hold updates back. `budget` and `is_paused` are for the first of three clients.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rate: Option<UpdateRate>,
@@ -32,8 +32,8 @@ struct Case {
     is_dormant: bool,
 }
 
-/// Spawns an object in each tick, and changes and despawns some. Asserts that all clients have what the
-/// server has.
+/// Spawns an object in each tick, and changes and despawns some. Asserts that all clients have the objects of
+/// the server.
 fn run(case: Case) {
     let config = ServerConfig { connections_per_tick: case.connections_per_tick, ..ServerConfig::default() };
     let mut room = Room::paced(config, |client| _ = client.register::<Npc>());

@@ -20,16 +20,16 @@ fn thing() -> Thing {
     Thing { text: "x".repeat(300) }
 }
 
-/// A client that joins a world in which something happens in each tick.
+/// A client that joins a world with changes in each tick.
 struct Joining {
     name: &'static str,
     /// How many objects exist before the client joins.
     things: usize,
     each_tick: fn(&mut Room, &mut Vec<ObjectRef<Thing>>, usize),
-    /// The most ticks until the client is told.
+    /// The most ticks until the client gets the event.
     most_ticks: usize,
-    /// Whether what existed before is hidden and shown again. What is shown again is a new object for the
-    /// client, so the client may be told before it comes.
+    /// Whether objects that existed before are hidden and shown again. For the client these are new objects,
+    /// so the event may come before them.
     flickers: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The handshake: which clients are accepted, which reasons the others receive, and what must be registered
-//! before it (R21).
+//! The handshake: which clients are accepted, which reasons refused clients get, and what must be registered
+//! before the handshake (R21).
 //!
 //! *Invariant:* a client sees no object before its welcome.
 
@@ -230,7 +230,8 @@ fn r21_every_packet_of_the_handshake_may_be_lost_or_come_twice() {
                 let mut kept = Packets::new();
                 for packet in packets {
                     let fate = pattern >> (2 * (moved % 3)) & 3;
-                    // If the packet is early, it is lost. Otherwise it is delivered one time or repeated.
+                    // One of the first twelve packets is lost if its fate is 0. All other packets are
+                    // delivered once or repeated.
                     let count = if fate == 0 && moved < 12 { 0 } else { fate.max(1) };
                     kept.extend((0..count).map(|_| packet.clone()));
                     moved += 1;

@@ -1,4 +1,4 @@
-//! What a client reports if its classes differ from the server's: the class, the property and the difference
+//! The report of a client whose classes differ from the server's: the class, the property and the difference
 //! (R21).
 //!
 //! *Invariant:* everything that affects the bits of a value, or the value before the first update, is
@@ -302,7 +302,7 @@ macro_rules! message {
     }};
 }
 
-/// A message with a serialiser of its own in this version.
+/// A message with its own serialiser of this version.
 struct Turn<const VERSION: u32>;
 
 impl<const VERSION: u32> NetSerialize for Turn<VERSION> {
@@ -326,12 +326,12 @@ fn turn<const VERSION: u32>() -> Sides {
     (register::<Server, VERSION>, register::<Client, VERSION>)
 }
 
-/// Nothing that both sides register.
+/// Registers nothing on both sides.
 fn nothing() -> Sides {
     (|_| (), |_| ())
 }
 
-/// Checks what both sides report about what is called `name`, and returns the text of the report.
+/// Checks the report of both sides about the class or type `name`, and returns the text of the report.
 #[track_caller]
 fn report(server: Sides, client: Sides, name: &str, expected: Difference) -> String {
     let mismatch = told(server, client).expect("the two differ");

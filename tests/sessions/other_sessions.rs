@@ -253,8 +253,8 @@ fn a_hello_to_a_closed_connection_is_answered_with_a_disconnect() {
     assert_eq!(events(&mut room.guests[0].client), [ClientEvent::Disconnected(DisconnectReason::Closed)]);
 }
 
-/// Returns every packet that a fellow client can make which knows the session and the number of the server,
-/// but not the token: control packets of all kinds, well formed or not, and packets of state.
+/// Another client knows the session and the number of the server, but not the token. Returns every packet
+/// that it can make: control packets of all kinds, well formed or not, and packets of state.
 fn forged_by_a_fellow(session: u64, instance: u64, with_state: bool) -> Packets {
     let mut packets = Packets::new();
     for key in [session, session ^ instance] {
@@ -266,7 +266,7 @@ fn forged_by_a_fellow(session: u64, instance: u64, with_state: bool) -> Packets 
         for reason in 0..16 {
             packets.push(control(5, key, |writer| writer.write_bits(reason, 12)));
         }
-        // A welcome with a token of the fellow's own.
+        // A welcome with a token that the other client made up.
         packets.push(control(1, key, |writer| {
             writer.write_bits(1, 32);
             writer.write_bits(99, 64);
@@ -274,7 +274,7 @@ fn forged_by_a_fellow(session: u64, instance: u64, with_state: bool) -> Packets 
             writer.write_bits(0, 10);
         }));
         for number in (0..64).filter(|_| with_state) {
-            // A closing of slot 0, and one that is malformed.
+            // A closing of slot 0, and a malformed closing.
             packets.push(crate::forge::state(number, key, |writer| {
                 crate::forge::segment(2, writer);
                 writer.write_exp_golomb(0, 0);
@@ -293,7 +293,8 @@ fn r25_nobody_without_the_token_ends_a_session_or_changes_what_a_client_shows() 
         let config = ServerConfig { validate_addresses: validates, ..ServerConfig::default() };
         let (mut room, ship) = Room::furnished(config, ships, 1, |server| server.spawn(Ship { hull: 1 }));
         let instance = room.client().connection_info().server_instance().expect("it is connected");
-        // A transport that validates addresses knows who sends, so state needs no seal of its own there.
+        // A transport that validates addresses knows who sends, so packets of state are not sealed with the
+        // token there.
         for packet in forged_by_a_fellow(1_000, instance, validates) {
             room.hear(0, std::slice::from_ref(&packet));
             let now = room.now;
@@ -310,8 +311,8 @@ fn r25_nobody_without_the_token_ends_a_session_or_changes_what_a_client_shows() 
 #[test]
 fn r25_a_farewell_is_heard_on_either_side_although_packets_are_lost() {
     for by_client in [true, false] {
-        // Before the welcome, between the welcome and its proof, and after the proof. Everything of the side
-        // that ends the session is lost for a while.
+        // The session ends before the welcome, between the welcome and its proof, or after the proof. All
+        // packets of the side that ends the session are lost for a while.
         for ticks_before in 0..6 {
             for lost in 0..4 {
                 let mut room = Room::new(ServerConfig::default(), ships);

@@ -1,7 +1,7 @@
-//! A bazaar of classes with every way to be compared and every way to be seen, all of which change at random:
-//! marks, conditions, owners, areas, groups, dormancy, rates, refused values, and objects outside the server.
+//! A random world with many features: marks, conditions, owners, areas, groups, dormancy, rates, refused
+//! values, and objects outside the server. All of these change at random.
 //!
-//! *Invariant:* what happens depends only on the seed.
+//! *Invariant:* a run depends only on the seed.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ struct Item {
     count: u8,
 }
 
-/// A value that some numbers do not have on the wire.
+/// A number that cannot be encoded for some values.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Picky(u32);
 
@@ -150,13 +150,13 @@ pub(crate) struct Bazaar {
     scrolls: Vec<ObjectRef<Scroll>>,
     carts: Vec<(ObjectRef<Cart>, Cart)>,
     signs: Vec<ObjectRef<Sign>>,
-    /// Whether guests leave, and others come.
+    /// Whether guests leave, and new guests join.
     pub(crate) leaves: bool,
     /// For each guest, the packets in both directions that come late.
     late: Vec<(Packets, Packets)>,
 }
 
-/// What a tick makes: the packets to all guests, and everything else that can be seen of the server.
+/// The result of a tick: the packets to all guests, and everything else that the server reports.
 #[derive(PartialEq)]
 pub(crate) struct Made {
     pub(crate) packets: Vec<Packets>,
@@ -164,7 +164,7 @@ pub(crate) struct Made {
 }
 
 impl Bazaar {
-    /// Returns a bazaar with so many clients and objects.
+    /// Returns a bazaar with this many clients and objects.
     pub(crate) fn new(seed: u64, guests: usize, objects: u64) -> Self {
         let config = ServerConfig {
             max_object_bytes: 700,
@@ -353,7 +353,7 @@ impl Bazaar {
         picked.unwrap_or_default()
     }
 
-    /// Changes who sees what, and how.
+    /// Changes which clients see which objects, and how.
     pub(crate) fn flip(&mut self) {
         let (one, is_on) = (self.any(), self.rng.chance(0.5));
         let at = self.rng.below(self.room.guests.len() as u64) as usize;
@@ -466,7 +466,7 @@ impl Bazaar {
         }
     }
 
-    /// Runs one tick, in which packets are lost, come late and come twice.
+    /// Runs one tick. Some packets are lost, arrive late or arrive twice.
     pub(crate) fn tick(&mut self) -> Made {
         self.write();
         (0..20).for_each(|_| self.flip());
@@ -525,7 +525,7 @@ impl Bazaar {
             room.server.object(stall_ref).mark_dirty(property("tally"));
         });
         lamps.iter().for_each(|lamp| _ = room.server.object(*lamp).mark_dirty(property("oil")));
-        // What waits for a band, a rate or a turn comes within these ticks.
+        // Changes that wait for a band, a rate or a turn are sent within these ticks.
         (0..40).for_each(|_| _ = room.step());
         room.settle();
         for guest in &room.guests {

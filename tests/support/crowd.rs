@@ -35,7 +35,7 @@ pub(crate) struct Bag {
 pub(crate) enum Link {
     /// The packets arrive and are acknowledged.
     Good,
-    /// They are lost.
+    /// The packets are lost.
     Dead,
 }
 
@@ -215,8 +215,8 @@ pub(crate) fn per_connection(arrays: usize, len: usize, events: impl Fn(&mut Cro
     (held(1 + FURTHER) - held(1)) as f64 / FURTHER as f64
 }
 
-/// Returns the bytes that the server holds for each further array of `len` items and connection, all
-/// acknowledged.
+/// Returns the bytes that the server holds for each further array of `len` items on each connection, when
+/// everything is acknowledged.
 pub(crate) fn per_array(len: usize) -> f64 {
     const ARRAYS: usize = 10_000;
     (per_connection(ARRAYS, len, |_| {}) - per_connection(1, len, |_| {})) / (ARRAYS - 1) as f64

@@ -1,7 +1,7 @@
 //! A server with many objects of 112 bytes that all clients see, and the memory that the server holds for
 //! each of them.
 //!
-//! *Invariant:* the memory of a server without objects, which has as many clients, is not counted.
+//! *Invariant:* the memory of a server with the same number of clients and without objects is not counted.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::allocator::held;
 const TICK: Duration = Duration::from_millis(16);
 /// Longer than any measurement, so no keep-alive packet is sent.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
-/// Memory that is no longer needed is freed only after so many ticks.
+/// Memory that is no longer needed is freed only after this many ticks.
 const REST_TICKS: u32 = 1_100;
-/// How many objects change in a tick, if any does.
+/// The number of objects that change in a busy tick.
 const CHANGES: usize = 3;
 
 /// When the memory is measured.
@@ -101,12 +101,12 @@ impl Town {
         }
     }
 
-    /// Returns what the server says of its memory.
+    /// Returns the memory that the server reports.
     pub(crate) fn memory(&self) -> repl::ServerMemory {
         self.server.memory()
     }
 
-    /// Changes a few objects, each time others.
+    /// Changes a few objects, different ones in each tick.
     fn change(&mut self, tick: u32) {
         let objects = self.residents.len();
         for number in 0..CHANGES.min(objects) {
@@ -149,7 +149,7 @@ fn server_bytes(objects: usize, clients: usize, moment: Moment) -> isize {
     bytes
 }
 
-/// Returns how many bytes a server with so many objects and clients holds for each object.
+/// Returns how many bytes a server with this many objects and clients holds for each object.
 pub(crate) fn per_object(objects: usize, clients: usize, moment: Moment) -> f64 {
     (server_bytes(objects, clients, moment) - server_bytes(0, clients, moment)) as f64 / objects as f64
 }

@@ -1,8 +1,8 @@
 //! Connections to a large world, each of which sees a part of it, and the memory that the server holds for
 //! each of them.
 //!
-//! *Invariant:* the memory is measured when nobody moves, and everything is acknowledged, except what a test
-//! asks for.
+//! *Invariant:* the memory is measured when nobody moves and everything is acknowledged, except the changes
+//! that a test leaves unacknowledged.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::allocator::held;
 const TICK: Duration = Duration::from_millis(33);
 /// Longer than any measurement, so no keep-alive packet is sent.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
-/// A part of the memory that is no longer needed is freed only after so many ticks.
+/// A part of the memory that is no longer needed is freed only after this many ticks.
 const REST_TICKS: u32 = 1_100;
 /// The group that sees one object in twenty.
 const FEW: Group = Group(1);
@@ -35,7 +35,7 @@ pub(crate) enum Seen {
 pub(crate) enum State {
     /// They have joined, and have everything that they see.
     Joined,
-    /// Then they have walked 600 metres, or what they see has gone and come again.
+    /// Then they have walked 600 metres, or all objects that they see were hidden and shown again.
     Walked,
     /// One object in a hundred has changed since then, and nothing was acknowledged.
     OutOfStep,
@@ -58,8 +58,8 @@ struct Wanderers {
 }
 
 impl Wanderers {
-    /// Returns a server with clients that have everything that they see. The objects are equally dense
-    /// however many there are.
+    /// Returns a server with clients that have everything that they see. The density of the objects does not
+    /// depend on their number.
     fn new(objects: usize, connections: usize, seen: Seen) -> Self {
         let mut server = Server::new(ServerConfig {
             timeout: FOREVER,
@@ -157,7 +157,7 @@ impl Wanderers {
     }
 }
 
-/// Returns how many bytes the server holds for each connection in a world with so many objects.
+/// Returns how many bytes the server holds for each connection in a world with this many objects.
 pub(crate) fn per_connection(objects: usize, seen: Seen, state: State) -> f64 {
     let bytes = |connections: usize| {
         let mut world = Wanderers::new(objects, connections, seen);

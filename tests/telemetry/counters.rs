@@ -1,6 +1,6 @@
 //! Counters and gauges.
 //!
-//! *Invariant:* how many there are depends only on the number of classes.
+//! *Invariant:* the number of counters and gauges depends only on the number of classes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ impl Values {
         Arc::clone(self.0.lock().expect("no panic").entry(format!("{}{labels}", key.name())).or_default())
     }
 
-    /// Returns the values so far. Gauges are numbers of things, so they are whole.
+    /// Returns the values so far. Gauges are counts, so they are whole numbers.
     fn take(&self) -> BTreeMap<String, u64> {
         let values = self.0.lock().expect("no panic");
         let whole = |name: &str, bits: u64| {

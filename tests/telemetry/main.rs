@@ -1,6 +1,6 @@
-//! What logs and metrics are told, with the features `tracing` and `metrics`.
+//! Logs and metrics, with the features `tracing` and `metrics`.
 //!
-//! *Invariant:* each test records what its own thread is told.
+//! *Invariant:* each test records only the logs and metrics of its own thread.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -43,7 +43,7 @@ impl NetSerialize for Mood {
 }
 repl::leaf!(Mood);
 
-/// Returns a room with so many lamps and clients, and a wall. Nobody has received anything.
+/// Returns a room with this many lamps and clients, and a wall. No client has received anything.
 fn room(lamps: u16, guests: usize) -> (Room, Vec<ObjectRef<Lamp>>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Lamp>().register::<Wall>();

@@ -1,6 +1,7 @@
 //! Spans and events.
 //!
-//! *Invariant:* how many there are in a tick does not depend on the objects and connections.
+//! *Invariant:* the number of spans and events in a tick does not depend on the number of objects and
+//! connections.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,8 +65,8 @@ impl Subscriber for Recorder {
 
 /// Returns the lines that `run` causes up to a level.
 fn recorded(most: Level, run: impl FnOnce()) -> Vec<String> {
-    // With a single subscriber, of another thread, `tracing` may believe that nobody wants an event, and then
-    // drop it always. So there is a second subscriber.
+    // If there is only one subscriber, and it is of another thread, `tracing` may decide that nobody wants an
+    // event, and then always drop this event. So there is a second subscriber.
     static OTHER: Once = Once::new();
     let recorder = |lines, most| Recorder { lines, most, spans: AtomicU64::new(0) };
     OTHER.call_once(|| {
@@ -193,7 +194,7 @@ fn a_malformed_packet_is_a_warning_and_ends_a_session() {
     let id = room.server.connect(room.now);
     room.guests.push(Guest { client, id });
     room.settle();
-    // No honest server names more assets than its client takes.
+    // A correct server never names more assets than its client allows.
     for path in ["a", "b"] {
         let look = Look(room.server.assets().add(path));
         room.server.connection(id).send(&look).expect("it is queued");

@@ -1,6 +1,6 @@
 //! A harbour of a few classes, in which most objects change in each tick.
 //!
-//! *Invariant:* what happens depends only on the seed.
+//! *Invariant:* a run depends only on the seed.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use repl::{Area, Dormancy, Relevancy};
 use crate::pool;
 use crate::support::{self, Packets, Room};
 
-/// More than the connections that one thread takes at a time, several times over.
+/// Several times as many connections as one thread takes at a time.
 const GUESTS: usize = 45;
 
 /// An object that everyone sees, or that is in an area.
@@ -62,12 +62,12 @@ fn register(client: &mut Client) {
     client.register::<Buoy>();
 }
 
-/// A room in which something happens in each tick that depends only on the seed.
+/// A room with changes in each tick that depend only on the seed.
 struct Harbour {
     room: Room,
     rng: Rng,
     crates: Vec<ObjectRef<Crate>>,
-    /// So many that several classes are compared at the same time.
+    /// There are enough clocks that several classes are compared at the same time.
     clocks: Vec<ObjectRef<Clock>>,
     buoys: Vec<ObjectRef<Buoy>>,
 }
@@ -175,7 +175,7 @@ impl Harbour {
         }
     }
 
-    /// Runs one tick on the threads of `pool`, in which some packets are lost. Returns all packets.
+    /// Runs one tick on the threads of `pool`. Some packets are lost. Returns all packets.
     fn tick(&mut self, pool: &ThreadPool) -> Vec<Packets> {
         self.change();
         let sent = pool.install(|| self.room.tick());
@@ -189,7 +189,7 @@ impl Harbour {
         sent
     }
 
-    /// Checks that each client has the values of the objects that it sees, once all has arrived.
+    /// Lets everything arrive, and checks that each client has the values of the objects that it sees.
     fn check(&mut self, pool: &ThreadPool) {
         self.room.guests.iter().for_each(|guest| _ = self.room.server.connection(guest.id).resume());
         for buoy in &self.buoys {

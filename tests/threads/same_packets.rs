@@ -1,15 +1,15 @@
 //! The bazaar on several threads, compared with the same bazaar on one thread.
 //!
-//! *Invariant:* whatever a user can see of a server is compared: packets, events and statistics.
+//! *Invariant:* everything that a user can see of a server is compared: packets, events and statistics.
 
 use repl::sim::seeds;
 
 use crate::bazaar::Bazaar;
 use crate::pool;
 
-/// More than the connections that one thread takes at a time, several times over.
+/// Several times as many connections as one thread takes at a time.
 const GUESTS: usize = 26;
-/// So many that several classes are compared at the same time.
+/// Enough objects that several classes are compared at the same time.
 const OBJECTS: u64 = 900;
 
 #[test]

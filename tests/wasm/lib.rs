@@ -35,7 +35,7 @@ struct Walker {
 pub const SEEDS: u64 = 12;
 
 /// Runs the world of a seed over links that lose, delay and reorder packets. Returns the hash of all packets
-/// and of when they arrived.
+/// and of their arrival times.
 #[must_use]
 pub fn trace(seed: u64) -> u64 {
     let mut rng = Rng::new(seed);

@@ -1,4 +1,4 @@
-//! What goes first when not everything fits: budgets, priorities and ages.
+//! What is sent first when not everything fits: budgets, priorities and ages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn register_server(server: &mut Server) {
     server.register_message::<Chat>(Channel::Ordered).register_message::<Letter>(Channel::Ordered);
 }
 
-/// Returns a room with creatures, whose last argument of `place` is their number.
+/// Returns a room with creatures. The first coordinate of each creature is its number.
 pub(super) fn room(
     config: ServerConfig,
     guests: usize,
@@ -67,8 +67,8 @@ pub(super) fn room(
     })
 }
 
-/// Writes to all creatures, and passes a tick in which packets are lost with this chance. Returns the bytes
-/// to each guest.
+/// Writes to all creatures, and runs a tick in which packets are lost with this chance. Returns the bytes to
+/// each guest.
 pub(super) fn step(
     room: &mut Room,
     creatures: &[ObjectRef<Creature>],
@@ -93,7 +93,7 @@ pub(super) fn shown(room: &Room, guest: usize, creature: ObjectRef<Creature>) ->
     room.guests[guest].client.get(creature).map_or(0, |creature| creature.health)
 }
 
-/// Returns for each creature how many ticks its value was old at most, if this share of the wanted bytes
+/// Returns for each creature the greatest age of its value in ticks, if only this share of the needed bytes
 /// fits. `favour` is called with each creature and its number.
 fn oldest(
     share: f64,
@@ -193,7 +193,7 @@ fn s192_what_a_short_budget_lets_through_is_sent_once() {
         let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
         room.server.connection(room.guests[0].id).set_budget(per_second as usize);
         let sent = (1_000..1_100).map(|value| {
-            // Two ticks with more than fits, and three in which the rest is sent.
+            // In two of five ticks more changes than fit, and in the other three the rest is sent.
             let changed = if value % 5 < 2 { creatures.as_slice() } else { &[] };
             step(&mut room, changed, value, 0.0, &mut rng)[0]
         });

@@ -1,4 +1,4 @@
-//! Objects that sleep while they do not change, and that no change finds asleep.
+//! Objects that sleep while they do not change. Each change wakes its object.
 
 use std::time::Duration;
 
@@ -301,7 +301,8 @@ fn s206_what_is_attached_to_an_initially_dormant_object_waits_with_it() {
             assert_eq!(room.server.object_info(object).why_not_sent_to(id), Some(NotSent::Asleep));
         }
     }
-    // A change of what is attached wakes only that, and nobody sees it without the other.
+    // A change of an attached object wakes only that object. No client sees it without the object that
+    // carries it.
     room.server[lock].coins = 1;
     room.settle();
     assert!(!room.client().contains(lock));

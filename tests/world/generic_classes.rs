@@ -1,4 +1,4 @@
-//! Instances of a generic class are classes of their own.
+//! Each instance of a generic class is a separate class.
 
 use repl::prelude::*;
 

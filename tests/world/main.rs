@@ -1,4 +1,5 @@
-//! Many objects and clients: who sees which object, when it is compared, and what goes first.
+//! Many objects and clients: which clients see which object, when objects are compared, and what is sent
+//! first.
 
 #[path = "../support/bazaar.rs"]
 mod bazaar;

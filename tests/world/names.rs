@@ -1,4 +1,4 @@
-//! What objects are called in logs.
+//! The names of objects in logs.
 
 use repl::prelude::*;
 
@@ -31,7 +31,7 @@ fn an_object_is_called_by_its_class_its_reference_and_its_name_or_path() {
     assert_eq!(called(&room, gate), r#"Door 1v1 "front door""#);
     room.server[plain].is_open = true;
     room.settle();
-    // A name is not sent, and a path is.
+    // A name is not sent, but a path is.
     assert_eq!(seen(&room, plain), "Door 0v1");
     assert_eq!(seen(&room, gate), r#"Door 1v1 "castle/gate""#);
     room.server.object(gate).set_name("");

@@ -1,4 +1,5 @@
-//! What a server answers to who asks why a change does not arrive, after each mistake that holds it back.
+//! The reason that a server returns for a change that does not arrive, for each mistake that can hold the
+//! change back.
 //!
 //! *Invariant:* the answer names the mistake, and what to do about it.
 

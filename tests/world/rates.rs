@@ -1,4 +1,4 @@
-//! Update rates: a changed object is compared at its next update time, and nothing else waits.
+//! Update rates: a changed object is compared only at its next update time, and other objects do not wait.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Clients that ack late, out of order, seldom or not at all, receive everything several times, or are paused
-//! for longer than objects keep their changes, in a world in which everything changes.
+//! Clients that ack late, out of order, seldom or not at all, that receive everything several times, or that
+//! are paused for longer than objects keep their changelists. In this world everything changes.
 //!
-//! *Invariant:* a client that behaves again has the values of the server soon afterwards.
+//! *Invariant:* soon after a client behaves normally again, it has the values of the server.
 
 use repl::sim::{Rng, seeds};
 
@@ -21,17 +21,17 @@ enum Habit {
     Deaf { one_of: u64 },
     /// Everything arrives several times, and again much later.
     Echo,
-    /// The server pauses the client for these ticks, and then does not.
+    /// The server pauses the client for these ticks, and then resumes it for as long.
     Paused { ticks: u64 },
 }
 
-/// A packet on its way.
+/// A packet in flight.
 struct Flight {
     arrives: u64,
     bytes: Vec<u8>,
 }
 
-/// What is on the way to a client, and back.
+/// The packets in flight to a client, and from it.
 #[derive(Default)]
 struct Link {
     down: Vec<Flight>,

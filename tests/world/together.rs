@@ -66,7 +66,7 @@ fn health(room: &Room, guest: usize, beast: ObjectRef<Beast>) -> Option<u32> {
     room.guests[guest].client.get(beast).map(|beast| beast.health)
 }
 
-/// Passes a tick in which packets are lost in both directions.
+/// Runs a tick in which packets are lost in both directions.
 fn lossy_tick(room: &mut Room, rng: &mut Rng, loss: f64) {
     for (guest, packets) in room.tick().into_iter().enumerate() {
         let arriving: Vec<_> = packets.into_iter().filter(|_| !rng.chance(loss)).collect();
@@ -129,7 +129,7 @@ fn s193_s187_what_waits_for_its_band_when_a_pause_begins_arrives_after_the_pause
 #[test]
 fn s193_s187_a_change_during_a_pause_is_not_forgotten_for_an_older_one_that_waits_for_a_band() {
     for is_added_first in [true, false] {
-        // What waits for a band is not due before the end of the test.
+        // Changes that wait for a band are not sent before the end of the test.
         let mut room = wood_with(1, 1_000, ServerConfig::default());
         let (id, beast) = (room.guests[0].id, room.server.spawn(beast(FAR)));
         let look = |room: &mut Room, x: f32| _ = room.server.connection(id).set_viewpoints(&[[x, 0.0, 0.0]]);
@@ -313,7 +313,7 @@ fn s207_what_goes_out_of_sight_asleep_comes_back_with_its_changes_and_sleeps_aga
                     && room.server.object_info(sleeper).is_asleep_for(room.guests[0].id)
             );
             room.server.connection(room.guests[0].id).set_viewpoints(&[[5_000.0, 0.0, 0.0]]);
-            // A tick decides that it is out of sight.
+            // The next tick decides that the object is out of sight.
             (0..1 + rng.below(11)).for_each(|_| lossy_tick(&mut room, &mut rng, 0.4));
             let changes = rng.chance(0.5);
             room.server[sleeper].health = if changes { round } else { room.server[sleeper].health };
@@ -491,7 +491,7 @@ fn s210_a_subobject_that_was_torn_off_before_its_object_keeps_its_own_last_state
 #[test]
 fn s210_clients_are_told_of_subobjects_before_their_object_whatever_is_lost() {
     for seed in 0..60 {
-        // What one tick sends takes many packets, and the riders are in the last of them.
+        // The changes of one tick take many packets, and the riders are in the last of them.
         let config = ServerConfig { mtu_bytes: 160, ..ServerConfig::default() };
         let (mut room, mut rng) = (wood_of(2, config), Rng::new(seed));
         let one = room.server.spawn(beast(NEAR));
@@ -558,7 +558,7 @@ fn s187_s189_far_objects_keep_their_period_after_a_shortage() {
             beasts.iter().for_each(|&beast| room.server[beast].health += 1);
             room.step();
         }
-        // More than what is due in each tick takes, and less than if every change were due at once.
+        // The budget is larger than the due changes of a tick, and smaller than all changes together.
         room.server.connection(id).set_budget(30_000);
         received_changes(&mut room, &beasts, 2 * u32::from(FAR_TICKS));
         let [near, far] = received_changes(&mut room, &beasts, TICKS);

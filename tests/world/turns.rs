@@ -1,4 +1,4 @@
-//! When a connection is not served in each tick: pauses, and connections that take turns.
+//! Connections that are not served in each tick: pauses, and connections that take turns.
 
 use std::time::Duration;
 

@@ -1,12 +1,12 @@
-//! What the server has used up: processor time and heap memory.
+//! The processor time and the heap memory that the server uses.
 //!
-//! *Invariant:* clients, and what carries packets between the apps, use up nothing of it.
+//! *Invariant:* the work of clients and of the transport between the apps is not counted.
 
 use std::time::Duration;
 
 use crate::{allocator, cpu};
 
-/// What the server has used up.
+/// The processor time and the heap memory that the server uses.
 #[derive(Default)]
 pub(crate) struct Account {
     /// The processor time.
@@ -24,7 +24,7 @@ impl Account {
         result
     }
 
-    /// Counts only the memory, where packets change hands.
+    /// Counts only the memory, for work that moves packets out of the server or into it.
     pub(crate) fn hold<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let before = allocator::held();
         let result = work();

@@ -1,7 +1,7 @@
-//! What a server pays for the same entities with `repl-bevy`, with `bevy_replicon` and with `lightyear`.
+//! The cost of replicating the same entities with `repl-bevy`, with `bevy_replicon` and with `lightyear`.
 //!
-//! Without arguments all rows are measured, each one in a process of its own, and a table is printed. With
-//! the name of a library, of a row and a number of clients, one row is measured once.
+//! Without arguments all rows are measured, each in its own process, and a table is printed. With the
+//! arguments library, row and number of clients, one row is measured once.
 
 mod account;
 #[allow(dead_code, reason = "other benches use the other parts")]

@@ -1,4 +1,4 @@
-//! What is measured in one row with one library.
+//! Measures one row with one library.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use crate::row::Row;
 use crate::verdict;
 use crate::workload::Population;
 
-/// After so many ticks, the clients should be connected, or have everything.
+/// The greatest number of ticks until the clients are connected, or have all entities.
 const PATIENCE: usize = 300;
-/// The ticks without changes after all clients have joined, which are ten seconds. Meanwhile a library ends
-/// what it resends, and frees what it needed for the join.
+/// The ticks without changes after all clients have joined, which are ten seconds. In this time a library
+/// stops resending, and frees the memory that it needed for the join.
 const REST: usize = 300;
-/// The ticks before those that are measured.
+/// The ticks with changes before the measured ticks.
 const WARM_UP: usize = 12;
 /// How many numbers a measurement has.
 pub(crate) const NUMBERS: usize = 9;
 
-/// What was measured in one row with one library.
+/// The numbers of one row with one library.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measurement {
     /// The server's processor time of a tick, in microseconds.
     pub(crate) micros: f64,
-    /// What the server sent in a tick, to all clients together.
+    /// The bytes that the server sent in a tick to all clients together.
     pub(crate) bytes: f64,
     /// The heap memory of the server after the last tick.
     pub(crate) heap: f64,
@@ -35,13 +35,13 @@ pub(crate) struct Measurement {
     pub(crate) resident: f64,
     /// The server's processor time until all clients had all entities that were spawned at once.
     pub(crate) join_micros: f64,
-    /// What the server sent meanwhile.
+    /// The bytes that the server sent in this time.
     pub(crate) join_bytes: f64,
-    /// How many ticks it took.
+    /// The ticks that this took.
     pub(crate) join_ticks: f64,
-    /// How many ticks after the last change the clients had everything.
+    /// How many ticks after the last change the clients had all changes.
     pub(crate) late_ticks: f64,
-    /// Why the clients did not have what the server had.
+    /// The difference between a client and the server at the end, if there is one.
     pub(crate) difference: Option<String>,
 }
 
@@ -169,7 +169,7 @@ impl<P: Peer> Run<P> {
         self.account.time.as_secs_f64() * 1e6
     }
 
-    /// Lets a tick pass, in which something happens to the entities if there is a row.
+    /// Runs a tick. If `row` is given, the entities change as this row says.
     fn tick(&mut self, row: Option<Row>) {
         let Self { peer, population, account, bytes } = self;
         account.work(|| {
@@ -184,7 +184,7 @@ impl<P: Peer> Run<P> {
         peer.carry_to_server(account);
     }
 
-    /// Lets ticks pass without changes until there is an answer. Returns it.
+    /// Runs ticks without changes until `answer` returns a value. Returns this value.
     fn until<T>(&mut self, mut answer: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
         (0..PATIENCE).find_map(|_| {
             self.tick(None);
@@ -192,7 +192,8 @@ impl<P: Peer> Run<P> {
         })
     }
 
-    /// Lets ticks pass without changes until the clients have what the server has. Returns how many.
+    /// Runs ticks without changes until the clients have the state of the server. Returns the number of
+    /// ticks.
     fn until_same(&mut self) -> Option<usize> {
         (0..PATIENCE).find(|_| {
             let is_same = verdict::difference(&mut self.peer).is_none();

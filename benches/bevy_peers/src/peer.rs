@@ -1,4 +1,4 @@
-//! What a library does for the comparison.
+//! The interface that each compared library implements.
 
 use std::time::Duration;
 
@@ -16,27 +16,27 @@ pub(crate) const PACKET_BYTES: usize = 1_200;
 
 /// A library with a server and clients.
 pub(crate) trait Peer: Sized {
-    /// Makes the apps. The server's account pays for the server.
+    /// Makes the apps. `account` counts the work of the server.
     fn new(clients: usize, account: &mut Account) -> Self;
 
     fn server(&mut self) -> &mut App;
 
     fn clients(&mut self) -> &mut [App];
 
-    /// Returns how many clients are connected on the server.
+    /// Returns the number of clients that are connected to the server.
     fn connected(&mut self) -> usize;
 
-    /// Returns what makes an entity of the server replicated to all clients.
+    /// Returns the components that replicate an entity of the server to all clients.
     fn marker() -> impl Bundle;
 
-    /// Carries what the server has sent to the clients. Returns the number of bytes.
+    /// Carries the packets of the server to the clients. Returns the number of bytes.
     fn carry_to_clients(&mut self, account: &mut Account) -> usize;
 
-    /// Carries what the clients have sent to the server.
+    /// Carries the packets of the clients to the server.
     fn carry_to_server(&mut self, account: &mut Account);
 }
 
-/// Returns an app whose clock goes on by a tick in each frame.
+/// Returns an app with a clock that advances by one tick in each frame.
 pub(crate) fn app() -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin));

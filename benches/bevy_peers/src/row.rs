@@ -29,7 +29,7 @@ impl Row {
         }
     }
 
-    /// Returns what the table calls the row.
+    /// Returns the title of the row in the table.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Idle => "10,000 entities, none moves",
@@ -39,7 +39,7 @@ impl Row {
         }
     }
 
-    /// Returns how many entities there are.
+    /// Returns the number of entities.
     pub(crate) const fn entities(self) -> usize {
         match self {
             Self::Churn => 5_000,

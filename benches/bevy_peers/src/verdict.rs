@@ -1,11 +1,11 @@
-//! Whether the clients have what the server has.
+//! Checks that the clients have the entities of the server.
 
 use bevy_ecs::prelude::*;
 
 use crate::peer::Peer;
 use crate::workload::{Number, Position};
 
-/// Returns why a client does not have what the server has.
+/// Returns the first difference between a client and the server, if there is one.
 pub(crate) fn difference(peer: &mut impl Peer) -> Option<String> {
     let wanted = content(peer.server().world_mut());
     peer.clients().iter_mut().enumerate().find_map(|(client, app)| {

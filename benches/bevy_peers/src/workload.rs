@@ -13,7 +13,7 @@ const REPLACED: usize = 1_000;
 /// The distance between two entities that move in the same tick, if few do.
 const STRIDE: usize = 100;
 
-/// Where an entity is.
+/// The position of an entity.
 #[derive(Component, Replicated, Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Position {
@@ -22,7 +22,7 @@ pub(crate) struct Position {
     z: f32,
 }
 
-/// Which entity it is. It never changes.
+/// The number of an entity, which never changes.
 #[derive(Component, Replicated, Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Number {
@@ -35,7 +35,7 @@ impl Position {
         Self { x: at(1.37), y: at(0.21), z: at(2.03) }
     }
 
-    /// Moves by a step that is another one on each axis.
+    /// Moves by a step, which differs for each axis.
     fn walk(&mut self) {
         self.x += 0.11;
         self.y -= 0.07;
@@ -62,7 +62,7 @@ pub(crate) struct Population {
 }
 
 impl Population {
-    /// Spawns entities. `marker` is what makes an entity replicated.
+    /// Spawns entities. `marker` returns the components that replicate an entity.
     pub(crate) fn spawn<B: Bundle>(&mut self, world: &mut World, count: usize, marker: impl Fn() -> B) {
         for _ in 0..count {
             let number = self.spawned;
@@ -72,7 +72,7 @@ impl Population {
         }
     }
 
-    /// Lets happen what happens in a tick of the row.
+    /// Changes the entities as in one tick of the row.
     pub(crate) fn live<B: Bundle>(&mut self, row: Row, world: &mut World, marker: impl Fn() -> B) {
         match row {
             Row::Idle => {}

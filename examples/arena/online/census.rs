@@ -1,11 +1,11 @@
-//! The census: what the server counts in each tick of what a client may see, as one number. A client that
-//! counts the same has the same objects, with the same values of those that are counted.
+//! The census: a hash over the objects that a client may see, which the server sends in each tick. A client
+//! with the same hash has the same objects, and the same values of the hashed properties.
 //!
-//! In one process every value of a client is compared with the server's. Between two processes the census
-//! says whether the client is up to date, at any time of the match.
+//! In one process every value of a client is compared with the server's value. Between two processes the
+//! census shows whether the client is up to date, at any time of the match.
 //!
-//! *Invariant:* only values that each client sees exactly are counted. So a client that has all packets of a
-//! tick counts what the server has counted in it.
+//! *Invariant:* only values that every client sees exactly are hashed. So a client that has all packets of a
+//! tick gets the same hash as the server in this tick.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::discriminant;
@@ -16,7 +16,7 @@ use repl::{Channel, Guid};
 use crate::model::{Match, Pickup, Player, Projectile, Team, Turret};
 use crate::session::Session;
 
-/// What the server has counted for a client.
+/// The hash of the server for a client.
 #[derive(NetSerialize, Clone, Copy, Debug)]
 pub(super) struct Census {
     pub(super) tick: u64,
@@ -28,25 +28,25 @@ pub(super) fn register(side: &mut impl Register) {
     side.register_message::<Census>(Channel::Sequenced { copies: 1 });
 }
 
-/// Sends each client the census of the tick that comes now.
+/// Sends each client the census of the next tick.
 pub(super) fn send(session: &mut Session) {
     let tick = session.server.next_tick();
     let connections: Vec<_> = session.sight.seats.keys().copied().collect();
     for connection in connections {
         let census = Census { tick, sum: of_server(session, connection) };
-        // Without room for it, the client learns nothing in this tick.
+        // If there is no room, the client gets no census in this tick.
         session.server.connection(connection).send(&census).ok();
     }
 }
 
 impl Census {
-    /// Returns whether a client counts the same. `None` if it has another tick than this.
+    /// Returns whether a client has the same hash. `None` if the client has another tick.
     pub(super) fn agrees(&self, client: &Client) -> Option<bool> {
         (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
     }
 }
 
-/// What is counted of an object, besides that it is there.
+/// Hashes the values of an object, in addition to its reference.
 trait Counted: Replicated {
     fn count(&self, hasher: &mut DefaultHasher);
 }
@@ -86,7 +86,7 @@ impl Counted for Projectile {
     }
 }
 
-/// Counts what a client may see.
+/// Returns the hash of the objects that a client may see.
 fn of_server(session: &Session, connection: ConnectionId) -> u64 {
     let Session { server, sight, .. } = session;
     fn of_class<T: Counted>(server: &Server, sees: impl Fn(ObjectRef<()>) -> bool) -> u64 {
@@ -101,7 +101,7 @@ fn of_server(session: &Session, connection: ConnectionId) -> u64 {
         .wrapping_add(of_class::<Projectile>(server, sees))
 }
 
-/// Counts what a client has.
+/// Returns the hash of the objects that a client has.
 fn of_client(client: &Client) -> u64 {
     sum(client.objects::<Match>())
         .wrapping_add(sum(client.objects::<Team>()))
@@ -111,11 +111,12 @@ fn of_client(client: &Client) -> u64 {
         .wrapping_add(sum(client.objects::<Projectile>()))
 }
 
-/// Returns a number for some objects, in whatever order they come.
+/// Returns a hash of some objects that does not depend on their order.
 fn sum<'a, T: Counted>(objects: impl Iterator<Item = (ObjectRef<T>, &'a T)>) -> u64 {
     let one = |(object, value): (ObjectRef<T>, &T)| {
         let mut hasher = DefaultHasher::new();
-        // On a client that has had another server before, the same object has another generation.
+        // Hash only the slot: after a restart of the server, the same object may have another generation on a
+        // client.
         object.guid().map(Guid::slot).hash(&mut hasher);
         value.count(&mut hasher);
         hasher.finish()

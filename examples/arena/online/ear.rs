@@ -1,5 +1,5 @@
-//! A server as its transport sees it, with somebody who listens: packets are shown as the server has made
-//! them, because nobody can search them for anything once they are encrypted.
+//! Wraps a server, and shows its packets before the transport encrypts them, because encrypted packets cannot
+//! be searched for secrets.
 //!
 //! *Invariant:* the transport gets each packet unchanged.
 
@@ -12,7 +12,7 @@ use repl_link::parts::{Maker, Roster, ServerHandshake};
 
 use crate::transport::Show;
 
-/// A server, and who is shown its packets.
+/// A server, and the callback that gets its packets.
 pub(super) struct Ear<'a> {
     pub(super) server: &'a mut Server,
     pub(super) show: Show<'a>,

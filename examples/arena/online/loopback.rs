@@ -1,12 +1,11 @@
-//! QUIC between UDP sockets of this machine, with the server in this process, and its clients too if they are
+//! QUIC between UDP sockets of this machine. The server is in this process, and so are the clients that are
 //! added.
 //!
-//! The time is that of the match, which runs as fast as it can: the sockets of one machine need no time, so
-//! what is sent in a tick has arrived in the next one, a run takes seconds, and a slow machine decides
-//! nothing.
+//! The time is the simulated time of the match, which runs as fast as it can. Datagrams between sockets of
+//! one machine arrive by the next tick. So a run takes seconds, and its result does not depend on the speed
+//! of the machine.
 //!
-//! *Invariant:* each client has a socket of its own, by whose port the server's end of its connection is
-//! found.
+//! *Invariant:* each client has its own socket. The port of this socket identifies the client on the server.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +20,7 @@ use super::ear::Ear;
 use crate::guest::Guest;
 use crate::transport::{Carried, Show, Transport};
 
-/// The socket of a server, and those of its clients in this process.
+/// The socket of a server, and the sockets of its clients in this process.
 pub(super) struct Loopback {
     server: QuicServer,
     trust: Trust,

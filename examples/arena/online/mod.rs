@@ -1,7 +1,6 @@
 //! Matches over UDP, encrypted by QUIC: in one process, or a server and clients in processes of their own.
 //!
-//! *Invariant:* a match is played by the code that plays it on the simulated network. Only what carries the
-//! packets differs.
+//! *Invariant:* the same code plays a match here and on the simulated network. Only the transport differs.
 
 mod census;
 mod ear;
@@ -23,12 +22,12 @@ pub(crate) fn serve(args: &Serve) -> Result<bool, Box<dyn Error>> {
     venue::Venue::open(args)?.run(args)
 }
 
-/// Runs the process of a client. Returns whether it had what the server had at the end.
+/// Runs the process of a client. Returns whether it had the state of the server at the end.
 pub(crate) fn join(args: &Join) -> Result<bool, Box<dyn Error>> {
     visitor::Visitor::new(args)?.run(args)
 }
 
-/// Returns what carries the packets between a server and clients in this process.
+/// Returns the transport between a server and clients in this process.
 pub(crate) fn loopback() -> Result<Box<dyn Transport>, Box<dyn Error>> {
     Ok(Box::new(loopback::Loopback::open()?))
 }

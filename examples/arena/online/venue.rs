@@ -18,14 +18,15 @@ use crate::metronome::Metronome;
 use crate::pace::Pace;
 use crate::session::{self, Settings};
 
-/// How many ticks the clients get to see how the match has ended, and then to hear that it is over.
+/// The number of ticks after the match in which clients receive its last state. Then the ticks in which they
+/// receive the end of their sessions.
 const LAST_LOOK: u32 = TICKS_PER_SECOND;
 const FAREWELL: u32 = TICKS_PER_SECOND / 2;
 
 /// A match that clients can join.
 pub(super) struct Venue {
     session: session::Session,
-    /// The bytes that were sent to each client until the last line.
+    /// The bytes that were sent to each client before the last printed line.
     bytes_told: BTreeMap<ConnectionId, u64>,
 }
 
@@ -74,7 +75,7 @@ impl Venue {
         self.session.send(now)
     }
 
-    /// Prints the line of a second.
+    /// Prints the line for one second.
     fn tell(&mut self, tick: u32) {
         let session::Session { server, arena, sight, leaks, .. } = &self.session;
         let [one, other] = arena.teams.map(|team| server[team].score);

@@ -1,6 +1,6 @@
 //! The process of a client: joins the match of a server in another process, and plays by a pilot.
 //!
-//! *Invariant:* the client connects again by itself after whatever happens to the server or to the way there.
+//! *Invariant:* the client connects again by itself after any failure of the server or the network.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use std::error::Error;
@@ -19,25 +19,25 @@ use crate::metronome::Metronome;
 use crate::model::Player;
 use crate::pilot::Pilot;
 
-/// How many ticks a client that leaves goes on, so that the server hears it.
+/// How many ticks a client continues after it has left, so that the server learns that it has left.
 const FAREWELL: u32 = TICKS_PER_SECOND / 4;
 
-/// What a client has counted of its match.
+/// The counters of a client.
 #[derive(Default)]
 struct Tally {
-    /// In how many sessions the client had what the server had.
+    /// The number of sessions in which the client has agreed with the server.
     sessions: u32,
-    /// Whether it had so in the present one.
+    /// Whether the client has agreed with the server in the present session.
     has_session: bool,
-    /// How long after its start the client had first what the server had.
+    /// The time from the start until the client agreed with the server for the first time.
     converged_after: Option<Duration>,
-    /// How long after the loss of its session the client had again what the server had, the longest of all.
+    /// The longest time from the loss of a session until the client agreed with the server again.
     longest_gap: Duration,
     lost_at: Option<Duration>,
-    /// How many times the client agreed with the census of the server, and how many times not.
+    /// How many times the client agreed with the census of the server, and how many times it did not.
     agreed: u64,
     differed: u64,
-    /// Whether it agreed with the last one.
+    /// Whether it agreed with the last census.
     agrees: bool,
     bytes_told: u64,
 }
@@ -69,8 +69,8 @@ impl Visitor {
         })
     }
 
-    /// Plays until the match is over, or the time of the client. Returns whether it had at the end what the
-    /// server had.
+    /// Plays until the match or the time of the client is over. Returns whether the client had the state of
+    /// the server at the end.
     pub(super) fn run(mut self, args: &Join) -> Result<bool, Box<dyn Error>> {
         for tick in 1..=args.ticks {
             self.tick()?;
@@ -98,7 +98,7 @@ impl Visitor {
         self.quic.transmit(&mut self.guest.client, now)
     }
 
-    /// Compares what the client has with the last census of the server.
+    /// Compares the objects of the client with the last census of the server.
     fn compare(&mut self, now: Duration) {
         let Self { guest, tally, .. } = self;
         let client = &mut guest.client;
@@ -114,7 +114,7 @@ impl Visitor {
         }
     }
 
-    /// Prints the line of a second.
+    /// Prints the line for one second.
     fn tell(&mut self) {
         let Self { guest, tally, .. } = self;
         let Guest { client, .. } = guest;

@@ -1,4 +1,4 @@
-//! A player without a keyboard: walks about, wears a hat, and says so.
+//! A bot that plays like a player: it walks about, wears a hat, and chats.
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
@@ -6,12 +6,12 @@ use repl_bevy::{Called, Calls, FromServer, JoinedServer, MakeInput, NextInput, O
 
 use crate::game::{Chat, Player, Steer};
 
-/// What a bot has read and seen.
+/// The messages, calls and events that a bot has received.
 #[derive(Resource, Default)]
 pub struct Notes {
     /// How many messages it has read.
     pub heard: usize,
-    /// How many calls it was told of.
+    /// How many calls it has received.
     pub cheers: usize,
     /// How often it has joined a server.
     pub joined: usize,
@@ -24,7 +24,7 @@ pub fn play(app: &mut App) {
     app.add_observer(arrive).add_observer(|_: On<JoinedServer>, mut notes: ResMut<Notes>| notes.joined += 1);
 }
 
-/// In a square.
+/// Walks in a square.
 fn steer(mut ticks: Local<u32>, mut next: ResMut<NextInput<Steer>>) {
     *ticks += 1;
     next.0 = Steer([[1, 0], [0, 1], [-1, 0], [0, -1]][(*ticks / 120 % 4) as usize]);

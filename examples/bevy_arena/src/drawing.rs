@@ -8,7 +8,7 @@ use crate::game::{Coin, FIELD, Hat, Player, Position};
 
 const COLOURS: [&str; 2] = ["#c0504d", "#4f81bd"];
 
-/// Returns what an app has of the match, as a picture in SVG.
+/// Returns a picture of an app's view of the match, as SVG.
 pub fn draw(app: &mut App) -> String {
     let world = app.world_mut();
     let mut picture = format!(

@@ -1,4 +1,4 @@
-//! The rules of the game, and what of it is replicated. Both sides have all of this.
+//! The rules of the game, and the replicated components. Both sides have all of this.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -13,15 +13,15 @@ const METRES_PER_SECOND: f32 = 4.0;
 /// The length of a side of the field, in metres.
 pub const FIELD: f32 = 60.0;
 
-/// Where a player goes.
+/// The direction in which a player walks.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub struct Steer(#[replicated(range = -1..=1)] pub [i8; 2]);
 
-/// Where something is, in metres.
+/// The position of an entity, in metres.
 #[derive(Component, Replicated, Interpolate, Clone, Debug, Default, PartialEq)]
 pub struct Position(#[replicated] pub [f32; 2]);
 
-/// Who plays.
+/// A player.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Player {
     /// The number of the player, from 1 on.
@@ -32,7 +32,7 @@ pub struct Player {
     pub score: u32,
 }
 
-/// What a player has found.
+/// The things that a player has found.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Bag {
     /// The things, in the order in which they were found.
@@ -43,20 +43,20 @@ pub struct Bag {
 /// A thing in a bag.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub struct Item {
-    /// What it is.
+    /// The kind of the thing.
     #[replicated]
     pub kind: u8,
 }
 
-/// The team of a player: only the server decides by it.
+/// The team of a player. Only the server uses it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct Team(pub u32);
 
-/// What only the own team knows.
+/// A plan that only the team of the player knows.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Plan(#[replicated] pub u16);
 
-/// Whoever walks over a coin has it.
+/// A coin. A player who walks over it gets it.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Coin;
 
@@ -64,7 +64,7 @@ pub struct Coin;
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Hat;
 
-/// What somebody says.
+/// A line of the chat.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub struct Chat(#[replicated(max_len = 200)] pub String);
 
@@ -77,7 +77,7 @@ impl Player {
     fn cheer(points: u32);
 }
 
-/// Says what is replicated.
+/// Registers everything that is replicated.
 pub fn share(app: &mut App) {
     app.replicate::<Player>().replicate::<Bag>().replicate::<Coin>().replicate::<Hat>();
     app.replicate_to::<Plan, Team>(|team| Audience::Group(Group(team.0)));
@@ -96,7 +96,7 @@ fn walk(mut walkers: Query<(&Input<Steer>, &mut Position), With<Simulated>>, tim
     }
 }
 
-/// What the server alone decides.
+/// Adds the systems that run only on the server.
 pub fn referee(app: &mut App) {
     app.add_observer(welcome).add_observer(dress);
     app.add_systems(bevy_app::FixedUpdate, (collect, scatter, pass_on));

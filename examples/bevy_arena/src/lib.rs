@@ -1,4 +1,4 @@
-//! A small game with Bevy, in which nothing but `game::share` is about networking.
+//! A small game with Bevy. Most of its networking is in `game::share`.
 #![allow(elided_lifetimes_in_paths, clippy::type_complexity, reason = "systems are written so in Bevy")]
 
 pub mod bot;

@@ -1,10 +1,10 @@
 //! The processes of the game.
 //!
 //! - `bevy_arena server 0.0.0.0:7000` is the process of a server.
-//! - `bevy_arena host 0.0.0.0:7000` is that of a server on which somebody plays.
+//! - `bevy_arena host 0.0.0.0:7000` is the process of a server with a host, on which a bot plays too.
 //! - `bevy_arena client 127.0.0.1:7000` is the process of a client, which is a bot.
 //! - `bevy_arena --self-test --json` plays with a server and three clients in one process, over sockets. One
-//!   client joins late, and the server is restarted. With `--host`, the server plays, too.
+//!   client joins late, and the server is restarted. With `--host`, the server has a host.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 #![allow(elided_lifetimes_in_paths, clippy::type_complexity, reason = "systems are written so in Bevy")]
 
@@ -63,7 +63,7 @@ fn client(address: SocketAddr) -> Fallible<App> {
     Ok(bevy_arena::client(ClientPlugin::connect(address, &Trust::development(FOLDER)?)?.hz(HZ)))
 }
 
-/// Shows who plays.
+/// Prints the players.
 fn report(players: Query<(&Player, &Bag)>) {
     for (player, bag) in &players {
         println!("player {}: {} points, {} items", player.number, player.score, bag.items.len());

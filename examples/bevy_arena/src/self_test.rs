@@ -1,4 +1,4 @@
-//! Plays with a server and clients in one process over sockets, and checks what they have.
+//! Plays with a server and clients in one process over sockets, and checks the state of the clients.
 
 use bevy_app::App;
 use bevy_arena::bot::Notes;
@@ -21,7 +21,7 @@ struct Match {
     clients: Vec<App>,
 }
 
-/// What is known of a player: score, items, and whether there is a hat.
+/// For each player the score, the number of items, and whether the player has a hat.
 type View = BTreeMap<u16, (u32, usize, bool)>;
 
 pub(crate) fn run(args: &Args) -> Fallible<()> {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Fallible<()> {
 }
 
 impl Match {
-    /// Plays until something holds. Returns whether it does within so many seconds.
+    /// Plays until `holds` returns true. Returns false if this takes longer than `seconds`.
     fn plays_until(&mut self, seconds: u64, mut holds: impl FnMut(&mut Self) -> bool) -> bool {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(seconds) {
@@ -90,7 +90,7 @@ impl Match {
             && self.clients.iter_mut().all(|client| view::<With<Remote>>(client) == expected)
     }
 
-    /// The process of the server ends without a word, and another one begins.
+    /// Ends the process of the server without telling the clients, and starts another server.
     fn restart(&mut self) -> Fallible<bool> {
         self.server = None;
         self.server = Some(server(self.address, self.hosts > 0)?);
@@ -114,7 +114,7 @@ fn notes(app: &App) -> &Notes {
     app.world().resource()
 }
 
-/// Returns how many plans a client knows: those of its team.
+/// Returns the number of plans that a client has. It should have the plans of its team.
 fn plans(app: &mut App) -> usize {
     let world = app.world_mut();
     world.query::<&Plan>().iter(world).count()

@@ -1,8 +1,8 @@
 //! The state of a car as a rigid body, written in its own frame.
 //!
-//! Nearly every update changes the whole state, so it is one value and is sent whole. As one value, each part
-//! helps to predict the others: a car on its wheels is level, drives where it heads and hardly slips. So
-//! roll, pitch, height and the sideways parts take a few bits each.
+//! Nearly every update changes the whole state, so the state is one value and is sent whole. In one value,
+//! each part helps to predict the other parts: a car on its wheels is level, drives forward and hardly slips.
+//! So roll, pitch, height and the sideways parts take a few bits each.
 //!
 //! *Invariant:* a state that the short form cannot hold bit for bit, within the widths of its tables, is
 //! written raw.
@@ -56,7 +56,7 @@ struct Numbers {
 
 pub(crate) const NAME: &str = "body";
 
-/// Writes a body: A body takes 165 to 200 bits on average, instead of 450 for raw floats.
+/// Writes a body. A body takes 165 to 200 bits on average, instead of 450 for raw floats.
 pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
     let start = writer.bit_len();
     writer.write_flag(true);

@@ -1,7 +1,7 @@
 //! Tables: how often each width occurs among the numbers of recorded matches.
 //!
-//! The tables are constants of the format, which were measured over five matches. Both ends must use the same
-//! ones. A value that occurs in none of those matches only costs a few bits more.
+//! The tables are constants of the format, which were measured over five matches. Both sides must use the
+//! same tables. A value that does not occur in these matches costs only a few bits more.
 //!
 //! *Invariant:* each kind of number has one table, and no table changes at run time. So any packet can be
 //! read without the packets before it.

@@ -1,5 +1,5 @@
-//! An entity that arrives gets all its components at once, so that no system and no observer sees half of
-//! one.
+//! Inserts all components of an entity that arrives at once, so that no system and no observer sees a part of
+//! them.
 #![expect(unsafe_code, reason = "a bundle whose types are known only when it arrives")]
 
 use bevy_ecs::bundle::{BundleScratch, BundleWriter};
@@ -13,13 +13,14 @@ pub(super) type NewComponent = Box<dyn FnOnce(&mut Arrival<'_, '_>) + Send>;
 /// The components of an entity that arrives.
 pub(super) struct Arrival<'s, 'w> {
     writer: BundleWriter<'s>,
-    /// Of the world in which the entity is.
+    /// The component types of the entity's world.
     components: ComponentsRegistrator<'w>,
 }
 
 impl Arrival<'_, '_> {
     pub(super) fn add(&mut self, component: impl Component) {
-        // SAFETY: an arrival is made only by `insert`, which takes all from one world, and writes to it.
+        // SAFETY: only `insert` makes an `Arrival`. It takes the writer and the components from one world,
+        // and writes to the same world.
         unsafe { self.writer.push_component(&mut self.components, component) };
     }
 }
@@ -38,7 +39,8 @@ fn insert(world: &mut World, entity: Entity, components: Vec<NewComponent>) {
     components.into_iter().for_each(|add| add(&mut arrival));
     let writer = arrival.writer;
     if let Ok(mut entity) = world.get_entity_mut(entity) {
-        // SAFETY: the components were registered in the world of the entity, which was borrowed meanwhile.
+        // SAFETY: the components were registered in the world of the entity. This world has been borrowed
+        // since then.
         unsafe { writer.write(&mut entity) };
     }
 }

@@ -1,4 +1,4 @@
-//! The components of one type on a client: what has arrived comes into the world.
+//! The components of one type on a client: brings the values that have arrived into the world.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
@@ -12,8 +12,8 @@ use crate::form::{Form, Properties};
 use crate::part::Part;
 use crate::simulate::Simulated;
 
-/// What a client does with updates of the components of one type. What is inserted or removed waits in a
-/// queue, because observers may use the client.
+/// Applies updates to the components of one type. Insertions and removals wait in a queue, because observers
+/// may use the client.
 pub(super) trait Column: Send + Sync {
     /// Returns the component of an entity that arrives.
     fn arrive(&self, client: &Client, update: &Update) -> NewComponent;
@@ -21,7 +21,7 @@ pub(super) trait Column: Send + Sync {
     /// Changes, inserts or removes the component of an entity.
     fn follow(&self, client: &Client, update: &Update, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
-    /// From now on, this client shows the components between the values of the server.
+    /// From now on, this client interpolates the components.
     fn interpolate(&mut self);
 
     /// From now on, this client predicts the components of entities that are simulated.
@@ -30,7 +30,7 @@ pub(super) trait Column: Send + Sync {
     /// Leaves the component of an entity to the client, with the last values of the server.
     fn leave(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
-    /// Gives the component of an entity that is not predicted any more the values of the server.
+    /// Resets the component of an entity to the values of the server, because it is not predicted any more.
     fn restore(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 }
 
@@ -81,14 +81,14 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             queue.push(move |world: &mut World| remove::<T>(world, entity, object));
             return;
         }
-        // A component that was removed and inserted again has another object. One that waits in the queue has
-        // the newest values already.
+        // A component that was removed and inserted again has another object. A component that waits in the
+        // queue has the newest values already.
         if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
             return;
         }
         let is_simulated = entity.contains::<Simulated>();
         if self.is_predicted && is_simulated {
-            // The prediction compares it with what it has predicted.
+            // The prediction compares the new value with the value that it has predicted.
         } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>().filter(|_| !is_simulated) {
             *arrived = Arrived::at(update.tick);
         } else if let Some(mut component) = entity.get_mut::<T>()
@@ -124,7 +124,7 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             return;
         }
         let Some(object) = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>) else {
-            // Only the prediction had it.
+            // The server does not have the component: only the prediction had inserted it.
             let entity = entity.id();
             queue.push(move |world: &mut World| remove::<T>(world, entity, ObjectRef::NULL));
             return;
@@ -144,7 +144,8 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     }
 }
 
-/// Removes a component, if it is still the one of this object, or of none if that is null.
+/// Removes a component if it still belongs to this object. If `object` is null, removes a component that
+/// belongs to no object.
 fn remove<T: Component>(world: &mut World, entity: Entity, object: ObjectRef<()>) {
     if let Ok(mut entity) = world.get_entity_mut(entity)
         && entity.get::<Part<T>>().map_or(ObjectRef::NULL, |part| part.object) == object

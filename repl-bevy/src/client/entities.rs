@@ -1,4 +1,4 @@
-//! Which entity of this client is which of the server, and how updates change them.
+//! The entities of the server on this client, by their objects, and how updates change them.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
@@ -40,7 +40,7 @@ impl Entities {
         self.column(class).predict();
     }
 
-    /// From now on, this client shows the components of a class between the values of the server.
+    /// From now on, this client interpolates the components of a class.
     pub(crate) fn interpolate(&mut self, class: &str) {
         self.column(class).interpolate();
     }
@@ -55,8 +55,8 @@ impl Entities {
         self.by_root.get(&root).copied()
     }
 
-    /// Brings all updates of the client into the world. What is spawned, inserted or removed is so when the
-    /// queue is applied.
+    /// Brings all updates of the client into the world. Spawns, insertions and removals happen when the queue
+    /// is applied.
     pub(super) fn follow(
         &mut self,
         client: &mut Client,
@@ -77,11 +77,11 @@ impl Entities {
             }
         }
         self.arrive(&mut scene);
-        // Their components have the last state.
+        // The client's objects are not needed any more, because the components have their last state.
         torn_off.into_iter().for_each(|object| _ = client.object(object).remove_torn_off());
     }
 
-    /// Spawns the entities that arrive, each with all that it has.
+    /// Spawns the entities that arrive, each with all its components.
     fn arrive(&mut self, scene: &mut Scene<'_>) {
         let Self { by_root, columns, newcomers } = self;
         let families = newcomers.take();
@@ -168,7 +168,7 @@ impl Entities {
     }
 }
 
-/// Returns what each entity of the server has.
+/// Returns the marker components that each entity of the server gets on a client.
 fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
     let is_owner = client.object_info(root).is_owner();
     Box::new(move |arrival| {
@@ -178,7 +178,7 @@ fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
     })
 }
 
-/// Returns the parent that comes with an entity, if the update is of its parent, and this client has it.
+/// Returns the parent of an entity that arrives, if the update contains the parent and this client has it.
 fn parent_of_arrival(
     client: &Client,
     update: &Update,

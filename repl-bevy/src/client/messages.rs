@@ -13,7 +13,7 @@ use crate::sets::ReplSystems;
 #[derive(Message, Clone, Debug)]
 pub struct FromServer<M: Send + Sync + 'static>(pub M);
 
-/// A message for the server: write it by `MessageWriter<ToServer<M>>`. The next packet carries it.
+/// A message for the server: write it by `MessageWriter<ToServer<M>>`. The next tick of the client sends it.
 #[derive(Message, Clone, Debug)]
 pub struct ToServer<M: Send + Sync + 'static>(pub M);
 
@@ -44,7 +44,7 @@ fn send<M: NetSerialize + Send + Sync>(
     messages.read().for_each(|message| take(Some(&mut **client), message, &mut commands));
 }
 
-/// Writes the messages that have come for the player of this process.
+/// Writes the messages that have arrived for the player of this process into the world.
 pub(crate) fn deliver<M: NetSerialize + Send + Sync>(
     player: &mut impl LocalPlayer,
     messages: &mut MessageWriter<'_, FromServer<M>>,

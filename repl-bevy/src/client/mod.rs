@@ -29,15 +29,15 @@ use column::TypedColumn;
 use entities::Entities;
 use state::ReplClient;
 
-/// The session of this client has begun: the server has taken it in.
+/// The session of this client has begun: the server has accepted the client.
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinedServer;
 
-/// The session of this client has ended. Unless it was told not to, it connects again, and then all entities
-/// of the server come anew.
+/// The session of this client has ended. By default the client connects again. Then all entities of the
+/// server arrive again.
 #[derive(Event, Clone, Debug, PartialEq, Eq)]
 pub struct LeftServer {
-    /// Why.
+    /// The reason.
     pub reason: DisconnectReason,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn build(app: &mut App, client: ReplClient) {
         .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
-/// Takes the components of a type over from the server.
+/// Lets a client receive the components of a type.
 pub(crate) fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>>(app: &mut App) {
     let world = app.world_mut();
     world.resource_mut::<ReplClient>().register::<F::Wire>();

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use repl::prelude::*;
 
-/// The entities that arrive in one tick of the server. Their components come between those of others.
+/// The entities that arrive in one tick of the server. In the stream of updates, the components of several
+/// entities are mixed.
 #[derive(Default)]
 pub(super) struct Newcomers {
     /// The number of each root.
@@ -17,13 +18,13 @@ pub(super) struct Newcomers {
 }
 
 impl Newcomers {
-    /// Returns whether an update comes after all of an arrival: it is of a later tick, or of an entity that
-    /// arrives, and no longer part of this.
+    /// Returns whether the stored arrivals are complete before this update: the update is of a later tick, or
+    /// it is a change of an entity that has arrived.
     pub(super) fn are_all_before(&self, root: ObjectRef<()>, update: &Update) -> bool {
         update.tick != self.tick || !is_arrival(update) && self.roots.contains_key(&root)
     }
 
-    /// Takes the updates of all that arrive, those of each entity together and in their order.
+    /// Takes the updates of all entities that arrive, grouped by entity and in their order.
     pub(super) fn take(&mut self) -> Vec<Vec<Update>> {
         let Self { roots, updates, .. } = std::mem::take(self);
         let mut families = vec![Vec::new(); roots.len()];

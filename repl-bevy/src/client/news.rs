@@ -1,4 +1,4 @@
-//! What has happened to the objects of the server since the last time.
+//! The updates of the server's objects since the last poll.
 //!
 //! *Invariant:* an entity that ends still has its components.
 
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use repl::prelude::*;
 
-/// An update, as it was when it was polled.
+/// An update, with the root and the class of its object at the time of the poll.
 pub(super) struct News {
     pub(super) root: ObjectRef<()>,
     pub(super) class: Option<&'static str>,
@@ -18,7 +18,8 @@ pub(super) fn take(client: &mut Client) -> Vec<News> {
     without_ends_in_between(polled(client))
 }
 
-/// Returns all updates that wait. What has departed has a parent and a class only until the next poll.
+/// Returns all updates that wait. The parent and the class of a removed object can be read only until the
+/// next poll, so they are stored with the update.
 fn polled(client: &mut Client) -> Vec<News> {
     let mut news = Vec::new();
     while let Some(update) = client.poll_update() {
@@ -29,7 +30,7 @@ fn polled(client: &mut Client) -> Vec<News> {
     news
 }
 
-/// Drops the removals of components whose entity ends later in the same list. So an entity that ends still
+/// If an entity is removed, drops earlier removals of its components in the same list. So the entity still
 /// has its components when it is despawned.
 fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
     let mut ending = HashSet::new();

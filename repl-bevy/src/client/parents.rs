@@ -1,4 +1,4 @@
-//! Which entity is the child of which on a client.
+//! The parents of entities on a client.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
@@ -7,7 +7,7 @@ use super::entities::Entities;
 use crate::net_parent::NetParent;
 use crate::sets::ReplSystems;
 
-/// Lets a client follow what the server says about parents.
+/// Lets a client give entities the parents that the server has sent.
 pub(super) fn follow(app: &mut App) {
     app.add_systems(PreUpdate, attach.after(ReplSystems::Receive).before(ReplSystems::Read));
     app.add_observer(|removed: On<Remove<NetParent>>, mut commands: Commands| {
@@ -17,7 +17,7 @@ pub(super) fn follow(app: &mut App) {
 
 type Moved<'w> = (Entity, &'w NetParent, Option<&'w ChildOf>);
 
-/// A parent that this client does not have is none, until it arrives.
+/// Sets the parents of entities. While the client lacks a parent, the entity has no parent.
 fn attach(entities: Res<Entities>, moved: Query<Moved, Changed<NetParent>>, mut commands: Commands) {
     for (entity, NetParent { parent }, before) in &moved {
         match entities.entity_of(parent.root().erase()) {

@@ -1,13 +1,13 @@
-//! The component by which a client knows the entities of the server.
+//! The component that marks the entities of the server on a client.
 
 use bevy_ecs::prelude::*;
 
 use crate::net_entity::NetEntity;
 
-/// An entity of the server, on a client. It is despawned when it ends on the server, when this client may no
-/// longer see it, and when the next session begins.
+/// Marks an entity of the server, on a client. The entity is despawned when the server ends it, when this
+/// client may no longer see it, and when the next session begins.
 ///
-/// Systems that are written for both sides do not need it: on a server no entity has it.
+/// Do not use it in queries of systems that run on both sides: on a server no entity has it.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(NetEntity)]
 pub struct Remote;

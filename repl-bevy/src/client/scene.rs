@@ -1,6 +1,6 @@
-//! Where updates of the server are applied.
+//! The context in which updates of the server are applied: the client, the world, and a queue of changes.
 //!
-//! *Invariant:* what changes which components an entity has happens when the queue is applied.
+//! *Invariant:* components are inserted and removed only when the queue is applied.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
@@ -8,17 +8,18 @@ use repl::prelude::*;
 
 use super::remote::Remote;
 
-/// Where updates are applied.
+/// The context in which updates are applied.
 pub(super) struct Scene<'a> {
     pub(super) client: &'a Client,
-    /// Whether another session has begun. Then the objects of the old one end here, but not on the server.
+    /// Whether another session has begun. Then the objects of the old session end on this client, but not on
+    /// the server.
     pub(super) is_new_session: bool,
     pub(super) world: &'a mut World,
     pub(super) queue: &'a mut CommandQueue,
 }
 
 impl Scene<'_> {
-    /// Changes which components an entity has, if it still exists then.
+    /// Queues a change of the components of an entity. It is skipped if the entity does not exist any more.
     pub(super) fn later(&mut self, entity: Entity, change: impl FnOnce(EntityWorldMut<'_>) + Send + 'static) {
         self.queue.push(move |world: &mut World| {
             if let Ok(entity) = world.get_entity_mut(entity) {
@@ -33,8 +34,8 @@ impl Scene<'_> {
     }
 }
 
-/// Despawns an entity. Children that this client has made end with their parent. Those of the server end when
-/// it says so.
+/// Despawns an entity, with the children that this client has spawned. Children from the server stay until
+/// the server ends them.
 fn despawn(world: &mut World, entity: Entity) {
     let children = world.get::<Children>(entity).map(|children| children.to_vec());
     for child in children.unwrap_or_default() {

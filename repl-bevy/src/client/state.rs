@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use crate::transport::ClientTransport;
 
-/// The client of this app. It dereferences to the [`Client`] of the library, for everything that has no
-/// component, message or event: statistics, the clock of the server, and calls.
+/// The client of this app. It dereferences to the [`Client`] of the library. Use that for everything that has
+/// no component, message or event in this crate, for example statistics and the clock of the server.
 ///
-/// The plug-in polls the updates and events of the client.
+/// Do not poll the updates and events of the [`Client`]: the plug-in polls them.
 #[derive(Resource)]
 pub struct ReplClient {
     client: Client,
     transport: Box<dyn ClientTransport>,
-    /// How long it is from one tick of the client to the next one.
+    /// The time from one tick of the client to the next.
     interval: Duration,
     next_tick: Duration,
 }
@@ -30,7 +30,7 @@ impl ReplClient {
         self.transport.receive(&mut self.client, now)
     }
 
-    /// Ticks and sends, if it is time to.
+    /// Ticks and sends, if the next tick is due.
     pub(super) fn tick(&mut self, now: Duration) -> io::Result<()> {
         if now < self.next_tick {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The entities that a client has made, and that become those of the server with the same key.
+//! The entities with a key that a client has spawned itself, until the server's entity with this key arrives.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use super::remote::Remote;
 use crate::net_key::NetKey;
 
-/// The entities with a key that have not arrived.
+/// The client's own entities that wait for the server's entity with the same key.
 #[derive(Resource, Default)]
 pub(super) struct Waiting(HashMap<NetKey, Entity>);
 
-/// This client has made the entity before the server's arrived.
+/// Marks an entity that this client has spawned before the server's entity arrived.
 #[derive(Component)]
 pub(super) struct MadeHere;
 
-/// Lets a client note its entities with keys.
+/// Lets a client record its entities with keys.
 pub(super) fn note(app: &mut App) {
     app.init_resource::<Waiting>();
     app.add_observer(
@@ -36,7 +36,7 @@ pub(super) fn note(app: &mut App) {
     });
 }
 
-/// Returns the entity that waits for one with this key, once.
+/// Returns the entity that waits with this key, and removes it from the waiting ones.
 pub(super) fn take(world: &mut World, key: NetKey) -> Option<Entity> {
     let entity = world.resource_mut::<Waiting>().0.remove(&key)?;
     world.get::<NetKey>(entity).filter(|now| **now == key)?;

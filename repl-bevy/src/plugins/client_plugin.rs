@@ -40,11 +40,12 @@ struct Parts {
 }
 
 impl ClientPlugin {
-    /// Makes an app a client of the server at an address, if its certificate is one to trust. What it sends
-    /// and receives is encrypted. It connects by itself, and again when the connection is lost.
+    /// Makes an app a client of the server at an address. All packets are encrypted. The client connects only
+    /// if it trusts the server's certificate, and connects again when the connection is lost.
     ///
     /// # Errors
-    /// Returns an error if there is no such address, or the system gives no port or no random numbers.
+    /// Returns an error if the address cannot be resolved, or if the system has no free port or no random
+    /// numbers.
     #[cfg(feature = "quic")]
     pub fn connect(server: impl ToSocketAddrs, trust: &Trust) -> io::Result<Self> {
         let mut bits = [0; 16];
@@ -61,7 +62,7 @@ impl ClientPlugin {
         Self { parts: Once::new(parts), interval: INTERVAL }
     }
 
-    /// Sets how often the client sends: 30 times a second if nothing is set, and at most once in a frame.
+    /// Sets how often the client sends. The default is 30 times a second. It sends at most once in a frame.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.
@@ -70,8 +71,7 @@ impl ClientPlugin {
         self.every(interval(hz))
     }
 
-    /// Sets limits of the client, whether it reconnects, and what it [shows the
-    /// server](ClientConfig::login) to be let in.
+    /// Sets the limits of the client, whether it reconnects, and its [login](ClientConfig::login).
     #[must_use]
     pub fn config(mut self, config: ClientConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {

@@ -1,4 +1,4 @@
-//! The plug-ins: an app is a server or a client.
+//! The plug-ins, which make an app a server or a client.
 
 pub(crate) mod client_plugin;
 pub(crate) mod server_plugin;
@@ -8,10 +8,10 @@ use bevy_time::TimePlugin;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long it is from tick to tick if nothing is set.
+/// The default time from one tick to the next.
 const INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 30);
 
-/// What a plug-in gives to the app that it is added to.
+/// A value that a plug-in moves once into the app to which it is added.
 struct Once<T>(Mutex<Option<T>>);
 
 impl<T> Once<T> {
@@ -35,7 +35,7 @@ fn add_time(app: &mut App) {
     }
 }
 
-/// Returns the first address that a name stands for.
+/// Returns the first address to which a name resolves.
 #[cfg(feature = "quic")]
 fn first_address(address: impl std::net::ToSocketAddrs) -> std::io::Result<std::net::SocketAddr> {
     let first = address.to_socket_addrs()?.next();

@@ -36,11 +36,11 @@ pub struct ServerPlugin {
 }
 
 impl ServerPlugin {
-    /// Makes an app a server on a UDP port. What it sends and receives is encrypted. `identity` is its
-    /// certificate.
+    /// Makes an app a server on a UDP port. All packets are encrypted. `identity` is the certificate of the
+    /// server.
     ///
     /// # Errors
-    /// Returns an error if the address is none of this machine, or the port cannot be opened.
+    /// Returns an error if the address does not belong to this machine, or if the port cannot be opened.
     #[cfg(feature = "quic")]
     pub fn bind(address: impl ToSocketAddrs, identity: &Identity) -> std::io::Result<Self> {
         let address: SocketAddr = super::first_address(address)?;
@@ -54,8 +54,8 @@ impl ServerPlugin {
         Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL, is_host: false }
     }
 
-    /// Sets how often the server ticks and sends: 30 times a second if nothing is set. This is also the rate
-    /// of `FixedUpdate`.
+    /// Sets how often the server ticks and sends. The default is 30 times a second. This is also the rate of
+    /// `FixedUpdate`.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.
@@ -64,18 +64,19 @@ impl ServerPlugin {
         self.every(interval(hz))
     }
 
-    /// Lets the player of this process play (a listen server). It is a
+    /// Adds a host: a player in the process of the server (a listen server). The host is a
     /// [`ConnectedClient`](crate::ConnectedClient) with [`HostPlayer`](crate::HostPlayer), and plays on the
-    /// server's own entities. Those that it owns have [`Owned`](crate::Owned). It makes inputs and messages
-    /// as a client does. Nothing is predicted or interpolated for it, and it sends no packets to itself.
+    /// server's own entities. The entities that the host owns have [`Owned`](crate::Owned). It makes inputs
+    /// and messages like a client. Nothing is predicted or interpolated for it, and it sends and receives no
+    /// packets.
     #[must_use]
     pub const fn host(mut self) -> Self {
         self.is_host = true;
         self
     }
 
-    /// Sets limits of the server. If [`login`](ServerConfig::login) is [`Ask`](repl::Login::Ask),
-    /// [`LoginAsked`](crate::LoginAsked) tells of each login.
+    /// Sets the limits of the server. If [`login`](ServerConfig::login) is [`Ask`](repl::Login::Ask), each
+    /// login triggers [`LoginAsked`](crate::LoginAsked).
     #[must_use]
     pub fn config(mut self, config: ServerConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {

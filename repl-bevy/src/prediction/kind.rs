@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::form::{Form, Properties, assign_if_neq};
 use crate::simulate::Simulated;
 
-/// What prediction does with the components of a type.
+/// A type of components that clients predict.
 pub(super) trait Kind: Send + Sync {
     /// Returns the layout in which the components are sent.
     fn layout(&self) -> &'static Layout;
@@ -19,10 +19,10 @@ pub(super) trait Kind: Send + Sync {
     /// Returns whether an entity has such a component.
     fn is_on(&self, entity: EntityRef<'_>) -> bool;
 
-    /// Writes the component of an entity, as far as it has one.
+    /// Writes a bit that says whether the entity has such a component, and then the component.
     fn write(&self, entity: EntityRef<'_>, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Returns no rows.
+    /// Returns an empty list of rows for this type.
     fn rows(&self) -> Box<dyn Rows>;
 }
 
@@ -40,7 +40,7 @@ impl Kinds {
         self.0.iter().map(AsRef::as_ref)
     }
 
-    /// Returns a number that is the same on both sides if the kinds are.
+    /// Returns a checksum of all kinds. It is the same on both sides if the kinds are the same.
     pub(super) fn checksum(&self) -> u64 {
         let checksums = self.iter().map(|kind| kind.layout().checksum());
         checksums.fold(self.0.len() as u64, |sum, next| sum.wrapping_mul(0x0100_0000_01b3) ^ next)
@@ -53,14 +53,15 @@ impl Kinds {
 
 /// The components of a type in one tick.
 pub(super) trait Rows: Any + Send + Sync {
-    /// Takes them from the world.
+    /// Copies the components from the world.
     fn save(&mut self, world: &mut World);
 
-    /// Puts them into the world. An entity that is `known`, and has none here, loses its own.
+    /// Writes the components into the world. If an entity is in `known` and has no component in these rows,
+    /// its component in the world is removed.
     fn load(&self, world: &mut World, known: &[Entity]);
 
-    /// Takes the component of an entity as the server has sent it, or reads over it if there is no entity.
-    /// References to what is not among the objects are empty.
+    /// Reads the component of an entity as the server has sent it. If `entity` is `None`, skips the
+    /// component. References to objects that are not in `objects` are empty.
     fn confirm(
         &mut self,
         entity: Option<Entity>,
@@ -68,10 +69,10 @@ pub(super) trait Rows: Any + Send + Sync {
         objects: &dyn Objects,
     ) -> Result<(), ReadError>;
 
-    /// Drops the components of all entities but these, which are in their order.
+    /// Drops the components of all entities except these, which are sorted.
     fn retain(&mut self, entities: &[Entity]);
 
-    /// Returns whether these are the same as those that the server has confirmed, as far as it is sent.
+    /// Returns whether these components equal the confirmed ones, in the fields that are sent.
     fn agrees(&self, confirmed: &dyn Rows) -> bool;
 
     /// Returns a copy.
@@ -87,10 +88,10 @@ impl<T: Component, F: Form<T>> TypedKind<T, F> {
     }
 }
 
-/// How the components of a type are found in the world, and what of them is sent.
+/// The query that finds the components of a type in the world, and their properties that are sent.
 struct Access<T: Component, F: Form<T>> {
     properties: Properties<F::Wire>,
-    /// A new query costs more than all else in a frame.
+    /// The query is stored, because to make a new one would cost more than everything else in a frame.
     simulated: Mutex<QueryState<(Entity, &'static T), With<Simulated>>>,
 }
 
@@ -122,7 +123,7 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
 
 /// The components of the type `T` in one tick.
 pub(super) struct TypedRows<T: Component, F: Form<T>> {
-    /// In the order of the entities.
+    /// Sorted by entity.
     rows: Vec<(Entity, T)>,
     access: Arc<Access<T, F>>,
 }
@@ -201,7 +202,7 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
 }
 
 impl<T: Component, F: Form<T>> TypedRows<T, F> {
-    /// Returns what is sent of the components.
+    /// Returns the properties of the components that are sent.
     pub(super) fn properties(&self) -> &Properties<F::Wire> {
         &self.access.properties
     }
@@ -215,7 +216,7 @@ impl<T: Component, F: Form<T>> TypedRows<T, F> {
         self.rows.iter()
     }
 
-    /// Returns where the component of an entity is, or would be.
+    /// Returns the index of an entity's component, or as an error the index at which to insert it.
     fn find(&self, entity: Entity) -> Result<usize, usize> {
         self.rows.binary_search_by_key(&entity, |(entity, _)| *entity)
     }

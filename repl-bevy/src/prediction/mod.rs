@@ -1,4 +1,4 @@
-//! Prediction: a client does not wait for the server to see what its own inputs do.
+//! Prediction: a client shows the effect of its own inputs at once, without waiting for the server.
 
 mod kind;
 pub(crate) mod next_input;

@@ -1,8 +1,8 @@
-//! The input that the player of this process gives.
+//! The next input of the player of this process.
 
 use bevy_ecs::prelude::*;
 
-/// The input that the next tick gets, on a client or a [host](crate::ServerPlugin::host): systems in
+/// The player's input for the next tick, on a client or a [host](crate::ServerPlugin::host). Systems in
 /// [`MakeInput`](crate::MakeInput) set it.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct NextInput<T: Send + Sync + 'static>(pub T);

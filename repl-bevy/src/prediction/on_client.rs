@@ -1,4 +1,5 @@
-//! A client makes inputs, simulates ahead of the server, and corrects what the server has decided otherwise.
+//! A client makes inputs, simulates ahead of the server, and rolls back when the server confirms another
+//! result.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
@@ -20,27 +21,28 @@ use crate::owned::Owned;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, simulate};
 
-/// What was counted of the prediction of this client.
+/// The counters of the prediction of this client, for example of rollbacks.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct PredictionCounts(pub PredictionStats);
 
-/// What a client predicts.
+/// The prediction of a client.
 #[derive(Resource, Default)]
 pub(super) struct Predictions {
     predicted: Predicted<Snapshot>,
     pub(super) kinds: Kinds,
     inputs: Vec<Arc<dyn InputKind>>,
-    /// Where the input clock is in this frame.
+    /// The position of the input clock in this frame, in ticks.
     position: f64,
-    /// What was corrected in this frame: the newest state before and after it.
+    /// The correction in this frame: the newest state before and after it.
     correction: Option<(Snapshot, Snapshot)>,
-    /// Whether the server confirms what this client cannot read.
+    /// Whether the server confirms states that this client cannot read.
     is_unreadable: bool,
 }
 
 impl Predictions {
-    /// Returns the states before and after the newest tick, and how much of the tick has passed, from 0 to 1.
-    /// While the prediction is stopped, there is no state before.
+    /// Returns the states before and after the newest tick, and the part of the tick that has passed, from 0
+    /// to
+    /// 1. While the prediction is stopped, the state before is `None`.
     pub(super) fn moment(&self) -> Option<(Option<&Snapshot>, &Snapshot, f64)> {
         let (newest, tick) = (self.predicted.state()?, self.predicted.tick()?);
         let before = tick.checked_sub(1).filter(|_| !self.predicted.is_stopped());
@@ -48,19 +50,19 @@ impl Predictions {
         Some((before.and_then(|tick| self.predicted.at(tick)), newest, fraction))
     }
 
-    /// Returns what was corrected in this frame: the newest state before and after it.
+    /// Returns the correction in this frame: the newest state before and after it.
     pub(super) fn correction(&self) -> Option<(&Snapshot, &Snapshot)> {
         self.correction.as_ref().map(|(wrong, right)| (wrong, right))
     }
 
-    /// Begins anew, with the next session.
+    /// Forgets all states, because the next session begins.
     fn reset(&mut self) {
         self.predicted.reset();
         self.is_unreadable = false;
     }
 }
 
-/// What a client does with inputs of a type.
+/// A type of inputs on a client.
 trait InputKind: Send + Sync {
     fn due(&self, world: &mut World, now: Duration) -> Range<u64>;
     fn position(&self, world: &mut World) -> Option<f64>;
@@ -84,7 +86,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
 
     fn make(&self, world: &mut World, tick: u64) {
         let input = world.resource::<NextInput<T>>().0.clone();
-        // What cannot be sent is missing, on the server and here.
+        // An input that cannot be sent is missing on both sides, so the error can be ignored.
         world.resource_mut::<ReplClient>().inputs::<T>().set(tick, &input).ok();
     }
 
@@ -134,7 +136,7 @@ impl Predictions {
             steps += 1;
         }
         *position = inputs.first().and_then(|input| input.position(world)).unwrap_or(0.0);
-        // After a step, the newest state is in the world already.
+        // After a step, the newest state is in the world already. Otherwise load it.
         if let Some(newest) = predicted.state().filter(|_| steps == 0 || predicted.is_stopped()) {
             newest.load(world);
         }
@@ -142,7 +144,7 @@ impl Predictions {
         result
     }
 
-    /// Takes what the server has confirmed last.
+    /// Takes the state that the server has confirmed last.
     fn confirm(&mut self, world: &mut World) -> Result {
         let tick = confirmed(world.resource()).map(|(_, tick, _)| tick);
         let Some(tick) = tick.filter(|_| !self.is_unreadable) else { return Ok(()) };
@@ -168,7 +170,7 @@ impl Predictions {
     }
 }
 
-/// Simulates a tick of a snapshot.
+/// Simulates one tick, beginning with the state of a snapshot.
 fn step(
     world: &mut World,
     inputs: &[Arc<dyn InputKind>],
@@ -182,12 +184,12 @@ fn step(
     snapshot.save(world);
 }
 
-/// Returns what the server says about the prediction of this client.
+/// Returns the object by which the server confirms states to this client.
 fn prediction(client: &ReplClient) -> Option<&Prediction> {
     client.objects::<Prediction>().next().map(|(_, prediction)| prediction)
 }
 
-/// Returns what the server has confirmed last, with its tick.
+/// Returns the states that the server has confirmed last, with their tick.
 fn confirmed(client: &ReplClient) -> Option<(&Prediction, u64, &States)> {
     let prediction = prediction(client)?;
     let (tick, states) = prediction.confirmed.at(client.server_tick()?)?;

@@ -1,4 +1,4 @@
-//! The host makes inputs as a client does. Nothing is predicted: what the server simulates is what it sees.
+//! The host makes inputs like a client. It predicts nothing, because it shows the entities of the server.
 
 use bevy_app::{App, FixedUpdate};
 use bevy_ecs::prelude::*;
@@ -16,7 +16,7 @@ use crate::simulate::MakeInput;
 #[derive(Resource, Default)]
 struct HostInputs(Vec<Arc<dyn InputKind>>);
 
-/// What a host does with inputs of a type.
+/// A type of inputs on a host.
 trait InputKind: Send + Sync {
     fn due(&self, server: &mut ReplServer) -> Range<u64>;
     fn make(&self, world: &mut World, tick: u64);
@@ -32,7 +32,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
     fn make(&self, world: &mut World, tick: u64) {
         let input = world.resource::<NextInput<T>>().0.clone();
         if let Some(mut host) = world.resource_mut::<ReplServer>().host() {
-            // What has no wire form is missing, as for a client.
+            // An input that cannot be sent is missing, as for a client.
             host.set_input(tick, &input).ok();
         }
     }

@@ -19,14 +19,14 @@ use crate::server::systems::is_paused;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, Simulate, Simulated, SimulationStep, simulate};
 
-/// How many ticks the last input counts if no other arrives.
+/// The number of ticks for which the last input is used if no other input arrives.
 const PATIENCE: u64 = 30;
 
 /// The kinds of components that clients predict.
 #[derive(Resource, Default)]
 pub(super) struct ServerKinds(pub(super) Kinds);
 
-/// The object by which a client hears of what it predicts.
+/// The object by which the server confirms states to a client.
 #[derive(Component)]
 struct Confirmations(ObjectRef<Prediction>);
 
@@ -62,7 +62,7 @@ fn give_inputs<T: NetSerialize + Clone + Send + Sync>(
 ) {
     let tick = server.next_tick();
     for (owner, mut input) in &mut owned {
-        // Without an owner, nobody does anything.
+        // An entity without an owner has no input.
         let connection = owner.and_then(|owner| server.connection_of(owner.0));
         input.0 = connection
             .and_then(|connection| server.connection(connection).input::<T>(tick).or_last_within(PATIENCE));
@@ -112,8 +112,8 @@ fn confirm(world: &mut World) {
     });
 }
 
-/// Returns the predicted components of entities, of those that have any. What has no wire form is not
-/// confirmed in this tick.
+/// Returns the predicted components of the entities that have some. An entity with a value that cannot be
+/// sent is not confirmed in this tick.
 fn states(world: &World, kinds: &Kinds, entities: impl Iterator<Item = Entity>) -> States {
     let (mut count, mut writer) = (0_u16, BitWriter::default());
     for entity in entities.filter_map(|entity| world.get_entity(entity).ok()).take(usize::from(u16::MAX)) {

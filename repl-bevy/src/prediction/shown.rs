@@ -1,7 +1,7 @@
-//! What a client shows of the components that it predicts: the way from tick to tick, and corrections without
+//! Shows the predicted components of a client: interpolated between two ticks, and with corrections without
 //! jumps.
 //!
-//! *Invariant:* what is shown is never simulated: each tick begins with the predicted values.
+//! *Invariant:* a tick never starts with the shown values: it starts with the predicted ones.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::component::Mutable;
@@ -16,7 +16,7 @@ use crate::interpolation::Mix;
 use crate::sets::ReplSystems;
 use crate::simulate::Simulated;
 
-/// Shows the components of a type that is predicted, if the app says how.
+/// Shows the components of a predicted type, if the app interpolates or smooths this type.
 pub(super) fn add<T, F>(app: &mut App)
 where
     T: Component<Mutability = Mutable> + Clone + PartialEq + Default,

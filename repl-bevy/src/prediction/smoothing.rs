@@ -1,11 +1,11 @@
-//! Corrections of predicted components are shown without jumps.
+//! Shows corrections of predicted components without jumps.
 
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use repl::{Offset, Smoothed};
 use std::time::Duration;
 
-/// What is left of the corrections of the components of a type.
+/// The remaining shown differences after corrections of the components of a type.
 #[derive(Resource)]
 pub(crate) struct Smoothing<T>(Box<dyn Smooth<T>>);
 
@@ -45,7 +45,7 @@ impl<T: Clone + 'static> Smoothing<T> {
         self.0.correct(entity, wrong, right);
     }
 
-    /// Makes a component what is shown of it.
+    /// Changes a component from its predicted value to its shown value.
     pub(super) fn apply(&self, entity: Entity, component: &mut T) {
         self.0.apply(entity, component);
     }

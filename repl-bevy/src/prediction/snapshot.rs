@@ -15,7 +15,7 @@ use crate::simulate::Simulated;
 /// All predicted components of a client in one tick.
 pub(super) struct Snapshot {
     rows: Vec<Box<dyn Rows>>,
-    /// The entities of which it has all predicted components, in their order.
+    /// The entities in this snapshot, sorted. It has all their predicted components.
     known: Vec<Entity>,
     simulated: SimulatedEntities,
 }
@@ -31,7 +31,7 @@ impl Clone for Snapshot {
 }
 
 impl Snapshot {
-    /// Returns what is in the world.
+    /// Returns a snapshot of the predicted components in the world.
     pub(super) fn of(world: &mut World, kinds: &Kinds) -> Self {
         let simulated = Arc::new(Mutex::new(QueryState::new(world)));
         let mut snapshot =
@@ -58,7 +58,7 @@ impl Snapshot {
         self.rows.iter().find_map(|rows| (rows.as_ref() as &dyn Any).downcast_ref())
     }
 
-    /// Returns whether all components are the same as those that the server has confirmed.
+    /// Returns whether all components equal those that the server has confirmed.
     pub(super) fn agrees(&self, confirmed: &Self) -> bool {
         self.rows.iter().zip(&confirmed.rows).all(|(mine, confirmed)| mine.agrees(confirmed.as_ref()))
     }
@@ -77,7 +77,7 @@ impl Snapshot {
         let bytes = states.bytes();
         let mut reader = BitReader::new(&bytes);
         for _ in 0..states.entities {
-            // An entity that has not arrived yet is predicted later.
+            // The entity is `None` if it has not arrived yet. Then it is predicted later.
             let name = NetEntity::read(&mut reader, &mut ReferenceMap::new(objects))?;
             let entity = entities.entity_of(name.root().erase());
             known.extend(entity);

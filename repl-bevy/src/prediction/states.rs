@@ -1,9 +1,9 @@
-//! What a server confirms to a client of the entities that the client predicts.
+//! The states of predicted entities that a server confirms to their owner.
 
 use repl::prelude::*;
 use std::time::Duration;
 
-/// The entities that one client owns, after a tick. The client alone receives it.
+/// The states of the entities that one client owns, after a tick. Only this client receives the object.
 #[derive(Replicated, Default)]
 #[replicated(name = "bevy::Prediction")]
 pub(super) struct Prediction {
@@ -22,20 +22,21 @@ pub(super) struct Prediction {
 pub(super) struct States {
     pub(super) entities: u16,
     /// For each entity its name, and for each kind a bit that says whether the entity has such a component,
-    /// and its values. In words, because elements are read one by one.
+    /// and then the values of the component. Stored as words of 64 bits, because elements are read one by
+    /// one, and bytes would be slower.
     #[replicated(max_len = 32_768)]
     words: Vec<u64>,
 }
 
 impl States {
-    /// Returns the states of so many entities.
+    /// Returns the states of this number of entities.
     pub(super) fn new(entities: u16, written: BitWriter) -> Self {
         let bytes = written.into_bytes();
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         Self { entities, words: bytes.chunks(8).map(word).collect() }
     }
 
-    /// Returns what was written.
+    /// Returns the bytes that were written.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }

@@ -1,4 +1,4 @@
-//! Who gets the components of a type, if not everybody who sees the entity.
+//! Which clients get the components of a type, if not all clients that see the entity.
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -8,13 +8,13 @@ use repl::prelude::*;
 
 use crate::part::Part;
 
-/// Tells the server who gets the components of a type.
+/// Sets on the server which clients get the components of a type.
 pub(super) trait Audiences: Send + Sync {
     fn hand_over(&mut self, server: &mut Server, world: &mut World);
 }
 
 type Row<T, B> = (&'static Part<T>, Option<&'static B>);
-/// The object is new, or what decides about it has changed.
+/// The object is new, or the component that decides about its audience has changed.
 type IsChanged<T, B> = (Or<(Changed<Part<T>>, Changed<B>)>, Allow<Disabled>);
 
 pub(super) struct TypedAudiences<T: 'static, B: Component, F> {

@@ -1,16 +1,16 @@
-//! Which components of a table have changed.
+//! Finds the components of a table that have changed.
 
 use bevy_ecs::change_detection::Tick;
 
-/// How many rows are looked at together.
+/// The number of rows in a block that are checked together.
 const ROWS: usize = 64;
 
-/// Returns the rows whose ticks are newer than the last run of a system, in ascending order. Costs O(rows),
-/// with few instructions for rows that have not changed.
+/// Returns the rows with ticks that are newer than the last run of a system, in ascending order. Costs
+/// O(rows), with few instructions for rows that have not changed.
 pub(super) fn changed_rows(ticks: &[Tick], last_run: Tick, this_run: Tick) -> impl Iterator<Item = usize> {
     let is_new = move |tick: &Tick| tick.is_newer_than(last_run, this_run);
     let blocks = (0..).step_by(ROWS).zip(ticks.chunks(ROWS));
-    // All rows of a block are asked, so that the compiler can ask several at once.
+    // The fold checks all rows of a block without an early exit, so that the compiler can vectorise it.
     let blocks = blocks.filter(move |(_, block)| block.iter().fold(false, |any, tick| any | is_new(tick)));
     blocks.flat_map(move |(first, block)| {
         let rows = (first..).zip(block);

@@ -1,12 +1,12 @@
-//! The clients of a server, each of which is an entity.
+//! The clients of a server. Each client is an entity.
 
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::collections::HashMap;
 
-/// A connected client is an entity on the server with this component. It comes when the client connects, or
-/// before, when it [asks to be let in](crate::LoginAsked). It is despawned when the session ends: observe
+/// A connected client is an entity on the server with this component. The entity is spawned when the client
+/// connects, or already at its [login](crate::LoginAsked). It is despawned when the session ends. Observe
 /// `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectedClient {
@@ -19,11 +19,11 @@ pub struct ConnectedClient {
 pub struct ClientLeft {
     /// The entity of the client.
     pub entity: Entity,
-    /// Why.
+    /// The reason.
     pub reason: DisconnectReason,
 }
 
-/// Which entity is which connection, from the login on.
+/// The entities of connections, from the login on.
 #[derive(Default)]
 pub(super) struct Clients {
     entities: HashMap<ConnectionId, Entity>,

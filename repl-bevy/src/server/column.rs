@@ -1,4 +1,5 @@
-//! The components of one type on a server: what has changed is handed over before each tick.
+//! The components of one type on a server: before each tick, the changed components are passed to the
+//! library's server.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::entity_disabling::Disabled;
@@ -13,24 +14,25 @@ use crate::form::Form;
 use crate::net_entity::NetEntity;
 use crate::part::Part;
 
-/// What the server does with the components of one type before a tick.
+/// Passes the components of one type to the server before a tick.
 pub(super) trait Column: Send + Sync {
     /// Ends the objects of components that were removed.
     fn remove(&mut self, server: &mut Server, world: &mut World);
 
-    /// Makes objects for new components, and compares those that have changed. `new` are the entities that
-    /// are replicated since the last tick.
+    /// Spawns objects for new components, and compares the components that have changed. `new` are the
+    /// entities that became replicated since the last tick.
     fn hand_over(&mut self, server: &mut ReplServer, world: &mut World, new: &[Entity]);
 }
 
 type Removed<T> = (With<Part<T>>, Without<T>, Allow<Disabled>);
 type Row<T> = (&'static mut T, &'static Part<T>, Entity);
-/// Like `Allow<Disabled>`, which gives no access to whole tables.
+/// Matches disabled entities too, like `Allow<Disabled>`. `Allow` cannot be used here, because a query with
+/// it gives no access to whole tables.
 type DisabledOrNot = Or<(With<Disabled>, Without<Disabled>)>;
 
 pub(super) struct TypedColumn<T: Component<Mutability = Mutable>, F> {
     rows: QueryState<Row<T>, DisabledOrNot>,
-    /// For components in a sparse set, which has no rows.
+    /// For components in a sparse set, because a sparse set has no table rows.
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
     all: QueryState<(&'static mut T, &'static mut Part<T>, &'static NetEntity), Allow<Disabled>>,
     removed: QueryState<(Entity, &'static Part<T>), Removed<T>>,
@@ -48,7 +50,8 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
         }
     }
 
-    /// Compares the components that have changed. Returns the entities of those that have no object.
+    /// Compares the components that have changed. Returns the entities of changed components without an
+    /// object.
     fn compare(&mut self, server: &mut ReplServer, world: &mut World) -> Vec<Entity> {
         let mut without_object = Vec::new();
         let mut compare = |component: &mut T, part: &Part<T>, entity: Entity| {
@@ -72,7 +75,7 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
         without_object
     }
 
-    /// Makes an object for the component of an entity, if it has none.
+    /// Spawns an object for the component of an entity, if the component has no object.
     fn spawn(&mut self, server: &mut ReplServer, world: &mut World, entity: Entity) {
         let Ok((mut component, mut part, root)) = self.all.get_mut(world, entity) else { return };
         if server.contains(part.object) {

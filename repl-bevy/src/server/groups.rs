@@ -8,7 +8,7 @@ use repl::prelude::*;
 
 use super::state::ReplServer;
 
-/// The [groups](Group) in which a client is, on the entity of the client. Insert it again to change them.
+/// The [groups](Group) of a client, on the entity of the client. Insert it again to change the groups.
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
 #[component(immutable)]
 pub struct MemberOf(pub Vec<Group>);

@@ -5,11 +5,11 @@ use bevy_ecs::prelude::*;
 use super::settings::OwnedBy;
 use crate::owned::Owned;
 
-/// The [`ConnectedClient`](crate::ConnectedClient) that is the player of this process.
+/// Marks the [`ConnectedClient`](crate::ConnectedClient) that is the player of this process.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct HostPlayer;
 
-/// Marks an entity that the host owns, as a client marks those that it owns.
+/// Inserts [`Owned`] into an entity that the host owns, as a client does for its entities.
 pub(super) fn mark(world: &mut World, entity: Entity) {
     let owner = world.get::<OwnedBy>(entity).map(|owner| owner.0);
     let is_owned = owner.is_some_and(|owner| world.get::<HostPlayer>(owner).is_some());

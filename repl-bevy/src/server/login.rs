@@ -1,11 +1,11 @@
-//! Who a client says that it is, before it is let in.
+//! The login of a client: the event by which the game accepts or refuses it.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::fmt;
 
-/// A client asks to be let in, because [`ServerConfig::login`] is [`Login::Ask`]. An observer
-/// answers, at once or later:
+/// A client wants to connect, and [`ServerConfig::login`] is [`Login::Ask`]. An observer accepts or refuses
+/// it, at once or later:
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -24,16 +24,17 @@ use std::fmt;
 /// # }
 /// ```
 ///
-/// A client that is accepted becomes a [`ConnectedClient`](crate::ConnectedClient) when it is connected. One
-/// that is not answered within [`login_timeout`](ServerConfig::login_timeout) is refused, and its entity is
-/// despawned.
+/// A client that is accepted becomes a [`ConnectedClient`](crate::ConnectedClient) when it is connected. A
+/// client that gets no answer within [`login_timeout`](ServerConfig::login_timeout) is refused, and its
+/// entity is despawned.
 #[derive(EntityEvent, Clone, PartialEq, Eq)]
 pub struct LoginAsked {
     /// The entity of the client. It has no [`ConnectedClient`](crate::ConnectedClient) yet.
     pub entity: Entity,
     /// The connection to answer.
     pub connection: ConnectionId,
-    /// What the client shows. It has at most 512 bytes, and anyone may have written them.
+    /// The login that the client has sent. It has at most 512 bytes. Do not trust it: any program can send
+    /// it.
     pub login: Vec<u8>,
 }
 

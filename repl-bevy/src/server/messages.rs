@@ -23,13 +23,13 @@ pub struct FromClient<M: Send + Sync + 'static> {
 /// A message for clients: write it by `MessageWriter<ToClients<M>>`. The next tick sends it.
 #[derive(Message, Clone, Debug)]
 pub struct ToClients<M: Send + Sync + 'static> {
-    /// Who gets it.
+    /// The receivers.
     pub to: Recipients,
     /// The message.
     pub message: M,
 }
 
-/// Who gets a message.
+/// The receivers of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipients {
     /// All clients that are connected.

@@ -1,4 +1,4 @@
-//! Which entities are the children of others that are replicated.
+//! Sends the parents of entities: which entities are children of other replicated entities.
 
 use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
@@ -7,8 +7,8 @@ use super::state::ReplServer;
 use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
 
-/// Makes what is sent of an entity's parent equal to what the world says. A parent that is not replicated is
-/// none, and entities that are their own ancestors have none.
+/// Copies the parent of an entity from the world into its component that is sent. A parent that is not
+/// replicated is not sent, and neither is a parent in a circle of parents.
 pub(super) fn note(world: &mut World, entity: Entity) {
     let mut parent = parent_of(world, entity);
     if let Some(circle) = circle_of(world, entity) {
@@ -30,7 +30,7 @@ fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
     world.get::<ChildOf>(entity).map(ChildOf::parent)
 }
 
-/// Returns the circle of parents that an entity is part of, if it is.
+/// Returns the circle of parents that an entity is part of, or `None` if it is part of no circle.
 fn circle_of(world: &World, entity: Entity) -> Option<EntityHashSet> {
     let mut known = EntityHashSet::default();
     let mut next = parent_of(world, entity);

@@ -1,4 +1,4 @@
-//! Where the entities of a server are.
+//! The positions of the entities of a server, and the viewpoints of its clients.
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -10,11 +10,11 @@ use super::settings::{OwnedBy, Viewpoint};
 use super::state::ReplServer;
 use crate::net_entity::{NetEntity, Root};
 
-/// Tells the server where entities are.
+/// Passes the positions of entities to the server.
 pub(super) trait Positions: Send + Sync {
     fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]);
 
-    /// Lets clients see from their viewpoints. Costs O(viewpoints), sorted by client.
+    /// Sets the viewpoints of clients. Costs O(v log v) for v viewpoints, because it sorts them by client.
     fn look(&mut self, server: &mut ReplServer, world: &World);
 }
 
@@ -47,7 +47,7 @@ impl<T: Component, C: Coordinates, P: Fn(&T) -> C + Send + Sync> Positions for T
     fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]) {
         let Self { changed, all, position, .. } = self;
         let mut place = |component: &T, name: &NetEntity| {
-            // Nothing happens if the entity is not replicated any more.
+            // The error is ignored: it only says that the entity is not replicated any more.
             server.external::<Root>().place(name.root(), position(component)).ok();
         };
         changed.iter(world).for_each(|(component, name)| place(component, name));

@@ -1,4 +1,4 @@
-//! Which object stands for which entity, on a server.
+//! The root of each replicated entity on a server: the object that stands for the entity itself.
 
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
@@ -8,18 +8,18 @@ use std::collections::HashMap;
 
 use crate::net_entity::{NetEntity, Root};
 
-/// The roots of all entities that are replicated, and of those that are going to be.
+/// The roots of all replicated entities, and of entities that are going to be replicated.
 #[derive(Default)]
 pub(super) struct Roots {
     entities: HashMap<ObjectRef<()>, Entity>,
-    /// The roots of entities to which something refers, and which are not replicated yet.
+    /// The roots of entities to which a name refers already, and that are not replicated yet.
     promised: EntityHashMap<NetEntity>,
-    /// The entities that are replicated since the last tick.
+    /// The entities that became replicated since the last tick.
     new: Vec<Entity>,
 }
 
 impl Roots {
-    /// Returns the root of an entity that something refers to before it is replicated.
+    /// Returns the root of an entity that is not replicated yet, so that others can refer to it.
     pub(super) fn promise(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
         if let Some(promised) = self.promised.get(&entity) {
             return Ok(*promised);
@@ -29,7 +29,7 @@ impl Roots {
         Ok(root)
     }
 
-    /// Returns the root of an entity that is replicated from now on.
+    /// Begins the replication of an entity, and returns its root.
     pub(super) fn add(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
         self.new.push(entity);
         match self.promised.remove(&entity).filter(|promised| server.contains(promised.root())) {
@@ -54,7 +54,8 @@ impl Roots {
         self.entities.get(&root).copied()
     }
 
-    /// Ends what was promised and did not come: an entity that was never replicated is none on clients.
+    /// Despawns the promised roots of entities that did not become replicated in time. On clients, references
+    /// to such an entity are empty.
     pub(super) fn break_promises(&mut self, server: &mut Server) {
         for (_, root) in self.promised.drain() {
             self.entities.remove(&root.root().erase());

@@ -14,9 +14,9 @@ use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
 use crate::torn_off::TornOff;
 
-/// The client that owns an entity, which is the entity with its
-/// [`ConnectedClient`](crate::ConnectedClient). The owner gets components and fields that are for the owner
-/// only, and has [`Owned`](crate::Owned) on its entity.
+/// The client that owns an entity. It names the entity with the client's
+/// [`ConnectedClient`](crate::ConnectedClient). The owner receives components and fields that are only for
+/// the owner. On the client of the owner, the owned entity has [`Owned`](crate::Owned).
 ///
 /// When the client leaves, nobody owns the entity any more: despawn it, or keep it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ use crate::torn_off::TornOff;
 #[require(Replicate)]
 pub struct OwnedBy(pub Entity);
 
-/// What a client owns, on the entity of the client. It follows from [`OwnedBy`].
+/// The entities that a client owns, on the entity of the client. Bevy updates it from [`OwnedBy`].
 #[derive(Component, Debug, Default)]
 #[relationship_target(relationship = OwnedBy)]
 pub struct Owns(Vec<Entity>);
@@ -38,27 +38,27 @@ pub struct Owns(Vec<Entity>);
 #[require(Replicate)]
 pub struct InGroup(pub Group);
 
-/// How important the entity is if not everything fits into the packets of a tick. The priority of other
-/// entities is 1, and an entity of priority 2 is sent twice as often. A priority below 0.000001 or above
-/// 1,000,000 counts as this limit. Insert the component again to change it.
+/// The priority of the entity if not everything fits into the packets of a tick. Entities without this
+/// component have the priority 1, and an entity with priority 2 is sent twice as often. A priority below
+/// 0.000001 or above 1,000,000 counts as this limit. Insert the component again to change it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(immutable)]
 #[require(Replicate)]
 pub struct NetPriority(pub f32);
 
-/// The owner of the entity sees from where the entity is: from the component that
-/// [`relevancy`](crate::ReplAppExt::relevancy) names. A client that owns several of them sees from each, and
-/// one that owns none any more sees from where the last was.
+/// The entity is a viewpoint of its owner: the owner sees the entities near it. Its position comes from the
+/// component in [`relevancy`](crate::ReplAppExt::relevancy). A client may own several viewpoints. When it
+/// owns no viewpoint any more, the positions of its last ones stay in use.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[require(Replicate)]
 pub struct Viewpoint;
 
-/// The entity is despawned when the client leaves that owns it.
+/// The entity is despawned when its owner leaves.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[require(Replicate)]
 pub struct LeavesWithOwner;
 
-/// Despawns what leaves with a client.
+/// Despawns the entities that leave with a client.
 pub(super) fn leave_with_owner(world: &mut World, client: Entity) {
     let owned = world.get::<Owns>(client).into_iter().flat_map(Owns::iter);
     let leaving: Vec<_> = owned.filter(|owned| world.get::<LeavesWithOwner>(*owned).is_some()).collect();
@@ -87,14 +87,14 @@ pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: Enti
         .set_relevancy(relevancy);
 }
 
-/// Attaches the object of an entity to no other one, until it is settled.
+/// Detaches the object of an entity from other objects, until [`settle`] applies its settings again.
 pub(super) fn detach(server: &mut ReplServer, entity: EntityRef<'_>) {
     if let Some(name) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) {
         server.object(name.root()).set_relevancy(Relevancy::OwnerOnly);
     }
 }
 
-/// Makes the settings known to an app.
+/// Registers the settings in an app.
 pub(super) fn add_settings(app: &mut App) {
     watch::<ChildOf>(app);
     watch::<OwnedBy>(app);
@@ -105,13 +105,13 @@ pub(super) fn add_settings(app: &mut App) {
     });
 }
 
-/// Says which component is the position of entities.
+/// Sets the component that holds the position of entities.
 pub(super) fn set_position<T: Component>(app: &mut App) {
     let id = watch::<T>(app);
     app.world_mut().get_resource_or_init::<SettingKinds>().set_position(id);
 }
 
-/// Lets the settings of an entity be applied when it gets or loses a component.
+/// Marks the settings of an entity to be applied again when it gets or loses a component of the type `C`.
 fn watch<C: Component>(app: &mut App) -> ComponentId {
     let id = app.world_mut().register_component::<C>();
     app.world_mut().get_resource_or_init::<SettingKinds>().add(id);

@@ -12,25 +12,26 @@ use super::roots::Roots;
 use crate::net_entity::NetEntity;
 use crate::transport::ServerTransport;
 
-/// The server of this app. It dereferences to the [`Server`] of the library, for everything that has no
-/// component, message or event: statistics, budgets, groups and calls.
+/// The server of this app. It dereferences to the [`Server`] of the library. Use that for everything that has
+/// no component, message or event in this crate, for example statistics and budgets.
 ///
-/// The entities, their owners and their components belong to the plug-in: change these in the world.
+/// Change entities, their owners and their components in the world, not through the [`Server`]: the plug-in
+/// hands these changes to it.
 #[derive(Resource)]
 pub struct ReplServer {
     server: Server,
     transport: Box<dyn ServerTransport>,
     roots: Roots,
     pub(super) clients: Clients,
-    /// The entities of which a setting has changed since the last tick.
+    /// The entities with settings that have changed since the last tick.
     unsettled: EntityHashSet,
-    /// The entities that are to be torn off in this tick.
+    /// The entities to tear off in this tick.
     torn_off: Vec<Entity>,
-    /// The entities whose parents form a circle. They are settled again in each tick.
+    /// The entities with parents that form a circle. Their settings are applied again in each tick.
     circles: EntityHashSet,
-    /// Why something is not replicated since the last tick.
+    /// The error if the server could not spawn an object since the last tick.
     refused: Option<SpawnError>,
-    /// Whether the player of this process is to be connected.
+    /// Whether a host must still be connected.
     awaits_host: bool,
     last_tick: Duration,
 }
@@ -51,7 +52,7 @@ impl ReplServer {
         }
     }
 
-    /// Lets the player of this process play, when everything is registered.
+    /// Connects a host later, when all types are registered.
     pub(crate) const fn host_later(mut self) -> Self {
         self.awaits_host = true;
         self
@@ -75,15 +76,16 @@ impl ReplServer {
         self.clients.entity(connection)
     }
 
-    /// Hides an entity from a client if `visible` is false, with the children that have no position of their
-    /// own. If it is true, the other rules decide again. Lasts until the client leaves.
+    /// Hides an entity from a client if `visible` is false, together with its children that have no position
+    /// of their own. If `visible` is true, the other rules decide again. The setting lasts until the client
+    /// leaves.
     pub fn set_visible(&mut self, entity: NetEntity, client: Entity, visible: bool) {
         if let Some(connection) = self.connection_of(client) {
             self.server.object(entity.root()).set_visible(connection, visible);
         }
     }
 
-    /// Returns why a client does not have an entity, or not its newest state. `None` if it has.
+    /// Returns the reason why a client does not have an entity or its newest state. `None` if it has both.
     #[must_use]
     pub fn why_not_sent(&self, entity: NetEntity, client: Entity) -> Option<NotSent> {
         let connection = self.connection_of(client)?;
@@ -105,13 +107,13 @@ impl ReplServer {
         root.unwrap_or_else(|error| self.refuse(error))
     }
 
-    /// Notes that something is not replicated.
+    /// Stores the error of an entity or component that could not be replicated.
     pub(crate) fn refuse(&mut self, error: SpawnError) -> NetEntity {
         self.refused = Some(error);
         NetEntity::EMPTY
     }
 
-    /// Returns an error if something is not replicated since the last tick.
+    /// Returns the error that `refuse` has stored since the last tick, if any.
     pub(super) fn tell_refused(&mut self) -> Result {
         let refused = self.refused.take().map_or(Ok(()), Err);
         refused
@@ -131,7 +133,7 @@ impl ReplServer {
         self.unsettled.insert(entity);
     }
 
-    /// Adds the entities of a circle of parents, all of which are to be settled in this tick.
+    /// Adds the entities of a circle of parents. The settings of all of them are applied in this tick.
     pub(super) fn add_circle(&mut self, circle: EntityHashSet) {
         let Self { circles, unsettled, .. } = self;
         unsettled.extend(circle.into_iter().filter(|&entity| circles.insert(entity)));
@@ -141,7 +143,7 @@ impl ReplServer {
         self.torn_off.push(entity);
     }
 
-    /// Tears off what was marked since the last tick.
+    /// Tears off the entities that were marked since the last tick.
     pub(super) fn tear_off(&mut self, world: &World) {
         for entity in std::mem::take(&mut self.torn_off) {
             if let Some(name) = world.get::<NetEntity>(entity).filter(|name| !name.is_empty()) {

@@ -1,4 +1,4 @@
-//! What happens in a frame and in a tick of a server.
+//! The systems of a server, in each frame and in each tick.
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, PostUpdate, PreUpdate};
 use bevy_ecs::entity::EntityHashSet;
@@ -20,10 +20,10 @@ use super::settings::{detach, leave_with_owner, settle};
 use super::state::ReplServer;
 use crate::sets::ReplSystems;
 
-/// After so long without a tick, one comes before packets are received.
+/// After this time without a tick, the server ticks before it receives packets.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// What is handed over before a tick.
+/// The columns, audiences and positions that are passed to the server before a tick.
 #[derive(Resource, Default)]
 pub(super) struct Columns {
     pub(super) columns: Vec<Box<dyn Column>>,
@@ -38,14 +38,15 @@ pub(super) fn add_systems(app: &mut App) {
         .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
-/// Receives packets, and tells the world who comes and goes. An error of the network is logged and does not
-/// panic.
+/// Receives packets, and spawns and despawns the entities of clients. An error of the network is logged and
+/// does not panic.
 fn receive(world: &mut World) -> Result {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
     server.begin_hosting();
     if server.has_rested(now, LONGEST_REST) {
-        // The process stood still. A server that receives without ticks has forgotten to tick.
+        // The process stood still for this time. Without this tick, the library would report that the game
+        // has forgotten to call `tick`.
         server.tick(now).with_severity(Severity::Error)?;
     }
     server.receive(now).with_severity(Severity::Error)?;
@@ -68,7 +69,7 @@ fn receive(world: &mut World) -> Result {
     if refused.is_empty() { Ok(()) } else { Err(BevyError::warning(refused.join("\n"))) }
 }
 
-/// Gives a client that has connected its component.
+/// Inserts `ConnectedClient` into the entity of a client that has connected.
 fn connected(world: &mut World, connection: ConnectionId) {
     let entity = client(world, connection);
     let mut client = world.entity_mut(entity);
@@ -78,7 +79,7 @@ fn connected(world: &mut World, connection: ConnectionId) {
     }
 }
 
-/// Returns the entity of a client, which is new if there is none, or if the game has despawned it.
+/// Returns the entity of a client. Spawns it if it does not exist, or if the game has despawned it.
 fn client(world: &mut World, connection: ConnectionId) -> Entity {
     let known = world.resource_mut::<ReplServer>().clients.remove(connection);
     let known = known.filter(|&entity| world.get_entity(entity).is_ok());
@@ -87,7 +88,7 @@ fn client(world: &mut World, connection: ConnectionId) -> Entity {
     entity
 }
 
-/// Removes a client that has left or was not let in.
+/// Despawns the entity of a client that has left or was refused.
 fn disconnected(world: &mut World, connection: ConnectionId, reason: DisconnectReason) {
     let Some(entity) = world.resource_mut::<ReplServer>().clients.remove(connection) else { return };
     if world.get::<ConnectedClient>(entity).is_some() {
@@ -97,7 +98,7 @@ fn disconnected(world: &mut World, connection: ConnectionId, reason: DisconnectR
     world.try_despawn(entity).ok();
 }
 
-/// Hands over what has changed, and ticks.
+/// Passes the changes of the world to the server, and ticks.
 fn send(world: &mut World) -> Result {
     let unsettled = note(world);
     world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
@@ -107,7 +108,8 @@ fn send(world: &mut World) -> Result {
             server.tear_off(world);
         });
     });
-    // After the components have objects, so that an observer of `Owned` can call them.
+    // This comes after the components have objects, so that an observer of `Owned` can call functions of
+    // them.
     unsettled.iter().for_each(|&entity| host::mark(world, entity));
     let now = world.resource::<Time<Real>>().elapsed();
     let mut server = world.resource_mut::<ReplServer>();
@@ -115,8 +117,8 @@ fn send(world: &mut World) -> Result {
     server.tell_refused()
 }
 
-/// Notes parents. Returns the entities of which a setting has changed. Observers may change further ones
-/// meanwhile.
+/// Records parents. Returns the entities with changed settings. It repeats, because observers may change the
+/// settings of further entities in the meantime.
 fn note(world: &mut World) -> EntityHashSet {
     let mut all = EntityHashSet::default();
     world.resource_mut::<ReplServer>().unsettle_circles();
@@ -135,7 +137,7 @@ fn note(world: &mut World) -> EntityHashSet {
 fn settle_all(server: &mut ReplServer, world: &World, unsettled: &EntityHashSet) {
     let kinds = world.resource::<SettingKinds>();
     let entities = || unsettled.iter().filter_map(|&entity| world.get_entity(entity).ok());
-    // Where parent and child change places, both would be attached to each other in between.
+    // First detach all: if a parent and its child swap roles, they would otherwise be attached to each other.
     entities().for_each(|entity| detach(server, entity));
     entities().for_each(|entity| settle(kinds, server, entity));
 }
@@ -160,7 +162,7 @@ fn leave(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Resul
     server.tick(time.elapsed()).with_severity(Severity::Error)
 }
 
-/// While the game is paused, `FixedUpdate` stands still, and clients must hear of the server all the same.
+/// Returns whether the game is paused. `FixedUpdate` does not run then, but clients must still get packets.
 pub(crate) fn is_paused(
     time: Res<'_, Time<Real>>,
     game: Res<'_, Time<Virtual>>,

@@ -1,4 +1,4 @@
-//! What carries the packets between a server and its clients.
+//! Transports: they carry the packets between a server and its clients.
 
 #[cfg(feature = "quic")]
 mod quic;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Carries the packets of a server. Implement it for a network of your own.
 pub trait ServerTransport: Send + Sync + 'static {
-    /// Gives the server all packets that have arrived.
+    /// Passes all packets that have arrived to the server.
     ///
     /// # Errors
     /// Returns an error if the network cannot receive.
@@ -25,7 +25,7 @@ pub trait ServerTransport: Send + Sync + 'static {
 
 /// Carries the packets of a client. Implement it for a network of your own.
 pub trait ClientTransport: Send + Sync + 'static {
-    /// Gives the client all packets that have arrived.
+    /// Passes all packets that have arrived to the client.
     ///
     /// # Errors
     /// Returns an error if the network cannot receive.

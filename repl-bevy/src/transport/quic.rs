@@ -1,4 +1,4 @@
-//! Encrypted packets on the internet.
+//! The transport over QUIC: encrypted packets on the internet.
 
 use repl::prelude::*;
 use repl::quic::{QuicClient, QuicServer};

@@ -29,7 +29,7 @@ struct Mail {
 }
 
 impl SimulatedNetwork {
-    /// Returns a network whose links are all of these conditions.
+    /// Returns a network in which all links have these conditions.
     #[must_use]
     pub fn new(seed: u64, conditions: LinkConditions) -> Self {
         Self(Arc::new(Mutex::new(Mail {
@@ -42,8 +42,8 @@ impl SimulatedNetwork {
         })))
     }
 
-    /// Returns the place of the server in this network. There is one at a time: the next one takes the place
-    /// of a server that has ended.
+    /// Returns the transport of the server. The network has one server at a time: a new server replaces a
+    /// server that has ended.
     #[must_use]
     pub fn server(&self) -> impl ServerTransport {
         let mut mail = self.mail();
@@ -52,7 +52,7 @@ impl SimulatedNetwork {
         SimulatedServer { mail: self.clone(), endpoint }
     }
 
-    /// Returns the place of another client in this network.
+    /// Adds a client to the network, and returns its transport.
     #[must_use]
     pub fn client(&self) -> impl ClientTransport {
         let mut mail = self.mail();
@@ -62,7 +62,7 @@ impl SimulatedNetwork {
         SimulatedClient { mail: self.clone(), here }
     }
 
-    /// Returns the connection on the server of the client with this number, from 0 on.
+    /// Returns the server's connection of the client with this number. Numbers begin at 0.
     pub(crate) fn connection(&self, client: usize) -> Option<ConnectionId> {
         let peer = PeerId(u32::try_from(client).ok()?.checked_add(1)?);
         self.mail().connections.get(&peer).copied()
@@ -74,7 +74,7 @@ impl SimulatedNetwork {
 }
 
 impl Mail {
-    /// Returns what has arrived at a peer.
+    /// Returns the packets that have arrived at a peer.
     fn take(&mut self, peer: PeerId, now: Duration) -> VecDeque<(PeerId, Vec<u8>)> {
         while let Some(delivery) = self.network.deliver(now) {
             self.arrived.entry(delivery.to).or_default().push_back((delivery.from, delivery.bytes.to_vec()));

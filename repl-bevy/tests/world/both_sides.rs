@@ -1,4 +1,4 @@
-//! Entities that a client has before the server's arrive, and those that it keeps.
+//! Entities that a client has spawned before the server's entity arrives, and entities that clients keep.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -8,7 +8,7 @@ use repl_bevy::{InGroup, NetKey, Owned, OwnedBy, Remote, ReplAppExt, Replicate, 
 
 use crate::support::{Player, all, clients};
 
-/// What only the client's entity has.
+/// A component that only the client's entity has.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 struct Mesh(&'static str);
 
@@ -28,7 +28,7 @@ fn simulation() -> Simulation {
     simulation
 }
 
-/// Returns the doors of the first client, with what they are made of, and whether they are the server's.
+/// Returns the doors of the first client, each with its mesh, and with whether it is from the server.
 fn doors(simulation: &mut Simulation) -> Vec<(bool, Option<Mesh>, bool)> {
     let world = simulation.clients[0].world_mut();
     let mut doors = world.query::<(&Door, Option<&Mesh>, Has<Remote>)>();

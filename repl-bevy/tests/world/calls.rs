@@ -25,7 +25,7 @@ impl Door {
     fn creak(loudness: u8);
 }
 
-/// The calls that an app was told of, and by whom.
+/// The calls that an app has received, each with its caller.
 #[derive(Resource, Default)]
 struct Told(Vec<(Entity, Option<Entity>, String)>);
 

@@ -40,7 +40,7 @@ fn share(app: &mut App) {
     });
 }
 
-/// Who connects gets a walker.
+/// Each client that connects gets a walker.
 fn welcome(added: On<Add<ConnectedClient>>, mut commands: Commands) {
     commands.spawn((OwnedBy(added.entity), Position(0)));
 }

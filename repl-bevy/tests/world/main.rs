@@ -1,4 +1,4 @@
-//! What the worlds of a server and its clients have, over a simulated network.
+//! Compares the worlds of a server and its clients, over a simulated network.
 #![allow(elided_lifetimes_in_paths, clippy::type_complexity, reason = "systems are written so in Bevy")]
 
 mod both_sides;

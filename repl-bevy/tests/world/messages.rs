@@ -22,7 +22,7 @@ fn chat(text: &str) -> Chat {
     Chat { text: text.to_owned() }
 }
 
-/// What a side has read.
+/// The messages that a side has read.
 #[derive(Resource, Default)]
 struct Heard(Vec<(Option<Entity>, String)>);
 

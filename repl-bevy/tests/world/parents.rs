@@ -26,7 +26,7 @@ fn simulation(loss: f64) -> Simulation {
     simulation
 }
 
-/// Returns the tag of each entity of the client, with that of its parent.
+/// Returns the tag of each entity of the client, with the tag of its parent.
 fn parents(simulation: &mut Simulation) -> BTreeMap<u8, Option<u8>> {
     let world = simulation.clients[0].world_mut();
     let rows: Vec<_> = world

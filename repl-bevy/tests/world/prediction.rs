@@ -1,4 +1,4 @@
-//! A client does not wait for the server to see its own moves.
+//! A client predicts its own moves, and does not wait for the server.
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
@@ -20,11 +20,11 @@ struct Steer(#[replicated(range = -1..=1)] i8);
 #[derive(Component, Replicated, Interpolate, Clone, Debug, Default, PartialEq)]
 struct Position(#[replicated] f32);
 
-/// How long a dash lasts still.
+/// The remaining time of a dash, in ticks.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 struct Dash(#[replicated] u8);
 
-/// What must happen only once in each tick.
+/// Counts the steps, to check what must happen only once in each tick.
 #[derive(Resource, Default)]
 struct Steps {
     first: Vec<u64>,
@@ -39,7 +39,7 @@ fn walk(mut walkers: Query<(&Input<Steer>, &mut Position, Has<Dash>), With<Simul
     }
 }
 
-/// A dash begins where the sign says so, and ends by itself.
+/// A dash begins at positions between 20 and 21, and ends by itself.
 fn dash(mut dashing: Query<(Entity, &Position, Option<&mut Dash>), With<Simulated>>, mut commands: Commands) {
     for (entity, position, dash) in &mut dashing {
         match dash {
@@ -70,7 +70,7 @@ fn lossy() -> LinkConditions {
     LinkConditions { latency: Duration::from_millis(60), ..LinkConditions::lan().with_loss(0.05) }
 }
 
-/// Spawns an entity of the first client, which its input clock knows by then.
+/// Spawns an entity that the first client owns, and waits until the client's input clock is ready.
 fn spawn(simulation: &mut Simulation) -> Entity {
     let owner = clients(simulation)[0];
     let walker = simulation.server.world_mut().spawn((OwnedBy(owner), Position(0.0))).id();
@@ -275,7 +275,7 @@ fn what_only_the_prediction_has_inserted_goes_with_the_ownership() {
     assert_eq!(all::<Dash>(&mut simulation.clients[0]), []);
 }
 
-/// Returns a match of which the server and the client predict what `kinds` says.
+/// Returns a simulation in which `kinds` registers the predicted components of the server and of the client.
 fn with_kinds(kinds: impl Fn(&mut App, bool) + 'static) -> Simulation {
     let mut simulation = Simulation::new(8, LinkConditions::lan(), 1, move |app: &mut App| {
         app.replicate::<Position>().replicate::<Dash>().input::<Steer>();
@@ -324,7 +324,7 @@ fn a_client_that_predicts_other_components_says_so_and_follows_the_server() {
     assert!(errors[0].contains("call `predict` for the same types on both sides"), "{}", errors[0]);
 }
 
-/// Who is carried.
+/// The entity that is carried.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 struct Carries(#[replicated] NetEntity);
 

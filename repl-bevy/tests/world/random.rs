@@ -1,4 +1,4 @@
-//! Random worlds: what clients have at the end is what the server has, as far as they may see it.
+//! Random worlds: at the end, each client has all values of the server that it may see.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::{Player, clients};
 
-/// Every entity has one of its own.
+/// A tag, which is different for every entity.
 #[derive(Component, Replicated, Default, Clone, Copy)]
 struct Tag(#[replicated] u32);
 
@@ -55,7 +55,8 @@ fn simulation(seed: u64, loss: f64) -> Simulation {
     simulation
 }
 
-/// Waits until all clients are connected, and lets each look at its place. Returns their entities.
+/// Waits until all clients are connected, and sets the viewpoint of each. Returns the entities of the
+/// clients.
 fn connect(simulation: &mut Simulation) -> Vec<Entity> {
     let mut ticks = 0;
     while (0..CLIENTS).any(|client| simulation.client_entity(client).is_none()) {
@@ -73,7 +74,7 @@ fn connect(simulation: &mut Simulation) -> Vec<Entity> {
     connections
 }
 
-/// The clients stand so far apart that no entity is near two of them.
+/// Returns the viewpoint of a client. The clients are so far apart that no entity is near two of them.
 fn viewpoint(client: u32) -> [i32; 3] {
     [client as i32 * 1_000, 0, 0]
 }
@@ -100,7 +101,7 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         0 => entity.despawn(),
         1 => drop(entity.remove::<Player>()),
         2..=4 => drop(entity.insert(Player { health: small, ammo: small })),
-        // In one tick.
+        // Removed and inserted in one tick.
         5 => drop(entity.remove::<Player>().insert(Player { health: small, ammo: 0 })),
         6 => drop(entity.insert(place)),
         7 => drop(entity.remove::<Place>()),
@@ -108,11 +109,11 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         9 => drop(entity.remove::<OwnedBy>()),
         10 => drop(entity.insert(InGroup(Group(rng.below(2) as u32)))),
         11 => drop(entity.remove::<InGroup>()),
-        // An entity that is replicated again is hidden from nobody.
+        // An entity that is replicated again is not hidden from any client.
         12 => drop(entity.remove::<(Replicate, HiddenFrom)>()),
         13 => drop(entity.insert((Replicate, NetPriority(2.0)))),
         14 => drop(entity.insert(Bag::default())),
-        // Also to a descendant, and to itself, which Bevy refuses.
+        // The new parent may also be a descendant, or the entity itself, which Bevy refuses.
         18 | 19 => drop(entity.insert(ChildOf(other))),
         20 => drop(entity.remove::<ChildOf>()),
         21 | 22 if entity.contains::<Replicate>() => {
@@ -146,7 +147,7 @@ fn hide_or_show(world: &mut World, entity: Entity, client: Entity) {
     world.resource_mut::<ReplServer>().set_visible(name, client, is_visible);
 }
 
-/// What a client has, or should have, of an entity.
+/// The values of an entity that a client has, or should have.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     is_owned: bool,
@@ -160,7 +161,7 @@ struct Seen {
 
 type View = BTreeMap<u32, Seen>;
 
-/// Returns the view of a world, of entities and with players as `see` says.
+/// Returns the view of a world. `see` returns what is seen of an entity.
 fn view<F: bevy_ecs::query::QueryFilter>(
     world: &mut World,
     see: impl Fn(EntityRef) -> Option<(bool, Option<Player>)>,
@@ -194,8 +195,8 @@ fn view<F: bevy_ecs::query::QueryFilter>(
     entity_views.collect()
 }
 
-/// Returns the parent of an entity. One that is replicated has only such parents, and none that is also a
-/// descendant.
+/// Returns the parent that clients should see. A replicated entity has only replicated parents, and no parent
+/// that is also its descendant.
 fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
     let up = |entity: Entity| world.get::<ChildOf>(entity).map(ChildOf::parent);
     let is_circle =
@@ -230,7 +231,7 @@ fn is_hidden(world: &World, entity: Entity, client: Entity) -> bool {
         || follows_parent && parent_of(world, entity).is_some_and(|parent| is_hidden(world, parent, client))
 }
 
-/// Returns what a client should have.
+/// Returns the view that a client should have.
 fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
     let entities = world.query_filtered::<Entity, With<Replicate>>();
     let seen: BTreeSet<Entity> =
@@ -243,7 +244,8 @@ fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
         }
         seen.contains(&entity.id()).then_some((is_owned, player))
     });
-    // A reference to what the client does not see is empty, and a parent that it does not see is none.
+    // A reference to an entity that the client does not see is empty, and so is a parent that it does not
+    // see.
     let tags: Vec<u32> = view.keys().copied().collect();
     for seen in view.values_mut() {
         seen.parent = seen.parent.filter(|tag| tags.contains(tag));
@@ -280,7 +282,7 @@ fn random_worlds_converge() {
             let seen = view::<With<Remote>>(simulation.clients[number].world_mut(), |entity| {
                 let is_owned = entity.contains::<Owned>();
                 let mut player = entity.get::<Player>().cloned();
-                // A client keeps the ammo of what it owned before.
+                // A client keeps the ammo of an entity that it owned before, so ignore it.
                 if let Some(player) = player.as_mut().filter(|_| !is_owned) {
                     player.ammo = 0;
                 }

@@ -1,4 +1,4 @@
-//! Who sees which entity.
+//! Which client sees which entity.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -10,7 +10,7 @@ use repl_bevy::{
 
 use crate::support::{all, clients};
 
-/// A component of a library that knows nothing of replication.
+/// A component that does not derive `Replicated`, as in another crate.
 #[derive(Component, Default, Clone, Copy, Debug, PartialEq)]
 struct Place {
     at: [f32; 2],
@@ -51,7 +51,7 @@ fn simulation(clients: usize) -> Simulation {
     simulation
 }
 
-/// The clients stand 100 apart.
+/// Returns the clients with their positions, which are 100 units apart.
 fn clients_at(simulation: &mut Simulation) -> Vec<(Entity, [f32; 3])> {
     clients(simulation)
         .into_iter()
@@ -160,7 +160,7 @@ fn a_group_sees_what_is_in_it() {
     assert_eq!(all::<Score>(&mut simulation.clients[1]), [Score(1)]);
 }
 
-/// Returns the scores that each client sees, in their order.
+/// Returns the scores that each client sees, sorted.
 fn scores(simulation: &mut Simulation) -> Vec<Vec<u16>> {
     let seen = |app: &mut App| {
         let mut scores: Vec<u16> = all::<Score>(app).iter().map(|score| score.0).collect();

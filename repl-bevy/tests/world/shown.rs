@@ -1,4 +1,5 @@
-//! What a client shows of its own entity: in each frame, without jumps, and without touching what is its own.
+//! A client shows its own entity in each frame without jumps, and does not change the fields that are not
+//! replicated.
 
 use bevy_app::{App, Update};
 use bevy_ecs::prelude::*;
@@ -72,7 +73,7 @@ impl Match {
         this
     }
 
-    /// Lets frames of the client pass, and shows where its walker is in each.
+    /// Runs frames of the client, and calls `see` with the position of its walker in each frame.
     fn run(&mut self, frames: usize, mut see: impl FnMut(f32)) {
         for frame in 0..frames {
             if frame % 5 == 0 {
@@ -104,7 +105,7 @@ impl Match {
         self.client.world().resource::<PredictionCounts>().0.rollbacks
     }
 
-    /// Returns the ways from frame to frame.
+    /// Returns the distances from frame to frame.
     fn steps(&mut self, frames: usize) -> Vec<f32> {
         let mut seen = Vec::new();
         self.run(frames, |at| seen.push(at));

@@ -1,4 +1,4 @@
-//! What tests ask of a world.
+//! Helpers of the tests.
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) fn clients(simulation: &Simulation) -> Vec<Entity> {
     (0..simulation.clients.len()).map(|number| simulation.client_entity(number).unwrap()).collect()
 }
 
-/// Returns an app with a plug-in, whose clock goes on by `frame` in each update.
+/// Returns an app with a plug-in, with a clock that advances by `frame` in each update.
 pub(crate) fn app(plugin: impl Plugin, frame: Duration, setup: impl Fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins(plugin).insert_resource(TimeUpdateStrategy::ManualDuration(frame));

@@ -1,7 +1,7 @@
-//! Counts of elements on the wire, and the padding that gives each new element a minimum size.
+//! Writes and reads counts of elements, and the padding that gives each new element a minimum size.
 //!
-//! *Invariant:* a count that a peer claims is checked against the bits that are left before memory is
-//! allocated for it.
+//! *Invariant:* before memory is allocated for a count that a peer claims, the count is checked against the
+//! number of remaining bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
@@ -52,7 +52,7 @@ pub(crate) fn read_new_count(
 }
 
 /// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element begins at bit
-/// `start`, which may be before the bits that `write` writes.
+/// `start`. It may contain earlier bits than those that `write` writes.
 #[inline]
 pub(crate) fn write_element(
     start: usize,
@@ -108,7 +108,8 @@ pub(crate) fn read_padding(
 }
 
 /// Returns an error if the rest of the input is too short for `elements` new elements. An element that takes
-/// no bits counts as one bit, so that a claimed count never allocates much more than the packet holds.
+/// no bits counts as one bit, so that a count that a peer claims never causes an allocation that is much
+/// larger than the packet.
 pub(crate) fn check_growth(
     elements: usize,
     least_bits: u32,

@@ -1,7 +1,7 @@
 //! The reasons why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error says what is wrong with a value, but not where the value is. The code that walks
-//! through an object adds the path of the value.
+//! *Invariant:* an error states the problem with a value, but not the path of the value. The code that walks
+//! through an object adds the path.
 
 /// The reason why a value cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,8 +23,8 @@ pub enum WriteError {
         /// The limit on the length, in the unit of `len`.
         max: usize,
     },
-    /// With this value the object would be larger than the server's `max_object_bytes`, so no client could
-    /// hold it. Make the value smaller, or raise the limit on both sides.
+    /// With this value the object would be larger than the server's `max_object_bytes`, so clients could not
+    /// receive it. Make the value smaller, or raise the limit on both sides.
     #[error("a value of {bytes} bytes would make the object larger than the limit of {max}")]
     TooLarge {
         /// The greatest number of bytes that the value can take on the wire.
@@ -47,7 +47,7 @@ pub enum ReadError {
     /// A number is outside the declared range, or was not written in its shortest form.
     #[error("a number is outside its range")]
     OutOfRange,
-    /// The bits do not stand for any variant of the enum or any `char`.
+    /// The bits are not a valid variant of the enum, or not a valid `char`.
     #[error("no such variant")]
     UnknownVariant,
     /// A string is not UTF-8.
@@ -66,7 +66,7 @@ pub enum ReadError {
     Other(&'static str),
 }
 
-/// A [`BitWriter`](super::BitWriter) writes to memory and fails only for a value that is too wide for its
+/// A [`BitWriter`](super::BitWriter) writes to memory, so the only error is a value that does not fit in its
 /// width.
 impl From<std::io::Error> for WriteError {
     fn from(_: std::io::Error) -> Self {

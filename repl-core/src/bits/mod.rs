@@ -1,11 +1,11 @@
 //! Bits in memory: a writer, a reader, and slices that begin at any bit. Bits are counted from the lowest bit
 //! of the first byte.
 //!
-//! Writer and reader implement the traits of `bitstream_io` (little endian), through which user code writes
-//! and reads. This library calls the inherent methods instead, which are faster.
+//! Writer and reader implement the traits of `bitstream_io` (little endian) for user code. This library calls
+//! the inherent methods instead, because they are faster.
 //!
-//! *Invariant:* a reader that makes the same sequence of calls as the writer gets the same values. Every
-//! number has exactly one form.
+//! *Invariant:* a reader that reads with the same sequence of calls as the writer returns the same values.
+//! Every number has exactly one encoding.
 
 pub(crate) mod count;
 mod error;
@@ -36,8 +36,8 @@ const fn mask(bits: u32) -> u64 {
     }
 }
 
-/// Returns a word of at most 8 bytes, the first of which is the lowest.
-// Two loads that overlap take less time than one load for each byte.
+/// Returns a word made from at most 8 bytes in little-endian order.
+// Two overlapping loads take less time than one load for each byte.
 #[inline]
 pub(crate) fn word_of(bytes: &[u8]) -> u64 {
     let shift = |width: usize| (bytes.len().saturating_sub(width) as u32).saturating_mul(8);
@@ -56,7 +56,7 @@ fn load(bytes: &[u8], at: usize) -> u64 {
     let (first, shift) = (at / 8, (at % 8) as u32);
     let nine = bytes.get(first..first.wrapping_add(9)).unwrap_or_default();
     match (nine.first_chunk::<8>(), nine.last_chunk::<8>()) {
-        // The bits that both words have are at the same place after the shifts.
+        // Bits that are in both words are at the same position after the shifts.
         (Some(low), Some(high)) => {
             u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << (8 - shift)
         }

@@ -14,8 +14,8 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads bits that a [`BitWriter`](super::BitWriter) wrote. Cloning a reader is cheap, so a clone can mark a
-/// position to which the caller returns later.
+/// Reads bits that a [`BitWriter`](super::BitWriter) wrote. A clone of a reader is cheap. Use a clone to
+/// return to a position later.
 ///
 /// User code reads through [`bitstream_io::BitRead`]. After an error, the position of the reader is somewhere
 /// within the value that could not be read.
@@ -28,7 +28,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns a reader of exactly the bits of this slice.
+    /// Returns a reader that reads exactly the bits of this slice.
     #[inline]
     #[must_use]
     pub const fn reader(self) -> BitReader<'a> {
@@ -114,7 +114,7 @@ impl<'a> BitReader<'a> {
     /// Reads one bit, and then a number like [`read_exp_golomb`](Self::read_exp_golomb) if the bit is set.
     ///
     /// # Errors
-    /// As for [`read_flag`](Self::read_flag) and [`read_exp_golomb`](Self::read_exp_golomb).
+    /// Returns the errors of [`read_flag`](Self::read_flag) and [`read_exp_golomb`](Self::read_exp_golomb).
     #[inline(always)]
     pub fn read_optional_exp_golomb(&mut self, order: u32) -> Result<Option<u64>, ReadError> {
         let window = load(self.bytes, self.at);
@@ -184,8 +184,9 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Returns to a position that was passed before. Does nothing if `position` was not reached yet. Costs
-    /// less than a clone of the reader, because a copy must wait until the last position was stored.
+    /// Returns to an earlier position. Does nothing if the reader has not reached `position`. Costs less than
+    /// a clone of the reader, because the processor would have to wait for the last store before it copies
+    /// the reader.
     #[inline]
     pub fn rewind(&mut self, position: usize) {
         self.at = self.at.min(self.start.saturating_add(position));
@@ -202,8 +203,8 @@ impl<'a> BitReader<'a> {
         Ok(BitSlice::within(self.bytes, start, bits))
     }
 
-    /// Returns the bits in a range of positions, whether or not these bits were read before. Returns `None`
-    /// if the range goes past the end of the reader.
+    /// Returns the bits in a range of positions. These bits may have been read before. Returns `None` if the
+    /// range goes past the end of the reader.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<BitSlice<'a>> {
@@ -212,8 +213,8 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Returns the number whose code has the lowest `width` bits of `low` after its highest bit. `width` and
-/// `order` are below 64.
+/// Returns the number whose Exp-Golomb code has the lowest `width` bits of `low` after the leading one.
+/// `width` and `order` are below 64.
 #[inline(always)]
 const fn golomb(low: u64, width: u32, order: u32) -> u64 {
     let high = 1_u64.wrapping_shl(width);
@@ -221,7 +222,7 @@ const fn golomb(low: u64, width: u32, order: u32) -> u64 {
 }
 
 impl BitReader<'_> {
-    /// Reads an integer of up to 128 bits, which was written in `bits` bits.
+    /// Reads an integer that was written in `bits` bits, up to 128.
     #[inline]
     fn read_integer<U: UnsignedInteger>(&mut self, bits: u32) -> io::Result<U> {
         if bits > U::BITS_SIZE {
@@ -300,7 +301,7 @@ impl BitRead for BitReader<'_> {
         self.position().is_multiple_of(8)
     }
 
-    /// Moves the reader to the next whole byte, counted from where the reader started.
+    /// Moves the reader to the next byte boundary, counted from its start.
     fn byte_align(&mut self) {
         let ahead = self.position().next_multiple_of(8).saturating_sub(self.position());
         self.at = self.at.wrapping_add(ahead.min(self.remaining()));

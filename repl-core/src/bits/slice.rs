@@ -18,8 +18,7 @@ pub struct BitSlice<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns the `len` bits of `bytes` that begin at bit `start`. Returns `None` if `bytes` ends before
-    /// them.
+    /// Returns the `len` bits of `bytes` that begin at bit `start`. Returns `None` if `bytes` is too short.
     #[inline]
     #[must_use]
     pub fn new(bytes: &'a [u8], start: usize, len: usize) -> Option<Self> {
@@ -66,22 +65,23 @@ impl<'a> BitSlice<'a> {
         (self.bytes, self.start)
     }
 
-    /// Returns the 64 bits from bit `at` of the slice on. If the slice ends before, the bits after it in its
-    /// bytes follow, and then zeros.
+    /// Returns the 64 bits from bit `at` of the slice on. If the slice is too short, the bits after the slice
+    /// in the same bytes follow, and then zeros.
     #[inline]
     pub(crate) fn window(&self, at: usize) -> u64 {
         load(self.bytes, self.start.wrapping_add(at))
     }
 
-    /// Stores the words of 64 bits from bit `at` of the slice on. If the slice ends before, the bits after it
-    /// are those of [`window`](Self::window).
-    // A function of its own, so that it does not make the loops slow in which it is called.
+    /// Stores the words of 64 bits from bit `at` of the slice on. If the slice is too short, the missing bits
+    /// are the same as in [`window`](Self::window).
+    // This is a separate function, so that it does not slow down the loops that call it.
     #[inline(never)]
     pub(crate) fn copy_words(&self, at: usize, words: &mut [[u8; 8]]) {
         self.each_word(at, words, |word| word);
     }
 
-    /// Stores what `change` returns for each of the words of 64 bits from bit `at` of the slice on.
+    /// Calls `change` for each word of 64 bits from bit `at` of the slice on, and stores the results in
+    /// `words`.
     #[inline(always)]
     pub(super) fn each_word(&self, at: usize, words: &mut [[u8; 8]], mut change: impl FnMut(u64) -> u64) {
         let start = self.start.wrapping_add(at);

@@ -1,8 +1,8 @@
 //! Writes bits to memory.
 //!
 //! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits` bits that were
-//! written are in `pending`, and the other bits of `pending` are zero. The first `finished` bytes are those
-//! that [`finish`](BitWriter::finish) returned last. All other bytes of `bytes` are unused.
+//! written are in `pending`, and the other bits of `pending` are zero. The first `finished` bytes are the
+//! bytes that the last call of [`finish`](BitWriter::finish) returned. All other bytes of `bytes` are unused.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -17,7 +17,7 @@ use thin_vec::ThinVec;
 
 use super::{BitSlice, Rendition, load, mask, width_bits, word_of};
 
-/// By how many bytes a writer grows at least, as far as it has memory.
+/// A writer that needs more memory grows by at least this many bytes, if its capacity allows this.
 const GROWTH: usize = 256;
 
 /// Collects bits in memory.
@@ -34,7 +34,7 @@ pub struct BitWriter {
     pending_bits: u32,
     /// The number that is subtracted from the generations of guids, and from the numbers of assets.
     epoch: u32,
-    /// The numbers of the assets to which what was written refers.
+    /// The numbers of the assets to which the written values refer.
     named: ThinVec<NonZeroU32>,
     /// How the values of some properties are written, by their handles.
     renditions: ThinVec<(u32, Rendition)>,
@@ -72,7 +72,7 @@ impl BitWriter {
         }
     }
 
-    /// Notes that what is written refers to the asset with this number.
+    /// Records that a written value refers to the asset with this number.
     #[cold]
     pub(crate) fn name_asset(&mut self, number: NonZeroU32) {
         if self.named.last() != Some(&number) {
@@ -80,9 +80,9 @@ impl BitWriter {
         }
     }
 
-    /// Returns the numbers of the assets to which what was written refers, in this order, since
-    /// the last [`clear`](Self::clear) or [`forget_named_assets`](Self::forget_named_assets). Also those in
-    /// what was truncated.
+    /// Returns the numbers of the assets to which the written values refer, in the order of writing, since
+    /// the last [`clear`](Self::clear) or [`forget_named_assets`](Self::forget_named_assets). Values that
+    /// were truncated count, too.
     #[inline]
     #[must_use]
     pub fn named_assets(&self) -> &[NonZeroU32] {
@@ -108,7 +108,8 @@ impl BitWriter {
     }
 
     /// Sets the [epoch](crate::Epoch) of the references that are written: the number that is subtracted from
-    /// the generations of guids. Zero at first. [`clear`](Self::clear) does not change it.
+    /// the generations of guids and from the numbers of assets. It is zero at first, and
+    /// [`clear`](Self::clear) does not change it.
     pub const fn set_epoch(&mut self, offset: u32) {
         self.epoch = offset;
     }
@@ -134,8 +135,8 @@ impl BitWriter {
     /// Writes the lowest `bits` bits of `value`. `bits` is 0 to 64. The higher bits of `value` must be zero.
     ///
     /// # Panics
-    /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds, a
-    /// call with such arguments makes the bits that are written after it wrong.
+    /// Panics in debug builds if `value` is wider than `bits`, or if `bits` is above 64. In release builds,
+    /// such a call corrupts the bits that are written after it.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -150,8 +151,8 @@ impl BitWriter {
 
     /// Moves the 64 bits of the full pending word to the bytes, and keeps the rest of `value` pending. `end`
     /// is the position at which `value` ends, counted in bits from the start of the pending word.
-    // Not inlined, so that `write_bits` is short enough to be inlined everywhere. Most values do not fill a
-    // word.
+    // This function is not inlined, so that `write_bits` stays short enough to be inlined. Most values do not
+    // fill a word.
     #[inline(never)]
     fn settle_word(&mut self, value: u64, end: u32) {
         let full = self.pending.to_le_bytes();
@@ -164,7 +165,7 @@ impl BitWriter {
         self.pending_bits = end - 64;
     }
 
-    /// Returns the `count` bytes after those that are settled.
+    /// Returns the `count` bytes after the settled bytes.
     #[inline]
     fn room(&mut self, count: usize) -> &mut [u8] {
         let end = self.settled + count;
@@ -174,7 +175,7 @@ impl BitWriter {
         &mut self.bytes[self.settled..end]
     }
 
-    /// Makes the bytes at least `end` bytes long, and longer if there is memory for more.
+    /// Makes `bytes` at least `end` bytes long, and longer if the allocated memory has room.
     #[inline(never)]
     fn grow(&mut self, end: usize) {
         self.bytes.reserve(end - self.bytes.len());
@@ -224,8 +225,8 @@ impl BitWriter {
         }
     }
 
-    /// Returns the bits that [`write_exp_golomb`](Self::write_exp_golomb) writes, and their number, so that
-    /// they can be written together with others. Returns `None` if there are more than 62.
+    /// Returns the bits that [`write_exp_golomb`](Self::write_exp_golomb) writes, and their number, so that a
+    /// caller can write them together with other bits. Returns `None` if the code has more than 62 bits.
     ///
     /// # Panics
     /// Panics in debug builds if `order` is above 31.
@@ -352,7 +353,7 @@ impl BitWriter {
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
         let pending = self.pending.to_le_bytes();
-        // Storing eight bytes costs less than storing as many as there are.
+        // Storing all eight bytes costs less than storing only the bytes that are used.
         if let Some(word) = self.room(8).first_chunk_mut() {
             *word = pending;
         }
@@ -446,7 +447,7 @@ fn shift_block(low: &[u8; BLOCK], high: &[u8; BLOCK], shift: u32) -> [u8; BLOCK]
 /// Fills `to`, which has a whole number of words, with the bits of `from` that begin at bit `shift` of its
 /// first byte. `shift` is 1 to 7, and `from` has at least one byte more than `to`.
 fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
-    // Full blocks of a known length are shifted first, because the compiler shifts several words of them at a
+    // Full blocks are shifted first. Because their length is known, the compiler shifts several words at a
     // time.
     let (blocks, _) = to.as_chunks_mut::<BLOCK>();
     let (first_blocks, _) = from.as_chunks::<BLOCK>();
@@ -465,7 +466,7 @@ fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
         let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
         *word = (low >> shift | high << (64 - shift)).to_le_bytes();
     }
-    // After the last word there may be fewer than eight bytes.
+    // The last word may be followed by fewer than eight bytes.
     for (index, word) in words.iter_mut().enumerate().skip(paired) {
         *word = load(from, index * 64 + shift as usize).to_le_bytes();
     }

@@ -1,7 +1,7 @@
 //! A queue of changed elements that wait to be sent. The elements with the oldest changes are sent first.
 //!
-//! *Invariant:* no element is in the queue twice; its age in the queue is the age of its oldest change. An
-//! element that does not change again is not visited between entering the queue and being sent.
+//! *Invariant:* no element is in the queue twice. The age of an element in the queue is the age of its oldest
+//! change. Between entering the queue and being sent, an element is visited only if it changes again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,8 +12,8 @@ use crate::changes::changelist::ElementChange;
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element is in the queue. This map is built when it is first needed, because most
-    /// queues become empty in the tick in which they are filled.
+    /// The age of each element in the queue. This map is built when it is first needed. Most queues never
+    /// need it, because they become empty in the same tick.
     ages: Option<BTreeMap<I, u64>>,
 }
 

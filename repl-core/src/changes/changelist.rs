@@ -31,7 +31,7 @@ impl Clone for Changelist {
         Self { handles: self.handles.clone(), nested: self.nested.clone() }
     }
 
-    /// Copies `other`, and uses the memory of this changelist again as far as possible.
+    /// Copies `other`, and reuses the memory of this changelist if possible.
     #[inline]
     fn clone_from(&mut self, other: &Self) {
         self.handles.clone_from(&other.handles);
@@ -104,8 +104,8 @@ macro_rules! of_elements {
     };
 }
 
-/// Expands to the same code for two changes of the same collection, either items or entries. The other arms
-/// of the macro are for the changes of two arrays, and for changes of two properties of different kinds.
+/// Expands to the same code for two changes of collections of the same kind, items or entries. The caller
+/// passes code for the changes of two arrays, and code for changes of two different kinds.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
         match ($one, $other) {
@@ -138,7 +138,7 @@ impl Clone for ArrayChanges {
         Self { tail: *tail, edits: edits.clone(), nested: nested.clone() }
     }
 
-    /// Copies `other`, and uses the memory of these changes again as far as possible.
+    /// Copies `other`, and reuses the memory of these changes if possible.
     fn clone_from(&mut self, other: &Self) {
         self.tail = other.tail;
         self.edits.clone_from(&other.edits);
@@ -160,7 +160,7 @@ impl Changelist {
         self.handles.is_empty()
     }
 
-    /// Adds properties without changes inside them. They are the handles whose bits are set in `word`, as in
+    /// Adds properties without nested changes. Each set bit of `word` stands for a handle, as in
     /// [`HandleSet::first_word`].
     #[inline]
     pub fn insert_word(&mut self, word: u64) {
@@ -264,9 +264,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Returns whether both changelists may change the same property. `may_meet` usually returns false if the
-    /// two changelists contain changes of different items of one collection, or of different entries of one
-    /// map. Costs O(properties).
+    /// Returns whether both changelists may change the same property. For changes of different items of one
+    /// collection, or of different entries of one map, the result is usually false. Costs O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -278,9 +277,9 @@ impl Changelist {
         })
     }
 
-    /// Removes the changes that are also in `later`. Because of this, a change that was lost and sent again
-    /// is not sent a third time. If a new element of an array remains in this changelist, all elements after
-    /// it remain too.
+    /// Removes the changes that are also in `later`. So a change that was lost and has already been sent
+    /// again is not sent a third time. If a new element of an array remains in this changelist, all elements
+    /// after it remain too.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
@@ -344,8 +343,8 @@ impl Changelist {
     }
 
     /// Removes the new elements that have arrived together with `list`. `list` contained the new elements, or
-    /// it was sent after they were sent. Removes all new elements of each array in `list`, and the new
-    /// elements inside each item in `list`.
+    /// was sent after them. Removes all new elements of each array in `list`, and the new elements inside
+    /// each item in `list`.
     pub fn new_elements_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, new_elements)| {
@@ -389,9 +388,9 @@ impl Changelist {
         })
     }
 
-    /// Changes a changelist that makes the receiver first empty its collections. Afterwards the changelist
-    /// makes the receiver remove only elements that do not exist any more. The receiver may have received
-    /// other elements since the changelist was made.
+    /// Replaces resets by sweeps. A reset makes the receiver empty its collections first. A sweep makes the
+    /// receiver remove only the elements that no longer exist on the server. A reset is no longer correct if
+    /// the receiver may have received other elements since the changelist was made.
     pub fn forget_resets(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.forget_resets(), _ => {});
@@ -399,7 +398,7 @@ impl Changelist {
     }
 
     /// Returns about how many bytes the changelist takes on the heap, to limit the memory of a connection.
-    /// Assumes that the changelists inside items and entries are short. Costs O(properties).
+    /// The result is exact only if the changelists inside items and entries are short. Costs O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -479,7 +478,7 @@ impl PropertyChanges for Changelist {
 impl NestedChanges {
     const NONE: Self = Self(ThinVec::new());
 
-    /// Copies `other`, and uses the memory of these changes again.
+    /// Copies `other`, and reuses the memory of these changes.
     #[inline(never)]
     fn copy_from(&mut self, other: &Self) {
         self.0.truncate(other.0.len());
@@ -555,7 +554,7 @@ impl NestedChanges {
     }
 
     /// Calls `prune` with each property that has nested changes, and drops the nested changes that are empty
-    /// afterwards. The handles of properties whose nested changes are dropped stay in the changelist.
+    /// afterwards. The handles of these properties stay in the changelist.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);

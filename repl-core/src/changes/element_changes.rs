@@ -8,8 +8,9 @@ use std::fmt::Debug;
 
 use crate::ids::identity::{IdSet, Identity};
 
-/// The greatest number of stretches of removed elements that one [`ElementChanges`] lists. If more stretches
-/// were removed, `ElementChanges` instead lists the elements that still exist (R12).
+/// The greatest number of stretches (runs of consecutive elements) of removed elements that one
+/// [`ElementChanges`] lists. If more stretches were removed, `ElementChanges` instead lists the elements that
+/// still exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements the trait
@@ -57,7 +58,7 @@ impl<I: Identity, L: Clone> Clone for ElementChanges<I, L> {
         Self { sweep: *sweep, removed: removed.clone(), added: added.clone(), changed: changed.clone() }
     }
 
-    /// Copies `other`, and uses the memory of these changes again as far as possible.
+    /// Copies `other`, and reuses the memory of these changes if possible.
     fn clone_from(&mut self, other: &Self) {
         self.sweep = other.sweep;
         self.removed.clone_from(&other.removed);
@@ -122,8 +123,7 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 }
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
-    /// Makes element changes from the results of a comparison. No element may occur twice in the same
-    /// argument of this function.
+    /// Makes element changes from the results of a comparison. No element may occur twice in one argument.
     #[cfg(test)]
     pub(crate) fn new(added: Vec<I>, removed: Vec<I>, changed: Vec<ElementChange<I, L>>) -> Self {
         let mut changes = Self { changed, ..Self::default() };
@@ -131,8 +131,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         changes
     }
 
-    /// Stores the new and the removed elements, and sorts `changed`. Nothing else is in these changes yet. No
-    /// element may occur twice in `changed` or in the same argument of this function.
+    /// Stores the new and the removed elements, and sorts `changed`. These changes must not contain other
+    /// elements yet. No element may occur twice in `changed` or in one argument.
     pub(crate) fn complete(&mut self, added: Vec<I>, removed: Vec<I>) {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
@@ -176,7 +176,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     /// Adds later changes of the same collection to this [`ElementChanges`].
     pub(crate) fn merge(&mut self, later: &Self) {
         self.sweep = self.sweep.max(later.sweep);
-        // A collection uses the id of a removed item again if another array was assigned over it.
+        // A removed id can be added again, because a collection reuses ids if another array is assigned to
+        // it.
         self.removed.subtract(&later.added);
         if later.added.is_all() && later.sweep != Sweep::None {
             self.removed = I::Set::default();
@@ -221,8 +222,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Returns whether both changes may contain the same element. `may_meet` usually returns false for two
-    /// parts of one long list of changes.
+    /// Returns whether the two lists of changes may contain the same element. The result may be true by
+    /// mistake. For two parts of one long list of changes, it is usually false.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.added.is_all() || other.added.is_all();
@@ -302,8 +303,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     }
 
     /// Marks each changed element that is new in `new_elements` to be sent whole again, because the client
-    /// may not have received it. For the other changed elements, adds the new elements of the arrays that
-    /// changed (R2).
+    /// may not have received it. For each other changed element, adds the new elements of its changed arrays
+    /// (R2).
     pub(crate) fn extend_new_elements(&mut self, new_elements: &Self) {
         if !self.touches_new_elements(new_elements) {
             return;
@@ -360,9 +361,9 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             || new_elements.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// Changes element changes that make the receiver first empty its collection. Afterwards the changes make
-    /// the receiver remove only elements that do not exist any more. The receiver may have received other
-    /// elements since the changes were found.
+    /// Replaces [`Sweep::All`] by [`Sweep::Dead`]: the receiver then removes only the elements that no longer
+    /// exist on the server. This is necessary if the receiver may have received other elements since the
+    /// changes were found.
     pub(crate) fn forget_resets(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }

@@ -1,7 +1,7 @@
-//! The list of S58: a changelist as a flat list of numbers, for tests and for debugging.
+//! Converts a changelist into a flat list of numbers (S58), for tests and for debugging.
 //!
-//! *Invariant:* every flat list ends with 0. Before each nested list stands the number of its entries,
-//! including the entries of the lists nested in it.
+//! *Invariant:* every flat list ends with 0. The length of each nested list precedes the list, and includes
+//! the entries of the lists nested in it.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};

@@ -1,8 +1,8 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! *Invariant:* changelists are kept from when a connection falls behind until no connection is behind. At
-//! most [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its handles remain in
-//! `ever`, and the connections that lacked the changelist have received it.
+//! *Invariant:* the history keeps changelists while any connection is behind (has not gathered all
+//! changelists). At most [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its
+//! handles remain in `ever`, and the connections that lack the changelist get it for their own lists.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::ids::handles::HandleSet;
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// Boxed, because for most objects all connections are at the end of the history.
+    /// This is in a box, because for most objects all connections are at the end of the history.
     kept: Option<Box<Kept>>,
 }
 
@@ -49,20 +49,20 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// Returns the properties that ever changed. Clients that join late need all properties that ever
-    /// changed. Clients that join late receive whole properties, so the changes inside them are not kept.
+    /// Returns the properties that ever changed. Clients that join late need these properties. They receive
+    /// each property whole, so the nested changes are not stored.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
     }
 
-    /// Counts properties as changed, so that clients that join receive them.
+    /// Counts properties as changed, so that clients that join later receive them.
     pub fn count_as_changed(&mut self, handles: &HandleSet) {
         self.ever.union(handles);
     }
 
-    /// Appends a changelist that is not empty. `keep` says whether the history keeps the changelist, because
-    /// some connection is not at the end.
+    /// Appends a changelist that is not empty. `keep` is true if some connection is not at the end, so that
+    /// the history must keep the changelist.
     ///
     /// If the history is full, the oldest changelist is removed and returned with its position. A connection
     /// that is still at the position of the removed changelist must store the changelist itself.
@@ -82,7 +82,8 @@ impl History {
     }
 
     /// Stores a changelist. Returns the oldest one if there are too many.
-    // Not inlined, because most changes are sent to all connections at once.
+    // This function is not inlined because it is rarely called: most changes are sent to all connections at
+    // once.
     #[inline(never)]
     fn store(&mut self, list: &Changelist) -> Option<(u64, Changelist)> {
         let kept = self.kept.get_or_insert_default();

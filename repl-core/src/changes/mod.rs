@@ -1,4 +1,5 @@
-//! The changes of an object, as sets of handles, ids and keys. The folder `changes` stores no values.
+//! The changes of an object, as sets of handles (numbers of properties), ids and keys. The types of this
+//! folder store no values.
 //!
 //! *Invariant:* a changelist says which properties changed, but not their new values. When a changelist is
 //! written, the values are read from the shadow.

@@ -1,8 +1,8 @@
-//! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
-//! taken from the front of the portions (R15).
+//! Portions: the changes of one collection (a fast array or a map) in the order of sending. The caller takes
+//! parts of a chosen size from the front of the portions (R15).
 //!
-//! *Invariant:* the changes of a collection are sorted only one time, and each change is not visited again
-//! before it is sent. So writing all parts together costs O(changes), whatever the number of parts.
+//! *Invariant:* the changes of a collection are sorted only once, and after that each change is visited only
+//! when it is sent. So writing all parts together costs O(changes), for any number of parts.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -16,9 +16,8 @@ use crate::ids::key::KeyBits;
 /// changes first, then new elements in the order of their ids or keys. Every [rotation](Self::rotate) swaps
 /// changed and new elements in the order of sending, so that neither of the two waits forever.
 ///
-/// A sweep removes elements without listing them. The sweep (the removal of all elements that are not listed)
-/// is in the last part, and does not remove the elements that earlier parts add, in whatever order the parts
-/// arrive.
+/// A sweep makes the receiver remove all elements that do not exist on the server. The sweep is in the last
+/// part. It does not remove the elements that other parts add, even if the parts arrive in another order.
 #[derive(Clone, Debug)]
 pub struct Portions {
     /// The handle of the collection at the object's own level.
@@ -95,7 +94,7 @@ impl Portions {
     }
 
     /// Swaps the order in which new elements and changed elements are sent in the next tick. Call this
-    /// function when some parts were sent in a tick and others remain.
+    /// function if only some parts were sent in a tick.
     pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }
@@ -106,7 +105,7 @@ impl Portions {
         each_queue!(&self.queue, elements => elements.len())
     }
 
-    /// Returns whether nothing is left to be sent.
+    /// Returns whether all elements have been sent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         each_queue!(&self.queue, elements => elements.is_empty())

@@ -7,9 +7,9 @@ use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Neste
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Drops three kinds of changes of a level: changes of elements past the end of an array, changes of items
-/// and entries that do not exist, and removals of items and entries that exist again. If an element exists
-/// again, another changelist adds it.
+/// Drops three kinds of changes of a level (an object or an element): changes of elements past the end of an
+/// array, changes of items and entries that do not exist, and removals of items and entries that exist again.
+/// Another changelist adds the elements that exist again.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -52,7 +52,7 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
     }
 }
 
-/// Returns the members of a set of ids or keys whose elements exist.
+/// Returns the ids or keys in a set for which an element exists.
 fn there<I: Identity>(elements: Elements<'_, I>, set: &I::Set) -> I::Set {
     if set.is_all() || set.count() > elements.collection.len() {
         I::Set::of(elements.collection.ids().into_iter().filter(|id| set.contains(id)))

@@ -1,5 +1,6 @@
-//! Checksums of the values that objects begin with: the values of `Default` or of an archetype. The server
-//! and the client compare the checksums of initial values in the handshake (R21).
+//! Checksums of the initial values of objects: the values of `Default` or of an archetype (an object whose
+//! values new objects copy). The server and the client compare the checksums of initial values in the
+//! handshake (R21).
 //!
 //! *Invariant:* a checksum covers exactly the bits that the values would have on the wire. So two builds have
 //! equal checksums if clients see the same initial values.

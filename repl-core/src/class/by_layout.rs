@@ -1,6 +1,6 @@
-//! [`ByLayout`]: an object as text, by the table of its class.
+//! [`ByLayout`] prints an object as text, with the layout of its class.
 //!
-//! *Invariant:* only replicated values are printed, each by the path that the printed table gives it.
+//! *Invariant:* only replicated values are printed, each with its path in the printed layout.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::schema::display::path;
 use crate::schema::layout::Layout;
 use crate::schema::replicated::Replicated;
 
-/// Prints the replicated values of an object by its layout, for logs and for what a debugger cannot show. The
-/// class needs no `Debug`. Each value stands behind its path in the printed table, for example
-/// `bag{3}.count`; the keys of maps, `None` and empty collections are left out, and of a value that is sent
-/// as a unit only the number of its bits is printed. Costs O(size of the object), and for a generic class
-/// what a registration costs.
+/// Prints the replicated values of an object with its layout, for logs and debugging. The class need not
+/// implement `Debug`. Each value follows its path in the printed layout, for example `bag{3}.count`. The keys
+/// of maps, `None` and empty collections are left out. For a value that is sent as a unit, only the number of
+/// its bits is printed. Costs O(size of the object). For a generic class, also makes the program of the
+/// class, as a registration does.
 ///
 /// ```
 /// # use repl_core as repl;
@@ -44,13 +44,14 @@ impl<T: Replicated> fmt::Debug for ByLayout<'_, T> {
 /// Prints the values of an object, level by level.
 struct Print<'p, 'a, 'b> {
     layout: &'p Layout,
-    /// The handles on the way to what is being printed.
+    /// The handles on the path to the current value.
     steps: Vec<u32>,
     fields: &'p mut fmt::DebugStruct<'a, 'b>,
 }
 
 impl Print<'_, '_, '_> {
-    /// Prints the values of a level, whose handles are counted from `first` in what contains it.
+    /// Prints the values of a level (the handles of an object, or of one element). `first` is the number of
+    /// the first handle of this level in the path.
     fn level(&mut self, level: Level<'_>, first: u32) {
         for (slot, handle) in level.slots().zip(first..) {
             self.steps.push(handle);

@@ -1,6 +1,7 @@
 //! How a server compares an object with its shadow.
 //!
-//! *Invariant:* an object and its shadow belong to one class, so each property is compared with itself.
+//! *Invariant:* an object and its shadow belong to the same class, so each property is compared with the same
+//! property of the shadow.
 
 use super::Class;
 use super::tables::Tables;
@@ -17,17 +18,17 @@ use crate::object::scan::{preload_strings, push_seen, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
 
-/// What a comparison knows of an object, and brings up to date.
+/// The data about an object that a comparison reads and updates.
 #[derive(Debug)]
 pub struct Shadow<'a, T> {
-    /// The values that clients are sent.
+    /// The values that the server sends to clients.
     pub values: &'a mut T,
-    /// The bytes of the quantised values of the object, as the last comparison has seen them. They are as
-    /// long as [`Class::seen_bytes`] says. If the slice is empty, the values are compared with those of the
-    /// shadow, which takes longer while a value rests near the border of a quantisation step.
+    /// The seen bytes of the object: the bytes of its quantised values at the last comparison. The length is
+    /// [`Class::seen_bytes`]. If the slice is empty, the quantised values are compared with the values of the
+    /// shadow. This takes longer while a value stays near the border of a quantisation step.
     pub seen: &'a mut [u8],
-    /// Whether the object is compared for the first time. Then each quantised value gets its nearest step,
-    /// whatever the step of its initial value is.
+    /// Whether the object is compared for the first time. In the first comparison, each quantised value gets
+    /// its nearest step, independently of the step of its initial value.
     pub is_new: bool,
 }
 
@@ -42,8 +43,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns the number of the seen bytes of an object: the size of all its quantised values that are not
-    /// `exact`. The values in arrays, collections and maps have no seen bytes, nor have those of objects that
-    /// are larger than 16 KiB or have more than 32 stretches of such values or of other plain memory.
+    /// `exact`. Values in arrays, collections and maps have no seen bytes. An object has no seen bytes if it
+    /// is larger than 16 KiB, or has more than 32 stretches of such values or of other plain memory.
     #[inline]
     #[must_use]
     pub fn seen_bytes(&self) -> usize {
@@ -56,15 +57,14 @@ impl<T: Replicated> Class<T> {
         push_seen(shadow, seen);
     }
 
-    /// Compares each object of a column with its shadow, in the properties that ordinary updates compare.
-    /// Calls `found` with the index of each object that differs. First compares the stretches of plain
-    /// memory, eight objects at a time, and then the other properties by their commands in the program. Costs
-    /// about as much as a `memcmp` of the objects if all properties are plain memory, and 1.6 to 2.4 times as
-    /// much if one property is a `String`.
+    /// Compares each object of a column (objects of one class in a slice) with its shadow. Compares only the
+    /// properties that ordinary updates compare. Calls `found` with the index of each object that differs.
+    /// First compares the stretches of plain memory, eight objects at a time, and then the other properties
+    /// by their commands in the program. Costs about as much as a `memcmp` of the objects if all properties
+    /// are plain memory, and 1.6 to 2.4 times as much if one property is a `String`.
     ///
-    /// `seen` has the seen bytes of all objects, one after another, so that objects at rest are found to be
-    /// the same by their bytes. If it is empty, also objects are found that have a value near the border of a
-    /// quantisation step.
+    /// `seen` has the seen bytes of all objects, one after another. If `seen` is empty, the scan also finds
+    /// unchanged objects that have a value near the border of a quantisation step.
     pub fn scan(&self, live: &[T], shadow: &[T], seen: &[u8], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             // Without seen bytes, each object gets an empty slice.
@@ -88,9 +88,9 @@ impl<T: Replicated> Class<T> {
         differs || (const { T::PLAN.has_rest() } && self.rest_differs(live, shadow))
     }
 
-    /// Returns whether a [comparison](Self::compare) of an object with a shadow of these values would find no
-    /// change in the properties of `scope`. A quantised value may differ by less than a step. Costs a copy of
-    /// these properties, and a comparison.
+    /// Returns whether a [comparison](Self::compare) of an object with this shadow would find no change in
+    /// the properties of `scope`. Quantised values may differ by less than a step. Costs a copy and a
+    /// comparison of these properties.
     #[must_use]
     pub fn would_send_nothing(&self, live: &T, shadow: &T, scope: &HandleSet) -> bool {
         let mut values = T::initial();
@@ -108,10 +108,9 @@ impl<T: Replicated> Class<T> {
         handles.into_iter().any(|handles| any_differs(live, shadow, handles))
     }
 
-    /// Returns the handles of the `push` properties that contain a fast array that was written to since it
-    /// was last compared with its shadow, or that was replaced by another fast array. A `push` property
-    /// counts as marked if its fast array was written to. Costs O(1) for each fast array in a `push`
-    /// property.
+    /// Returns the handles of the `push` properties with a touched fast array. A fast array is touched if it
+    /// was written to since its last comparison with the shadow, or if it was replaced by another fast array.
+    /// Such a `push` property counts as marked. Costs O(1) for each fast array in a `push` property.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         self.tables.touched(self.level(live), self.level(shadow))
@@ -127,8 +126,8 @@ impl<T: Replicated> Class<T> {
     /// adds them to `changes`. A value without a wire form is not copied, and is added to `refusals`. Costs
     /// O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for arrays.
     ///
-    /// A quantised value counts as the same as long as it has left the step of the shadow by at most a
-    /// quarter of a step, unless it is `exact`.
+    /// A quantised value without `exact` counts as the same while it is at most a quarter of a step outside
+    /// the step of the shadow.
     #[inline]
     pub fn compare(
         &self,
@@ -143,8 +142,8 @@ impl<T: Replicated> Class<T> {
         self.compare_seen(live, shadow, scope, changes, refusals, scratch);
     }
 
-    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned: brings its seen
-    /// bytes up to date, too.
+    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned, and also
+    /// updates the seen bytes of the object.
     #[inline]
     pub fn compare_seen(
         &self,
@@ -162,9 +161,9 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Copies to the shadow those values that differ of a few marked properties, and returns the handles that
-    /// differed, as [`HandleSet::first_word`] does. Returns `None`, and copies nothing, if not all of them
-    /// are below 65, or if one must be compared as [`compare_seen`](Self::compare_seen) does, because it is
+    /// Compares a few marked properties, and copies the values that differ to the shadow. Returns the handles
+    /// of these values, in the form of [`HandleSet::first_word`]. Returns `None` and copies nothing if a
+    /// marked handle is above 64, or if a marked property needs [`compare_seen`](Self::compare_seen): it is
     /// not plain memory, may have no wire form, or has seen bytes. Costs O(marked properties).
     #[inline]
     pub fn copy_marked(&self, live: &T, shadow: &mut T, marked: &HandleSet) -> Option<u64> {
@@ -172,8 +171,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
-    /// tick, in fewer steps. `shadow` and `seen` are those of a [`Shadow`] that is not new. Call it only for
-    /// classes whose properties are all compared in every tick. In other classes it may miss changes.
+    /// tick, in fewer steps. `shadow` and `seen` have the same meaning as in a [`Shadow`] that is not new.
+    /// Call it only for classes whose properties are all compared in every tick. In other classes it may miss
+    /// changes.
     #[inline(always)]
     pub fn compare_ordinary(
         &self,
@@ -196,8 +196,9 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Compares by their commands the properties in `scratch.left`, and removes them from there.
-    // Not inlined, so that the code for plain memory stays short.
+    /// Compares the properties in `scratch.left` by their commands in the program, and removes them from
+    /// `scratch.left`.
+    // This function is not inlined, so that the code for plain memory stays short.
     #[inline(never)]
     fn compare_left(
         &self,
@@ -221,7 +222,7 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Gives the items of an object that was compared the ids that they have in the shadow. New ids are
+    /// Gives the items of a compared object the ids that the same items have in the shadow. New ids are
     /// necessary if a collection has replaced another collection. The items must be renumbered when
     /// [`Scratch::take_must_renumber`] returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {

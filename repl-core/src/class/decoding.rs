@@ -1,4 +1,4 @@
-//! How a client validates and applies updates of an object, and what it does at the end of an update.
+//! Validates and applies updates of an object on a client, and ends updates.
 //!
 //! *Invariant:* an update is applied only after it was validated.
 
@@ -45,19 +45,20 @@ impl<T: Replicated> Class<T> {
         items
     }
 
-    /// Returns whether objects hold a fast array at any depth, which [`conclude`](Self::conclude) must visit.
+    /// Returns whether objects contain a fast array at any depth. [`conclude`](Self::conclude) must visit
+    /// fast arrays.
     #[must_use]
     pub fn holds_items(&self) -> bool {
         self.tables.holds_items
     }
 
-    /// Returns whether items that callbacks receive can hold arrays or collections.
+    /// Returns whether callbacks receive items that can contain arrays or collections.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
         self.tables.lends_arrays
     }
 
-    /// Returns whether values of maps that callbacks receive while an update is applied can hold arrays or
+    /// Returns whether callbacks receive map values, during an update, that can contain arrays or
     /// collections.
     #[must_use]
     pub fn lends_entries(&self) -> bool {
@@ -96,20 +97,21 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Returns the recipe of updates of `handles`. An update that passes [`ReadRecipe::check`] is valid, and
-    /// [`apply_by`](Self::apply_by) applies it. Returns `None` if updates of these properties must be
-    /// [validated](Self::validate) and [applied](Self::apply) one property after another.
+    /// Returns the recipe (a precomputed way to read) of updates of `handles`. An update that passes
+    /// [`ReadRecipe::check`] is valid, and [`apply_by`](Self::apply_by) applies it. Returns `None` if updates
+    /// of these properties must be [validated](Self::validate) and [applied](Self::apply) one property after
+    /// another.
     #[must_use]
     pub fn read_recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
         ReadRecipe::of(&self.tables.program, handles)
     }
 
     /// Does the same as [`apply`](Self::apply) for an update that has a recipe, which begins at bit `at` of
-    /// `bits`. Returns the bit after the update. Costs less, because such values refer to no objects and
-    /// contain nothing else.
+    /// `bits`. Returns the position of the bit after the update. Costs less than `apply`, because values with
+    /// a recipe contain no references and no other values.
     ///
     /// # Panics
-    /// Panics if the recipe is one of another class.
+    /// Panics if the recipe belongs to another class.
     #[inline(always)]
     pub fn apply_by(&self, object: &mut T, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
         // SAFETY: `new` has checked that the program belongs to `T`.
@@ -137,11 +139,11 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Does the same as [`validate`](Self::validate) for as many updates as there are `objects`, all of which
-    /// equal `object`. Their updates follow one another.
+    /// Does the same as [`validate`](Self::validate) for `objects` consecutive updates. Each of them is for
+    /// an object that equals `object`.
     ///
     /// # Errors
-    /// As for [`validate`](Self::validate).
+    /// Returns the same errors as [`validate`](Self::validate).
     pub fn validate_each(
         &self,
         object: &T,
@@ -168,10 +170,10 @@ impl<T: Replicated> Class<T> {
         self.tables.apply(target, handles, update, references, observer);
     }
 
-    /// Applies an update to an object that the user has borrowed, whatever the user did with it, and to its
-    /// `base`, the copy of the values that the server sent. Properties in `edited`, which the user may have
-    /// edited, are restored if the update contains them: afterwards they are what the server sent. Before this
-    /// call, `validate` must have been called with `base`.
+    /// Applies an update to an object that the user has borrowed and may have changed, and to its `base`, the
+    /// copy of the values that the server sent. `edited` has the properties that the user may have edited. If
+    /// the update contains such a property, it is restored: afterwards it has the value that the server sent.
+    /// Before this call, `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -187,8 +189,8 @@ impl<T: Replicated> Class<T> {
         self.follow_edits(object, base, handles);
     }
 
-    /// Makes the base record that its fast arrays among `handles` have the items of those of the object, so
-    /// that only what the user writes from now on counts as edited.
+    /// Records in the base that its fast arrays among `handles` have the same items as the fast arrays of the
+    /// object. From now on, only later writes of the user count as edits.
     pub(super) fn follow_edits(&self, object: &T, base: &mut T, handles: &HandleSet) {
         if self.keyed().is_empty() {
             return;
@@ -218,8 +220,8 @@ impl<T: Replicated> Class<T> {
 
     /// Reads one leaf again from its stored bits, for an object that the user has borrowed and for `base`,
     /// the copy of the values that the server sent. Reading values of `base` again runs no callbacks. If the
-    /// bits are the key of a map entry, shows the entry in the object if all objects to which its key refers
-    /// exist, and hides it otherwise.
+    /// bits are the key of a map entry, this function shows or hides the entry in the object. The entry is
+    /// shown if all objects to which its key refers exist.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -374,7 +376,7 @@ fn descend(
     }
 }
 
-/// Follows the path if its next part is an element of a collection.
+/// Follows the path into an element of a collection, if its next part is an id or key.
 fn descend_into<I: Collected>(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -1,4 +1,4 @@
-//! How a server completes changelists, and how it writes the values of the properties in them.
+//! Completes changelists on a server, and writes the values of the properties in them.
 //!
 //! *Invariant:* all values are read from the shadow.
 
@@ -53,10 +53,10 @@ impl<T: Replicated> Class<T> {
         encode::write_values(self.level(shadow), changes, writer)
     }
 
-    /// Returns the changelist as one flat list, as Unreal has it: ascending handles, and after the handle of
-    /// each array the number of entries of the array's own list, and then that list. Every flat list ends
-    /// with 0. In the flat list, new elements are listed with all their handles. For a collection, the flat
-    /// list contains the ids of the new, changed and removed items.
+    /// Returns the changelist as one flat list, in Unreal's format. The list has the handles in ascending
+    /// order. After the handle of each array come the length of the array's own list, and then that list.
+    /// Every flat list ends with 0. In the flat list, new elements are listed with all their handles. For a
+    /// collection, the flat list contains the ids of the new, changed and removed items.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();
@@ -66,7 +66,7 @@ impl<T: Replicated> Class<T> {
 }
 
 impl Rows<'_> {
-    /// Writes the values of the handles in `changes` from the shadow in a row, without the handles
+    /// Writes the values of the handles in `changes` from the shadow at index `row`, without the handles
     /// themselves. `recipe` is the recipe of these handles.
     ///
     /// # Errors

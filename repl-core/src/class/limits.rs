@@ -16,7 +16,7 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
 use crate::schema::replicated::Replicated;
 
-/// A property that makes the object larger by its new value.
+/// A property with a new value that makes the object larger.
 struct Growth {
     property: PropertyIndex,
     handle: u32,
@@ -34,13 +34,13 @@ impl<T: Replicated> Class<T> {
         self.tables.sizes.most_bits > max_bits
     }
 
-    /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
-    /// returns them as refusals. So a comparison does not copy values that are too large to `shadow`, and
-    /// values are sent only from the shadow. If only some of the properties that grow fit into the limit, the
-    /// properties that grow least are accepted.
+    /// Removes from `scope` each property with a new value that would make the object larger than `max_bits`,
+    /// and returns these properties as refusals. So a comparison does not copy values that are too large to
+    /// `shadow`. They are never sent, because values are sent only from the shadow. If only some of the
+    /// properties that grow fit into the limit, the properties that grow least are accepted.
     ///
-    /// Costs O(1) for a class if its objects cannot become larger than `max_bits`, O(properties) while only
-    /// values of fixed size change, and O(object) otherwise.
+    /// Costs O(1) if objects of the class cannot become larger than `max_bits`, O(properties) if only values
+    /// of fixed size change, and O(object) otherwise.
     pub fn keep_within(
         &self,
         max_bits: u64,
@@ -102,8 +102,8 @@ impl Tables {
         self.sizes.fixed_bits.saturating_add(varying)
     }
 
-    /// Returns the number of bits of the shadow, and the growth of each property in `scope` whose size
-    /// varies, the smallest growth first.
+    /// Returns the number of bits of the shadow, and the growth of each property of variable size in `scope`,
+    /// in ascending order of growth.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes.fixed_bits, Vec::new());
         let mut last = None;

@@ -102,7 +102,7 @@ impl<T: Replicated> Class<T> {
         unsafe { LevelMut::of(object, &self.tables.program) }
     }
 
-    /// Returns shadows of this class without their type.
+    /// Returns these shadows as rows, which do not have the type of the class.
     #[inline]
     #[must_use]
     pub fn rows<'a>(&'a self, shadows: &'a [T]) -> Rows<'a> {
@@ -111,9 +111,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns how many bytes of memory the elements of the replicated arrays, collections and `String`s of
-    /// an object take, at any depth. Spare room does not count, nor what a collection stores beside its
-    /// elements, nor what is inside a value that is sent as a unit. Keys count with their bytes on the
-    /// wire. Costs O(size of the object).
+    /// an object take, at any depth. Three kinds of memory do not count: spare capacity, other data of a
+    /// collection than its elements, and memory inside a value that is sent as a unit. Keys count with their
+    /// bytes on the wire. Costs O(size of the object).
     #[must_use]
     pub fn element_bytes(&self, object: &T) -> usize {
         element_bytes(self.level(object))

@@ -1,7 +1,7 @@
-//! How a client puts an object that its user has edited back to what the server sent.
+//! Restores an object that a client's user has edited to the values that the server sent.
 //!
-//! *Invariant:* the base of an object has exactly the values that the server sent, so what is restored is what
-//! an object would have that nobody had edited.
+//! *Invariant:* the base of an object (a copy on the client) has exactly the values that the server sent. So
+//! a restored object has the same values as an object without edits.
 
 use super::Class;
 use crate::ids::handles::HandleSet;
@@ -11,7 +11,7 @@ use crate::object::restore::Restore;
 use crate::schema::replicated::Replicated;
 
 impl<T: Replicated> Class<T> {
-    /// Returns a base for an object of a client: a copy with the replicated values that it has now.
+    /// Returns a base for an object of a client: a copy with the current replicated values of the object.
     #[must_use]
     pub fn base_of(&self, object: &T) -> T {
         let mut base = self.shadow_of(object);
@@ -26,17 +26,17 @@ impl<T: Replicated> Class<T> {
         same_level(self.level(base), self.level(object), Answer::Base)
     }
 
-    /// Restores the properties of `handles`: values, elements, their order and ids are those of `base`, and
-    /// items that the user has added are removed. Map entries whose keys refer to objects that do not exist
-    /// stay hidden. No callback runs. Costs O(size of the properties).
+    /// Restores the properties of `handles`: values, elements, order and ids become the same as in `base`,
+    /// and items that the user has added are removed. Map entries whose keys refer to objects that do not
+    /// exist stay hidden. No callback runs. Costs O(size of the properties).
     pub fn restore(&self, (object, base): (&mut T, &mut T), handles: &HandleSet, objects: &dyn Objects) {
         let restore = Restore { objects, calls_back: false, is_thorough: true };
         self.restore_by(restore, (object, base), handles);
         self.conclude(object, false);
     }
 
-    /// Restores the properties of `handles` as a part of an update, before values of them are read again.
-    /// Items that the user has added stay, and callbacks run when the update ends.
+    /// Restores the properties of `handles` during an update, before the update reads new values of these
+    /// properties. Items that the user has added stay, and callbacks run when the update ends.
     pub fn restore_for_update(
         &self,
         (object, base): (&mut T, &mut T),

@@ -1,4 +1,4 @@
-//! The tables of a class: all that is known about an object type and does not depend on its Rust type.
+//! The tables of a class: all data about an object type that does not depend on its Rust type.
 //!
 //! *Invariant:* nothing here is generic over the object type. So the compiler generates the functions over
 //! the tables once, and not for each class.
@@ -15,8 +15,7 @@ use crate::schema::program::{Collected, Command, CommandKind, Program};
 pub(super) struct Tables {
     pub(super) program: Program,
     pub(super) conditions: ConditionMasks,
-    /// The handles of arrays, of fast arrays and of maps, each with the changes that send a whole array, fast
-    /// array or map.
+    /// The handles of arrays, of fast arrays and of maps, each with the changes to send it whole.
     pub(super) growing: [Growing; 3],
     /// Whether there are handles in [`growing`](Self::growing).
     pub(super) has_arrays: bool,

@@ -1,7 +1,9 @@
-//! Compares an object with its shadow. Values that differ are copied to the shadow and listed (S60 to S63).
+//! Compares an object with its shadow (the values that clients receive). Values that differ are copied to the
+//! shadow and listed (S60 to S63).
 //!
-//! *Invariant:* the shadow holds only values that have a wire form. Encoding from it fails only if a
-//! hand-written serialiser refuses a value that it accepted before; writers handle that (R3).
+//! *Invariant:* the shadow holds only values that have a wire form. Encoding from the shadow fails only if a
+//! hand-written serialiser refuses a value that it accepted before. The code that writes updates handles this
+//! case (R3).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,10 +21,11 @@ use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
-/// One comparison of an object with its shadow, with the collections that receive its results.
+/// One comparison of an object with its shadow, and the lists that receive the results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
-    /// Whether the object is compared for the first time. Then its quantised values have no step to keep.
+    /// Whether the object is compared for the first time. In the first comparison, quantised values have no
+    /// earlier step that they could keep.
     pub(crate) is_new: bool,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
@@ -35,12 +38,12 @@ pub struct Scratch {
     pub(crate) left: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// For the bits of keys. A map inside a value of a map gets a new writer.
+    /// A buffer for the bits of keys. A map inside a value of a map gets a new writer.
     keys: BitWriter,
-    /// The number of comparisons by commands so far, which is the age of the changes that the next one finds.
+    /// The number of comparisons by commands so far, which is the age of the changes that the next comparison
+    /// finds.
     pub(crate) comparisons: u64,
-    /// Whether a collection was replaced by another one, so that the items of the object must get their ids
-    /// again.
+    /// Whether a collection was replaced by another one, so that the items of the object must be renumbered.
     must_renumber: bool,
     /// The values that were replaced of properties that are sent as differences, with their handles.
     replaced: Vec<(u32, Base)>,
@@ -52,14 +55,14 @@ pub struct Scratch {
 /// Spare changes have room for at most this many elements.
 const MOST_SPARE_ELEMENTS: usize = 1_024;
 
-/// A list of this many spare changes or less is never shrunk.
+/// A list with at most this many spare changes is never shrunk.
 const LEAST_SPARES: usize = 8;
 
-/// Empty changes of collections, whose memory is used again.
+/// Empty changes of collections, to reuse their memory.
 #[derive(Debug)]
 struct SpareChanges<I: Identity> {
     boxes: Vec<Box<ElementChanges<I>>>,
-    /// The smallest number of boxes at any time of this round, so many were not needed.
+    /// The smallest number of boxes at any time of this round. This many boxes were not needed.
     idle: usize,
 }
 
@@ -186,19 +189,20 @@ enum Outcome {
     Refused(WriteError),
 }
 
-/// How a live value compares with its shadow.
+/// The result of comparing a live value with its shadow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     /// Both have the same wire form.
     Same,
-    /// The wire forms differ, but clients keep that of the shadow.
+    /// The wire forms differ, but clients keep the shadow's wire form, because the value is within its
+    /// margin.
     Kept,
     Different,
 }
 
 impl Comparison<'_> {
-    /// Adds a refusal for a value that has no wire form. `step` leads from the compared value to the refused
-    /// value inside it. If `step` is `None`, the compared value itself is refused.
+    /// Adds a refusal for a value that has no wire form. `step` is the path step from the compared value to
+    /// the refused value inside it. If `step` is `None`, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
@@ -220,8 +224,8 @@ impl Comparison<'_> {
     }
 
     /// Compares the properties `handles` of a level with the shadow. Copies the values that differ to the
-    /// shadow, and lists them. If `by_command` is given, the bytes of all properties that are not in it are
-    /// known to differ.
+    /// shadow, and lists them. If `by_command` is given, the caller already knows that the bytes of all
+    /// properties outside `by_command` differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -268,8 +272,10 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one slot, to which `step` leads, and copies the values that differ to the shadow.
-    // Most properties are leaves. A call for each of them costs a tenth of the comparison.
+    /// Compares one slot of a level (a leaf, array or collection), and copies the values that differ to the
+    /// shadow. `step` is its step in the path.
+    // This function is always inlined. Most properties are leaves, and a call for each leaf would take a
+    // tenth of the time of the comparison.
     #[inline(always)]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let Slot::Leaf(leaf) = live else { return self.nested(live, shadow, handle, step) };
@@ -301,9 +307,9 @@ impl Comparison<'_> {
         nested.map_or(Found::Same, Found::Nested)
     }
 
-    /// Compares a leaf with its shadow, and copies it to the shadow if it differs. If it `may_keep` its step
-    /// and has left it by no more than its margin, the shadow stays as it is, because clients are sent the
-    /// shadow.
+    /// Compares a leaf with its shadow, and copies it to the shadow if it differs. If `may_keep` is true and
+    /// the value is within the margin of its step, the shadow keeps its value, because clients receive the
+    /// values of the shadow.
     #[inline]
     fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32, may_keep: bool) -> Outcome {
         let Some(mut old) = shadow.leaf(handle) else { return Outcome::Same };
@@ -380,8 +386,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element to the shadow. The value has no step to keep. Returns an error if the
-    /// value has no wire form, even if the value equals the initial value.
+    /// Copies a leaf of a new element to the shadow. The value has no earlier step that it could keep.
+    /// Returns an error if the value has no wire form, even if the value equals the initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
         match self.leaf(live, shadow, handle, false) {
             Outcome::Same if live.must_be_tried() => {
@@ -495,11 +501,11 @@ impl Comparison<'_> {
         let refused = self.refusals.len();
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         let mut changes = I::spare(self.scratch).take();
-        // The new elements that contain a value without a wire form. If new elements with a value without a
-        // wire form were sent, clients would see an initial value that the server never had.
+        // The new elements that contain a value without a wire form. If such an element were sent, clients
+        // would see an initial value that the server never had.
         let mut unsendable = BTreeSet::new();
         let table = live.table();
-        // Most entries of a map have not changed, so one list serves all of them.
+        // Most entries of a map have not changed, so one list is used for all entries.
         let mut list = Changelist::new();
         let mut keys = if I::IS_KEY { std::mem::take(&mut self.scratch.keys) } else { BitWriter::new() };
         let must_renumber = shadow.follow(&live, &mut keys, &mut |named, step| {
@@ -544,7 +550,7 @@ impl Comparison<'_> {
         });
         if I::IS_KEY {
             self.scratch.keys = keys;
-            // The entries of a hash map are in another order in each run.
+            // The refusals are sorted, because the entries of a hash map are in another order in each run.
             let refused = self.refusals.get_mut(refused..).unwrap_or_default();
             refused.sort_by_cached_key(|refusal| (refusal.steps.clone(), refusal.error.to_string()));
         }
@@ -560,7 +566,7 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Returns how a live value that differs from `shadow` in memory compares with it.
+    /// Compares the wire forms of a live value and of `shadow`, which differ in memory.
     ///
     /// # Errors
     /// Returns an error if the live value has no wire form.
@@ -574,7 +580,7 @@ impl Scratch {
         })
     }
 
-    /// Does the same as [`relation`](Self::relation) for values whose wire form is no number.
+    /// Does the same as [`relation`](Self::relation) for values whose wire form is not a number.
     ///
     /// # Errors
     /// Returns an error if the live value has no wire form.
@@ -588,7 +594,8 @@ impl Scratch {
         })
     }
 
-    /// Returns whether a live value whose wire form is no number has the same wire form as `shadow`.
+    /// Returns whether a live value has the same wire form as `shadow`, for values whose wire form is not a
+    /// number.
     ///
     /// # Errors
     /// Returns an error if the live value has no wire form.

@@ -1,5 +1,5 @@
-//! How large an item of a collection or an entry of a map may be. A collection can be sent in any number of
-//! parts, but each item is sent whole.
+//! The size limit for the items of a collection and the entries of a map. A collection can be sent in any
+//! number of parts, but each item is sent whole.
 //!
 //! *Invariant:* an item in a shadow is never larger than an object may be.
 
@@ -15,7 +15,7 @@ use crate::schema::program::{CommandKind, Program};
 pub(crate) struct ItemSizes {
     /// The greatest number of bits that an item or an entry may take.
     max_bits: u64,
-    /// The tables of those items and entries that can be larger than `max_bits`, in ascending order.
+    /// The handle tables of the items and entries that can be larger than `max_bits`, in ascending order.
     wide: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Survey {
 }
 
 impl ItemSizes {
-    /// Returns the limit that no item or entry may be larger than `max_bits`.
+    /// Makes the limit: no item or entry may be larger than `max_bits`.
     pub(crate) fn within(max_bits: u64, program: &Program) -> Self {
         let max_bits =
             max_bits.saturating_sub(HEADER_BITS + KEYED_HEADER_BITS + u64::from(program.handles()));

@@ -1,4 +1,4 @@
-//! Comparing a live object with its shadow.
+//! Compares a live object with its shadow (the values that clients receive).
 //!
 //! *Invariant:* the shadow holds only values that have a wire form (R3).
 

@@ -1,8 +1,8 @@
-//! Places: where in an object its properties are. A comparison finds most properties that differ by their
-//! bytes, and copies many of them without their commands.
+//! Places: the positions of properties in an object. A comparison finds most changed properties by comparing
+//! bytes, and copies many of them without the commands of the program.
 //!
-//! *Invariant:* a handle is either that of a value in a block, or the handle of one of the plan's strings, or
-//! it is in `by_command`.
+//! *Invariant:* each handle belongs to a value in a block (a range of plain memory), or to one of the plan's
+//! strings, or is in `by_command`.
 
 use crate::ids::handles::HandleSet;
 use crate::object::blocks::Blocks;
@@ -12,7 +12,7 @@ use crate::schema::codec::Codec;
 use crate::schema::plan::Planned;
 use crate::schema::program::{CommandKind, Program};
 
-/// Where the properties of the type `T` are.
+/// The positions of the properties of the type `T`.
 #[derive(Debug)]
 pub(crate) struct Places<T> {
     blocks: Blocks<T>,
@@ -25,7 +25,7 @@ pub(crate) struct Places<T> {
     by_command: HandleSet,
     /// Whether there are properties in `by_command`.
     has_by_command: bool,
-    /// Those of them that are compared in every tick.
+    /// The properties in `by_command` that are compared in every tick.
     ordinary_by_command: HandleSet,
 }
 
@@ -39,7 +39,7 @@ struct StringPlace {
 }
 
 impl<T: Planned> Places<T> {
-    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` are the
+    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` has the
     /// properties that are compared in every tick.
     pub(crate) fn of(program: &Program, ordinary: &HandleSet) -> Self {
         let (strings, plain) = strings_and_plain_values(program, ordinary, const { T::PLAN }.strings());
@@ -54,9 +54,9 @@ impl<T: Planned> Places<T> {
         Self { blocks, strings, in_strings, by_command, has_by_command, ordinary_by_command }
     }
 
-    /// Copies to the shadow those values that differ of a few properties, and returns the properties that
-    /// differed, as the bits of the first word of a set. Returns `None`, and copies nothing, if not all of
-    /// the properties can be copied without a look at their values.
+    /// Compares a few properties, and copies the values that differ to the shadow. Returns the handles of
+    /// these values, as the bits of the first word of a set. Returns `None` and copies nothing if any of the
+    /// properties must be compared by its command.
     #[inline]
     pub(crate) fn copy_few(&self, live: &T, shadow: &mut T, handles: &HandleSet) -> Option<u64> {
         let (word, direct) = (handles.first_word(), self.blocks.direct());
@@ -69,14 +69,14 @@ impl<T: Planned> Places<T> {
         &self.by_command
     }
 
-    /// Does what [`Blocks::forget_seen`] does.
+    /// Does the same as [`Blocks::forget_seen`].
     pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
         self.blocks.forget_seen(handle, shadow, seen);
     }
 
-    /// Compares the properties in scope of an object and its shadow, as far as their bytes show whether they
-    /// differ. Adds to `differences` what differs, and what must still be compared by its commands. `seen` is
-    /// the seen bytes of the object, or empty.
+    /// Compares the bytes of the properties in scope of an object and its shadow. Adds to `differences` the
+    /// properties that differ, and the properties that must still be compared by their commands. `seen` has
+    /// the seen bytes of the object (see `schema/plan`), or is empty.
     #[inline]
     pub(crate) fn compare(
         &self,
@@ -101,7 +101,7 @@ impl<T: Planned> Places<T> {
     }
 
     /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds
-    /// to `copied` and `left` what [`Differences`] has.
+    /// the handles to `copied` and `left` as described at [`Differences`].
     #[inline(always)]
     pub(crate) fn compare_ordinary(
         &self,

@@ -13,14 +13,16 @@ use crate::schema::layout::Layout;
 /// that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The path to the value: the handle at the object's own level, then the handle in each element, the id
-    /// and handle in each item, or the key and handle in each entry.
+    /// The path to the value. The first step is the handle at the object's own level. For each array, item or
+    /// entry inside, the next steps are the handle of the array element, the id and handle of the item, or
+    /// the key and handle of the entry.
     pub(crate) steps: Vec<u32>,
     /// The reason why the value was refused.
     pub error: WriteError,
 }
 
-/// Refusals of the same value for different reasons have the same hash. Such refusals are rare.
+/// The hash does not cover the reason. So refusals of the same value for different reasons have the same
+/// hash, but such refusals are rare.
 impl Hash for Refusal {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.steps.hash(state);
@@ -34,7 +36,7 @@ impl Refusal {
         self.steps.first().copied().unwrap_or(0)
     }
 
-    /// Returns whether both refusals are of the same value, at whatever times and for whatever reasons.
+    /// Returns whether both refusals report the same value. The reasons may differ.
     #[must_use]
     pub fn is_of_same_value(&self, other: &Self) -> bool {
         self.steps == other.steps

@@ -1,7 +1,7 @@
 //! Computes upper limits of the number of bits that values take.
 //!
-//! *Invariant:* no update or opening with the measured values takes more bits than this module computes,
-//! whichever values changed.
+//! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
+//! more bits than this module computes, for any set of changed values.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
@@ -24,7 +24,7 @@ pub(crate) const KEYED_HEADER_BITS: u64 = 96;
 const ITEM_HEADER_BITS: u64 = 16;
 /// The greatest number of bits of a label, without its bytes.
 const LABEL_HEADER_BITS: u64 = 20;
-/// The number of bits of a character in the longer of its two forms.
+/// The number of bits of a `char` in the longer of its two forms.
 const CHAR_BITS: u64 = 22;
 /// The greatest number of bits of a reference: a slot and a generation of 32 bits each, in their longest
 /// forms.
@@ -86,8 +86,7 @@ fn array_header_bits(len: u64) -> u64 {
 #[derive(Default)]
 pub(crate) struct Scale {
     writer: BitWriter,
-    /// Whether the scale has met a value that has no wire form. If a value has no wire form, the shadow keeps
-    /// an older value.
+    /// Whether any counted value has no wire form. For such a value, the shadow keeps an older value.
     pub(crate) found_formless: bool,
 }
 
@@ -160,7 +159,7 @@ impl Scale {
     }
 }
 
-/// Accepts growths in their order, as long as the accepted growths and `bits` together do not exceed
+/// Accepts growths in the given order, as long as the sum of `bits` and the accepted growths does not exceed
 /// `max_bits`. Returns the growths that were not accepted.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);

@@ -1,15 +1,15 @@
-//! Sizes: how many bits the values of an object may take, so that no object becomes larger than clients can
-//! hold.
+//! Sizes: the number of bits that the values of an object may take. The server uses sizes so that no object
+//! becomes larger than clients can hold.
 //!
-//! *Invariant:* no update or opening with the measured values takes more bits than this module computes,
-//! whichever values changed.
+//! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
+//! more bits than this module computes, for any set of changed values.
 
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEADER_BITS, KEYED_HEADER_BITS, most_bits};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// What is known about the sizes of all objects of a class.
+/// The sizes that are known for all objects of a class.
 #[derive(Debug)]
 pub(crate) struct Sizes {
     /// The greatest number of bits of an object. `most_bits` is `u64::MAX` if the class has a type that

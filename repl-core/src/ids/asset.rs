@@ -1,4 +1,5 @@
-//! References to assets: to what has a path and is no object, such as a mesh, a sound or a table of items.
+//! References to assets: an asset is anything with a path that is not a replicated object, such as a mesh, a
+//! sound or a table of items.
 //!
 //! *Invariant:* a reference contains only a number, so its bits are the same for all connections (R19).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -15,19 +16,19 @@ use crate::bits::{BitReader, BitWriter, ReadError};
 /// The order of the Exp-Golomb code for numbers of assets.
 const NUMBER_ORDER: u32 = 6;
 
-/// A reference to an asset, or null: to a class, a mesh, a sound, or anything else that is no object and that
-/// both sides know by a path. `T` is a type of yours that keeps references to different things apart, such as
-/// `AssetRef<Mesh>`; no value of it is needed.
+/// A reference to an asset, or null. An asset is anything that both sides know by a path and that is not a
+/// replicated object, such as a class, a mesh or a sound. `T` is a type of your own that distinguishes
+/// references to different kinds of assets, such as `AssetRef<Mesh>`. No value of type `T` is needed.
 ///
-/// The server gives each path a number. A reference takes 4 bytes in memory, and on the wire one bit if it is
-/// null, and from 8 bits on if it is not. The path is sent once to each client, before or together with the
-/// first reference to it.
+/// The server gives each path a number. A reference takes 4 bytes in memory. On the wire, a null reference
+/// takes one bit, and any other reference at least 8 bits. The path is sent once to each client, before or
+/// together with the first reference to it.
 ///
-/// On a client, a reference to an asset that the client does not have reads as null. The reference becomes
-/// valid by itself when the client adds the asset, and notifies run then.
+/// On a client, a reference to an asset that the client does not have reads as null. When the client adds the
+/// asset, the reference becomes valid automatically, and notifies run.
 ///
-/// The number is a small one that is never used for another path, so it can be an
-/// [index](Self::number) into a list of what was loaded.
+/// The number is small and is never used for another path. So the [number](Self::number) can be an index into
+/// a list of loaded assets.
 #[repr(transparent)]
 pub struct AssetRef<T: ?Sized> {
     /// Zero is the null reference.
@@ -39,8 +40,8 @@ impl<T: ?Sized> AssetRef<T> {
     /// The null reference, which refers to no asset.
     pub const NULL: Self = Self { raw: 0, asset: PhantomData };
 
-    /// Returns a reference to the asset with this number. The code that uses a reference checks whether there
-    /// is such an asset.
+    /// Returns a reference to the asset with this number. Whether the asset exists is checked only when the
+    /// reference is used.
     #[must_use]
     pub const fn new(number: NonZeroU32) -> Self {
         Self { raw: number.get(), asset: PhantomData }
@@ -115,9 +116,9 @@ impl<T: ?Sized> fmt::Debug for AssetRef<T> {
     }
 }
 
-/// Writes a reference to an asset: one bit, then the number in a code that is short for small numbers. Notes
-/// in the writer that the asset was named. A number from before the [epoch](BitWriter::set_epoch) of the
-/// writer is written as null.
+/// Writes a reference to an asset: one bit, then the number in a code that is short for small numbers.
+/// Records in the writer that a value refers to the asset. A number from before the
+/// [epoch](BitWriter::set_epoch) of the writer is written as null.
 #[inline]
 pub(crate) fn write_asset(asset: AssetRef<()>, writer: &mut BitWriter) {
     let epoch = Epoch::after(writer.epoch());
@@ -139,7 +140,7 @@ pub(crate) fn read_number(reader: &mut BitReader<'_>) -> Result<Option<NonZeroU3
     number.map(Some).ok_or(ReadError::OutOfRange)
 }
 
-/// Reads a reference to an asset. It is null if this side does not have the asset.
+/// Reads a reference to an asset. Returns a null reference if this side does not have the asset.
 pub(crate) fn read_asset(
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
     use crate::ids::reference::{NoObjects, Objects, read_guid, write_guid};
 
-    /// Has the assets with even numbers.
+    /// A test double that has the assets with even numbers.
     struct Even(u32);
 
     impl Objects for Even {

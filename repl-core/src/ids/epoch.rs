@@ -1,4 +1,4 @@
-//! [`Epoch`]: how a client tells the objects of a restarted server from the objects that existed before the
+//! [`Epoch`]: distinguishes, on a client, the objects of a restarted server from the objects before the
 //! restart.
 //!
 //! *Invariant:* a guid of an epoch is never a guid of an earlier epoch.
@@ -9,22 +9,24 @@ use super::guid::Guid;
 
 /// The difference between the generations in a client's references and the generations on the wire.
 ///
-/// A restarted server counts generations from one again. So a client adds to them the greatest generation
-/// that it has known before. Then no reference from before the restart names an object of the restarted
-/// server. The same difference is added to the numbers of assets. The difference is zero on servers, and on clients that have known only one server.
+/// A restarted server counts generations (numbers of objects that have used a slot) from one again. So a
+/// client adds to the new generations the greatest generation that it knew before the restart. Then no
+/// reference from before the restart names an object of the restarted server. The client adds the same
+/// difference to the numbers of assets. The difference is zero on servers, and on clients that have connected
+/// to only one server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u32);
 
 impl Epoch {
-    /// Returns the epoch that begins after `generation`, in which no guid has such a generation or a lower
-    /// one. The generation zero begins the first epoch.
+    /// Returns the epoch that begins after `generation`. All guids of this epoch have greater generations. If
+    /// `generation` is zero, this is the first epoch.
     #[must_use]
     pub const fn after(generation: u32) -> Self {
         Self(generation)
     }
 
-    /// Returns the guid by which this side knows the object that is called `guid` on the wire. Returns `None`
-    /// if its generation is too great for an honest server.
+    /// Converts a guid from the wire into the guid that this side uses for the same object. Returns `None` if
+    /// the generation is greater than an honest server can send.
     #[must_use]
     pub fn from_wire(self, guid: Guid) -> Option<Guid> {
         if let Some(number) = guid.asset_number() {
@@ -34,8 +36,8 @@ impl Epoch {
             .filter(|known| known.is_of_object())
     }
 
-    /// Returns the guid on the wire of an object that this side knows as `guid`. Returns `None` if the object
-    /// is from an earlier epoch.
+    /// Converts a guid of this side into the guid on the wire. Returns `None` if the object is from an
+    /// earlier epoch.
     #[must_use]
     pub fn to_wire(self, guid: Guid) -> Option<Guid> {
         if let Some(number) = guid.asset_number() {
@@ -67,7 +69,7 @@ mod tests {
         assert_eq!(epoch.to_wire(guid(41)), Some(guid(1)));
         assert_eq!((epoch.to_wire(guid(40)), epoch.to_wire(guid(1))), (None, None));
         assert_eq!(Epoch::default().from_wire(guid(9)), Some(guid(9)));
-        // The greatest generation is that of assets.
+        // The greatest generation is reserved for assets.
         assert_eq!(epoch.from_wire(guid(u32::MAX - 1)), None);
     }
 }

@@ -6,13 +6,13 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The generation of guids that name assets. No object has it: the slot of an object with the generation
-/// before it is not used again.
+/// The generation of guids that name assets. No object has this generation, because a slot is not used again
+/// after the generation before it.
 const ASSETS: NonZeroU32 = NonZeroU32::MAX;
 
-/// Names one object of a server by a slot, and by the number of objects that have used this slot so far. A
-/// guid is never used again. A client that has connected to a restarted server has guids of its own for the
-/// objects of that server (see [`Epoch`](crate::Epoch)).
+/// Names one object of a server by a slot, and by a generation: the number of objects that have used this
+/// slot so far. A guid is never used again. After a restart of the server, a client uses other guids than the
+/// server for the objects (see [`Epoch`](crate::Epoch)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid {
     slot: u32,
@@ -26,8 +26,8 @@ impl Guid {
         Self { slot, generation }
     }
 
-    /// Returns the guid of the [asset](crate::AssetRef) with this number. So everything that finds values by the
-    /// objects to which they refer finds them by their assets, too.
+    /// Returns the guid of the [asset](crate::AssetRef) with this number. So the code that finds values by
+    /// their references to objects also finds values by their references to assets.
     #[must_use]
     pub const fn asset(number: NonZeroU32) -> Self {
         Self { slot: number.get(), generation: ASSETS }

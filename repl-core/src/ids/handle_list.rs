@@ -1,20 +1,20 @@
 //! Sets of handles on the wire, as a bit mask or as a list.
 //!
-//! *Invariant:* the shorter of the two forms is written. The choice of the form does not depend on the
-//! connection, so the same change has the same bits for every connection (S90).
+//! *Invariant:* the writer chooses the shorter of the two forms. The choice of the form does not depend on
+//! the connection, so the same change has the same bits for every connection (S90).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;
 
-/// Writes a set of handles of a level that has `count` handles, as a mask or as a list of handles, whichever
-/// is shorter.
+/// Writes a set of handles of a level that has `count` handles. Chooses the shorter of two forms: a mask, or
+/// a list of handles.
 ///
-/// The first bit selects the form. The form as a mask consists of the highest handle in the set, then one bit
-/// for each handle below it. Small handles make a mask short, so structs should declare first the fields that
-/// change most. The form as a list has, for each handle, a 1 and the handle's position among the handles that
-/// may still follow. A 0 ends the list of handles if more handles could follow. If the set cannot be empty,
-/// the first 1 of the list is omitted.
+/// The first bit selects the form. The mask consists of the highest handle in the set, and then one bit for
+/// each handle below it. Small handles make a mask short, so structs should declare first the fields that
+/// change most. The list has, for each handle, a 1 and then the position of the handle among the handles that
+/// may still follow. A 0 ends the list if more handles could follow. If the set cannot be empty, the first 1
+/// of the list is omitted.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };

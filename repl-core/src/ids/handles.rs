@@ -1,5 +1,5 @@
-//! Sets of handles of an object, as bit masks. The first 64 bits of a set are stored in the set itself,
-//! without an allocation.
+//! Sets of handles (numbers of properties) of an object, as bit masks. The first 64 bits of a set are stored
+//! in the set itself, without an allocation.
 //!
 //! *Invariant:* two sets that differ only in zero words at the end of `rest` are equal and have the same
 //! hash.
@@ -16,7 +16,7 @@ pub struct HandleSet {
     rest: ThinVec<u64>,
 }
 
-/// Clones the set. Most sets consist of one word, and no function is called to clone such a set.
+/// Clones the set. Most sets consist of one word, so this case needs no function call.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
@@ -71,7 +71,7 @@ impl HandleSet {
     }
 
     /// Returns whether both sets have the same handles after the first word.
-    // Not inlined, so that the code for small sets stays short.
+    // This function is not inlined, so that the code for small sets stays short.
     #[inline(never)]
     fn has_same_rest(&self, other: &Self) -> bool {
         (1..self.words().max(other.words())).all(|at| self.word(at) == other.word(at))
@@ -97,7 +97,7 @@ impl HandleSet {
         self.rest.is_empty()
     }
 
-    /// Returns the members in a word of 64 handles, as a bit mask.
+    /// Returns the members among the 64 handles of the word with the index `at`, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, at: usize) -> u64 {
         match at.checked_sub(1) {
@@ -135,7 +135,8 @@ impl HandleSet {
         }
     }
 
-    /// Adds `count` handles from `first` on. Takes as long as adding one handle if all are below 65.
+    /// Adds `count` handles from `first` on. If all these handles are below 65, this takes the same time as
+    /// adding one handle.
     #[inline]
     pub(crate) fn insert_stretch(&mut self, first: u32, count: u32) {
         match low_stretch(first, count) {
@@ -153,8 +154,8 @@ impl HandleSet {
         }
     }
 
-    /// Adds the handles whose bits are set in `mask`. The lowest bit of `mask` stands for the first handle of
-    /// the word of 64 handles with the index `word`.
+    /// Adds the handles with a set bit in `mask`. The lowest bit of `mask` stands for the first handle of the
+    /// word of 64 handles with the index `word`.
     #[inline]
     pub(crate) fn insert_word(&mut self, word: usize, mask: u64) {
         if word == 0 {
@@ -177,7 +178,7 @@ impl HandleSet {
         word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
     }
 
-    /// Removes `handle`. Does nothing if it is not a member, such as 0.
+    /// Removes `handle`. Does nothing if `handle` is not a member, or is 0.
     pub fn remove(&mut self, handle: u32) {
         let bit = handle.wrapping_sub(1);
         if ((bit / 64) as usize) < self.words() {
@@ -211,7 +212,7 @@ impl HandleSet {
     #[inline]
     pub fn clear(&mut self) {
         self.first = 0;
-        // Most sets consist of one word, and no function is called to clear such a set.
+        // Most sets consist of one word, so this case needs no function call.
         if !self.rest.is_empty() {
             self.rest.clear();
         }
@@ -244,7 +245,8 @@ impl HandleSet {
         }
     }
 
-    /// Removes the members of `other` that are in this set, and adds those that are not.
+    /// Removes the members of `other` that are in this set, and adds the members of `other` that are not in
+    /// this set.
     pub fn symmetric_difference(&mut self, other: &Self) {
         self.first ^= other.first;
         for at in 1..other.words() {
@@ -305,8 +307,8 @@ impl HandleSet {
     }
 }
 
-/// Returns the bits of `count` handles from `first` on in the first word of a set. Returns `None` if not all
-/// of them are in the first word, or if there are none.
+/// Returns the bits of `count` handles from `first` on, as a mask for the first word of a set. Returns `None`
+/// if any of these handles is outside the first word, or if `count` is zero.
 #[inline]
 const fn low_stretch(first: u32, count: u32) -> Option<u64> {
     if count == 0 || first + count > 65 {
@@ -323,7 +325,7 @@ impl FromIterator<u32> for HandleSet {
     }
 }
 
-/// An iterator over the members that are left in one word, and over the members of the words after it.
+/// An iterator over the remaining members in one word, and over the members in the words after it.
 struct Members<'a> {
     word: u64,
     base: u32,

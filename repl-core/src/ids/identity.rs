@@ -1,7 +1,7 @@
 //! Identities of elements: ids of items and keys of entries, and sets of them.
 //!
-//! *Invariant:* code that serves both fast arrays and maps calls the traits of this file for everything in
-//! which the two differ.
+//! *Invariant:* shared code for fast arrays and maps uses the traits of this file for all differences between
+//! the two.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
@@ -32,7 +32,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the objects to which the id or key refers.
     fn mentions(&self, form: &Self::Form) -> Vec<Guid>;
 
-    /// Notes in the writer the assets to which the id or key refers, because it was written from its bits.
+    /// Records in the writer the assets to which the key refers. This is needed because keys are written as
+    /// stored bits. An id refers to no assets.
     fn name_assets(&self, form: &Self::Form, writer: &mut BitWriter);
 
     /// Returns the bits of a key, or `None` for an id. The key can be read again from these bits when an
@@ -48,7 +49,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the number of an id, or `None` for a key.
     fn number_of(&self) -> Option<u32>;
 
-    /// Returns the greatest number of bits that this id or key takes in a list of the ids or keys `among`.
+    /// Returns the greatest number of bits that this id or key takes in a list together with the ids or keys
+    /// `among`.
     fn most_bits(&self, among: &[Self]) -> u64;
 
     /// Returns a writer for a list of some elements of a collection. In the list, the content of an element

@@ -1,6 +1,6 @@
 //! The identity of an item within its collection.
 //!
-//! *Invariant:* the id of an item of the server never equals the id of an item that a client added by itself.
+//! *Invariant:* the id of a server's item never equals the id of an item that a client's own code added.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -8,9 +8,9 @@ use std::num::NonZeroU32;
 /// The identity of an item within its collection. The server chooses the id, and no other item of the
 /// collection has the same id.
 ///
-/// An id is a number from 1, and each new item gets the next number. An item keeps its id wherever it moves,
-/// so use the id to remember an item, on server and client. Items that a client adds by itself get ids that
-/// no item of the server has.
+/// An id is a number from 1, and each new item gets the next number. An item keeps its id when it moves, so
+/// use the id to refer to an item, on the server and on clients. Items that a client's own code adds get ids
+/// that no item of the server has.
 ///
 /// ```
 /// # use repl_core as repl;
@@ -31,7 +31,7 @@ impl ItemId {
     /// The last id for items of a server. After the last id, the server continues with
     /// [`FIRST`](Self::FIRST).
     pub const LAST: Self = Self::of(u32::MAX >> 1);
-    /// The first id for items that a client adds by itself.
+    /// The first id for items that a client's own code adds.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
 
     const fn of(number: u32) -> Self {
@@ -56,8 +56,7 @@ impl ItemId {
         self.0.get()
     }
 
-    /// Returns whether this is the id of an item that a client added by itself, so that the server does not
-    /// know the item.
+    /// Returns whether a client's own code added the item. The server does not know such an item.
     #[must_use]
     pub const fn is_local(self) -> bool {
         self.0.get() > Self::LAST.0.get()

@@ -17,7 +17,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::ranges::Ranges;
 
 /// The order of the Exp-Golomb code for the first id. The order 7 suits arrays with some hundreds of items,
-/// which are the most common.
+/// which are the most common arrays.
 const FIRST_ORDER: u32 = 7;
 
 /// Which items of a collection an update removes.

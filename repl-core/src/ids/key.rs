@@ -1,7 +1,7 @@
-//! The wire form of a map's key. Code that does not know the type of the key finds an entry of a map by the
-//! bits of its key.
+//! The bits of a map's key on the wire. Code that does not know the type of the key uses these bits to find
+//! an entry.
 //!
-//! *Invariant:* the bits of a key are used only if they read back as the same key, so two keys of one map
+//! *Invariant:* the bits of a key are used only if decoding them returns the same key. So two keys of one map
 //! never have the same bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -41,7 +41,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// Makes a key of `bits` bits. `bytes` has no more bytes than `bits` bits need.
+    /// Makes a key of `bits` bits. `bytes` has at most the number of bytes that `bits` bits need.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };

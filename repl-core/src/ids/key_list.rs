@@ -11,8 +11,8 @@ use crate::ids::identity::{Identity, KeyPass, ReadIds, ReadKey, WriteIds};
 use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
 
-/// Writes a list of keys of a map. A list of keys has one of two forms: either it begins with the number of
-/// keys, or each key follows a set bit and a zero bit ends the list.
+/// Writes a list of keys of a map. A list of keys has one of two forms. In the first form, it begins with the
+/// number of keys. In the second form, a set bit comes before each key, and a zero bit ends the list.
 pub(crate) struct KeyWriter {
     is_counted: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// Calls `key` to read the next key, if the list has another key.
+    /// Reads the next key with `key`, if the list has another key.
     fn next_by(
         &mut self,
         reader: &mut BitReader<'_>,

@@ -8,8 +8,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// The index of a replicated field of the object type `T`, in the order of declaration. `T` is `()` where the
-/// class of the property is known from elsewhere.
+/// The index of a replicated field of the object type `T`, in the order of declaration. `T` is `()` in code
+/// that knows the class of the property in another way.
 ///
 /// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds the index of a property by name:
 /// `Player::LAYOUT.property("health")`. Store the index in a constant of the type `PropertyIndex<Player>`: in

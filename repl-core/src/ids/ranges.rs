@@ -9,13 +9,14 @@ use std::ops::Range;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` , stored as sorted ranges. The ranges of a set are stored as a queue, so the cost of
-/// removing members at its start depends only on their number.
+/// A set of `u32`, stored as sorted ranges. The ranges are in a queue, so the cost of removing members at the
+/// start depends only on the number of removed ranges.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
 impl Clone for Ranges {
-    /// Copies the ranges as slices. The derived implementation copies them one by one.
+    /// Copies the ranges as slices, which is faster than the derived implementation, which copies them one by
+    /// one.
     fn clone(&self) -> Self {
         let (first, second) = self.0.as_slices();
         Self([first, second].concat().into())
@@ -40,7 +41,8 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one number to the set. Costs O(1) at the end of the set, where a comparison adds its results.
+    /// Adds one number to the set. Costs O(1) at the end of the set. A comparison adds its results in
+    /// ascending order, so always at the end.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,
@@ -79,7 +81,7 @@ impl Ranges {
 impl IdSet<ItemId> for Ranges {
     const CAN_BE_ALL: bool = false;
 
-    /// Returns the set of all ids that a server may use, whether or not items have them.
+    /// Returns the set of all ids that a server may use, including ids without items.
     fn all() -> Self {
         Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }

@@ -1,7 +1,8 @@
 //! Identities of objects, and references between objects.
 //!
 //! *Invariant:* a guid names one object forever (R18). On a client, a reference in a replicated field is null
-//! or names an object that the client has. Fields of torn-off objects are the exception.
+//! or names an object that the client has. Fields of torn-off objects (objects that no longer receive
+//! updates) are the exception.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::base::{Base, Bases, ReceivedRendition};
@@ -13,10 +14,11 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
 /// A reference to a replicated object of type `T`, or null. Spawning an object returns a reference to it.
-/// Fields can hold references, and servers and clients are indexed with references.
+/// Fields can contain references. Index a server or a client with a reference to access the object.
 ///
 /// On a client, a reference to an object that the client does not have reads as null. The reference becomes
-/// valid by itself when the object arrives, and is null again when the client may no longer see the object.
+/// valid automatically when the object arrives, and becomes null again when the client may no longer see the
+/// object.
 ///
 /// A reference can be the key of a map or an element of a set. While the client does not have the object to
 /// which a key refers, the entry or element with this key is hidden, because two references that read as null
@@ -33,8 +35,8 @@ impl<T: ?Sized> ObjectRef<T> {
     /// The null reference, which refers to no object.
     pub const NULL: Self = Self { raw: 0, object: PhantomData };
 
-    /// Returns a reference to the object called `guid`. The code that uses a reference checks whether the
-    /// object is a `T`.
+    /// Returns a reference to the object called `guid`. Whether the object is a `T` is checked only when the
+    /// reference is used.
     #[must_use]
     pub const fn new(guid: Guid) -> Self {
         Self { raw: (guid.generation().get() as u64) << 32 | guid.slot() as u64, object: PhantomData }
@@ -136,7 +138,7 @@ pub struct ReferenceMap<'a> {
 }
 
 impl<'a> ReferenceMap<'a> {
-    /// Makes a map that asks `objects` whether an object exists.
+    /// Makes a map that uses `objects` to check whether an object exists.
     #[must_use]
     pub fn new(objects: &'a dyn Objects) -> Self {
         Self { objects, mentioned: Vec::new(), bases: None, place: (0, 0), renditions: Vec::new() }
@@ -186,8 +188,8 @@ impl<'a> ReferenceMap<'a> {
         self.known(guid).map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
-    /// Returns the guid by which this side knows the object or asset `guid`, if it exists. Records that the
-    /// value that is being read refers to `guid`.
+    /// Returns the guid that this side uses for the object or asset `guid` of the wire, if it exists. Records
+    /// that the value that is being read refers to `guid`.
     pub(crate) fn known(&mut self, guid: Guid) -> Option<Guid> {
         self.mentioned.push(guid);
         self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid))
@@ -232,8 +234,8 @@ impl Objects for NoObjects {
     }
 }
 
-/// Lets every reference be read, as if every object existed, with the guids of an epoch. Use `AnyObject` for
-/// code that checks or prints what somebody else will read.
+/// Resolves every reference, as if every object existed, with the guids of an epoch. Use `AnyObject` for code
+/// that checks or prints values that another peer or another part of the program reads.
 #[derive(Default)]
 pub struct AnyObject(pub Epoch);
 

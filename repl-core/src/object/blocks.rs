@@ -1,12 +1,12 @@
-//! Blocks of an object: up to 64 bytes of plain memory, with the properties to which the bytes belong. A
-//! comparison finds the properties that differ in a whole block at once, and copies the block.
+//! Blocks of an object: a block is up to 64 bytes of plain memory, with the properties to which the bytes
+//! belong. A comparison finds all differing properties of a block at once, and copies the block.
 //!
-//! The values with a margin have blocks of their own. A comparison compares these with the seen bytes of the
-//! object, and copies to these what differs.
+//! Values with a margin (see `schema/plan`) have separate blocks. A comparison compares these blocks with the
+//! seen bytes of the object, and copies the differing bytes to the seen bytes.
 //!
-//! *Invariant:* a block begins where the value of a property begins, ends where such a value ends, and lies
-//! in one of the runs of its type's plan of all properties. So all of its bytes are initialised, and
-//! copying them copies values.
+//! *Invariant:* a block begins at the start of a property's value, ends at the end of a property's value, and
+//! lies in one run of the type's plan of all properties. So all bytes of the block are initialised, and
+//! copying a block copies whole values.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::marker::PhantomData;
@@ -30,13 +30,12 @@ pub(crate) struct Blocks<T> {
 #[derive(Debug)]
 struct BlockList {
     blocks: Vec<Block>,
-    /// For each byte of an object, the bit of the property to which it belongs, if it is in a block. See
-    /// [`Block::handles`].
+    /// For each byte of an object that is in a block, the bit of its property in [`Block::handles`].
     bits: Vec<u8>,
 }
 
-/// All properties of a block have their handles in the same word of a set of handles, and all or none of them
-/// are compared in every tick.
+/// A block. The handles of all its properties are in the same word of a set of handles. Either all these
+/// properties are compared in every tick, or none.
 #[derive(Debug)]
 struct Block {
     offset: usize,
@@ -47,11 +46,11 @@ struct Block {
     owned: u64,
     /// A bit for the last byte of each property.
     last: u64,
-    /// The index of the word of a set of handles.
+    /// The index of the word of a set of handles that contains the properties.
     word: usize,
     /// The bits of the properties in this word.
     handles: u64,
-    /// A bit for the last byte of each property of which any value can be copied to a shadow.
+    /// A bit for the last byte of each property that can be copied to a shadow with any value.
     any_sent: u64,
     /// Whether the whole block can be copied to the shadow.
     is_copied: bool,
@@ -71,12 +70,12 @@ impl<T: Planned> Blocks<T> {
         (Self { list, stripes, values, objects: PhantomData }, handles)
     }
 
-    /// Compares the blocks of an object with those of its shadow, and adds the properties that differ to
+    /// Compares the blocks of an object with the blocks of its shadow, and adds the properties that differ to
     /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
     /// scope one by one. Copies the values that differ and can be copied.
     ///
-    /// Compares values with a margin with the seen bytes of the object, unless `seen` is empty. Copies to the
-    /// seen bytes what differs.
+    /// Compares values with a margin with the seen bytes of the object, and copies the differing bytes to the
+    /// seen bytes. If `seen` is empty, compares these values with the shadow.
     #[inline]
     pub(crate) fn compare(
         &self,
@@ -92,7 +91,7 @@ impl<T: Planned> Blocks<T> {
     }
 
     /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick. Adds
-    /// to `copied` and `left` what [`Differences`] has.
+    /// the handles to `copied` and `left` as described at [`Differences`].
     #[inline(always)]
     pub(crate) fn compare_ordinary(
         &self,
@@ -117,16 +116,16 @@ impl<T: Planned> Blocks<T> {
         self.values.direct()
     }
 
-    /// Copies to the shadow those values that differ of the [direct](Self::direct) properties whose bits are
-    /// set in `scope`. Returns the bits of those that differed. Costs O(bits), and looks at nothing else.
+    /// Compares the [direct](Self::direct) properties with a set bit in `scope`, and copies the values that
+    /// differ to the shadow. Returns the bits of the properties that differed. Costs O(bits set in `scope`).
     #[inline]
     pub(crate) fn copy_direct(&self, live: &T, shadow: &mut T, scope: u64) -> u64 {
         let (from, to) = (std::ptr::from_ref(live).cast(), std::ptr::from_mut(shadow).cast());
-        // SAFETY: the values are those of `T`, and the shadow is borrowed mutably.
+        // SAFETY: the values belong to `T`, and the shadow is borrowed mutably.
         unsafe { self.values.copy_direct(scope, from, to) }
     }
 
-    /// Returns the memory with which an object is compared.
+    /// Returns the memory (shadow and seen bytes) with which an object is compared.
     #[inline(always)]
     fn known(shadow: &mut T, seen: &mut [u8]) -> Known {
         let is_seen = seen.len() == const { T::WHOLE.seen_bytes() };
@@ -134,11 +133,11 @@ impl<T: Planned> Blocks<T> {
         Known { shadow: std::ptr::from_mut(shadow).cast(), seen }
     }
 
-    /// Makes the seen bytes of a property those of the shadow, so that a scan finds the object as long as the
-    /// property has another value. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
+    /// property differs from the shadow. Does nothing for a property without seen bytes.
     #[cold]
     pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
-        // SAFETY: the values are those of `T`.
+        // SAFETY: the values belong to `T`.
         unsafe { self.values.forget_seen(handle, std::ptr::from_ref(shadow).cast(), seen) };
     }
 }
@@ -219,7 +218,7 @@ impl BlockList {
         }
     }
 
-    /// Returns the bit of the property whose value in the block has this byte.
+    /// Returns the bit of the property to which this byte of the block belongs.
     #[inline]
     fn property(&self, block: &Block, byte: u32) -> u64 {
         1 << self.bits[block.offset + byte as usize]

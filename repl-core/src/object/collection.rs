@@ -2,8 +2,8 @@
 //! the bits of their keys.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
-//! element has the element shape that is stated in the collection's shape. The pointer to an element is valid
-//! as long as the collection is borrowed.
+//! element has the element shape of the collection. The pointer is valid as long as the collection is
+//! borrowed.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::any::{Any, type_name};
@@ -238,7 +238,7 @@ impl<M: Map> Collection<KeyBits> for M {
         self.touched(typed(live)).map(<[_]>::is_empty)
     }
 
-    /// Visits the entries that were written to, or all entries if the map does not record these.
+    /// Visits the entries that were written to, or all entries if the map does not record writes.
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,
@@ -256,7 +256,8 @@ impl<M: Map> Collection<KeyBits> for M {
 
     fn remove_unsendable(&mut self, id: &KeyBits, live: &dyn Collection<KeyBits>) {
         key_of(id).into_iter().for_each(|key| self.remove(&key));
-        // The removal is a part of following. Without this call the map would count it as a write of its own.
+        // The removal is a part of updating the shadow. Without this call, the map would record it as a later
+        // write.
         self.followed(typed(live));
     }
 
@@ -332,7 +333,7 @@ impl<M: Map> Collection<KeyBits> for M {
 }
 
 /// Updates the entry of a shadow that has the key `key`. Calls `visit` if `live` or the shadow has such an
-/// entry. Another call with the same key does no harm.
+/// entry. Calls with the same key may be repeated.
 fn follow_entry<M: Map>(
     shadow: &mut M,
     live: &M,
@@ -361,7 +362,7 @@ fn follow_entry<M: Map>(
     }
 }
 
-/// Updates all entries of a shadow, and calls `visit` for each of them. The form of a key is computed only
+/// Updates all entries of a shadow, and calls `visit` for each of them. The bits of a key are computed only
 /// for entries that have changed. Costs O(entries).
 fn follow_all<M: Map>(
     shadow: &mut M,
@@ -436,7 +437,8 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     form_of(key, &mut BitWriter::new())
 }
 
-/// Does the same as [`own_form_of`], with the memory and the epoch of `writer`, whatever it contains.
+/// Does the same as [`own_form_of`], with the memory and the epoch of `writer`. The old content of `writer`
+/// does not matter.
 fn form_of<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> Result<KeyBits, WriteError> {
     writer.clear();
     whole::write(key, &field_of::<K>(), writer)?;
@@ -447,8 +449,8 @@ fn form_of<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> Result<K
     }
 }
 
-/// Returns whether a key has no form in the epoch of `writer`, because it refers to an object of an earlier
-/// epoch.
+/// Returns whether a key has no wire form in the epoch of `writer`, because it refers to an object of an
+/// earlier epoch.
 pub(crate) fn is_outdated<K: Property + PartialEq>(key: &K, writer: &mut BitWriter) -> bool {
     writer.epoch() != 0 && form_of(key, writer).is_err() && own_form_of(key).is_ok()
 }

@@ -1,6 +1,6 @@
-//! The bytes in which two stretches of memory differ, as the bits of a mask.
+//! Finds the bytes in which two stretches of memory differ, and returns them as the bits of a mask.
 //!
-//! *Invariant:* only the bytes of the stretches are read, so nothing may be behind them.
+//! *Invariant:* only the bytes of the stretches are read. The memory after them may be invalid.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
 use super::scan::{load, wide};
@@ -8,7 +8,8 @@ use super::scan::{load, wide};
 /// The greatest number of bytes that are compared at once, because each byte has a bit in a mask.
 pub(super) const MAX_BYTES: usize = 64;
 
-/// Returns a bit for each byte that differs. If the compiler knows the length, no branch is left.
+/// Returns a bit for each byte that differs. If the compiler knows the length, the compiled code has no
+/// branches.
 ///
 /// # Safety
 /// Both pointers point to `len` initialised bytes. `len` is 1 to 64.
@@ -22,7 +23,7 @@ pub(super) unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usiz
     };
     let (mut same, mut at) = (0, 0);
     while at < len {
-        // The last bytes may overlap those before them.
+        // The last load may overlap the load before it.
         let begin = at.min(len - width);
         let (one, other) = (one.wrapping_add(begin), other.wrapping_add(begin));
         // SAFETY: `begin + width` is at most `len`.
@@ -33,10 +34,10 @@ pub(super) unsafe fn differing_bytes(one: *const u8, other: *const u8, len: usiz
     !same & (u64::MAX >> (MAX_BYTES - len))
 }
 
-/// Returns a bit for each byte that is the same in both. There are 1, 4, 8 or 16 bytes.
+/// Returns a bit for each byte that is the same in both places. `bytes` is 1, 4, 8 or 16.
 ///
 /// # Safety
-/// Both pointers point to as many initialised bytes.
+/// Both pointers point to `bytes` initialised bytes.
 #[inline(always)]
 unsafe fn same_bytes(one: *const u8, other: *const u8, bytes: usize) -> u64 {
     if bytes == 16 {
@@ -49,12 +50,12 @@ unsafe fn same_bytes(one: *const u8, other: *const u8, bytes: usize) -> u64 {
     wide::same_bytes_of(one, unsafe { load(other, bytes) }) & (u64::MAX >> (MAX_BYTES - bytes))
 }
 
-/// Returns the bit of the last byte of each value of which any byte is in `bytes`, if `last` has the bit of
-/// the last byte of each value.
+/// For each value with any byte in `bytes`, returns the bit of its last byte. `last` has the bit of the last
+/// byte of every value.
 #[inline]
 pub(super) const fn last_of_values(bytes: u64, last: u64) -> u64 {
-    // The sum adds a one to each bit of a value but the last one. It carries into the last one if any of them
-    // is set.
+    // The sum adds one to each bit of a value except the last bit. If any of these bits is set, the sum
+    // carries into the last bit.
     ((bytes & !last).wrapping_add(!last) | bytes) & last
 }
 

@@ -1,6 +1,6 @@
-//! Changes an element of a collection, and finds out which of its properties changed.
+//! Changes an element of a client's collection, and finds out which of its properties changed.
 //!
-//! *Invariant:* a property counts as changed only if its value differs from before.
+//! *Invariant:* a property counts as changed only if its new value differs from its old value.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -14,8 +14,8 @@ use crate::schema::step::ReceivedChange;
 
 impl<I: Identity> ElementsMut<'_, I> {
     /// Changes an element with `change`, which writes to the properties of `handles`. After that, records
-    /// which of the properties changed, or reports them to callbacks. The method returns what `change`
-    /// returns. Returns `None` if the collection has no element with this id or key.
+    /// which of the properties changed, or reports them to callbacks. Returns the result of `change`, or
+    /// `None` if the collection has no element with this id or key.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,
@@ -46,7 +46,7 @@ impl<I: Identity> ElementsMut<'_, I> {
 }
 
 /// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns the
-/// handles whose values `apply` has changed. `with_initial` lends an element with initial values.
+/// handles of the values that `apply` has changed. `with_initial` lends an element with initial values.
 ///
 /// # Safety
 /// The caller guarantees what [`ElementTable::level_mut`] requires, both for `base` and for the element that
@@ -64,13 +64,13 @@ unsafe fn changed_by(
         let mut element = unsafe { elements.level_mut(base) };
         // SAFETY: the caller guarantees the type, and the value is borrowed for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };
-        // Fast arrays record the changes that they receive, so no copy of them is needed.
+        // Fast arrays record the changes that they receive, so they need not be copied.
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
         copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
         apply(&mut element);
         let (now, old) = (element.as_level(), old.as_level());
         changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
-        // Maps without callbacks do not report changes, so no copy of them is needed.
+        // An unchanged property is not reported, so its collections end the update here, without callbacks.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });

@@ -21,8 +21,8 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.max_len
     }
 
-    /// Returns the index at which the handle table of the elements begins. The index of the handle table
-    /// identifies the type of the elements.
+    /// Returns the index at which the handle table of the elements begins. This index identifies the type of
+    /// the elements.
     pub(crate) fn table(&self) -> u32 {
         self.command.table
     }
@@ -86,7 +86,7 @@ impl<'a, I: Identity> Elements<'a, I> {
 }
 
 impl<I: Identity> Elements<'_, I> {
-    /// Writes all elements in the form that a new collection has, and calls `write` for the value of each
+    /// Writes all elements in the wire form of a new collection, and calls `write` for the value of each
     /// element.
     pub(crate) fn write_all(
         &self,
@@ -103,8 +103,9 @@ impl<I: Identity> Elements<'_, I> {
 
 impl<'a, I: Identity> ElementsMut<'a, I> {
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
-    /// `live`. `follow` calls `visit` with each element that may have changed. Keys are written to `writer`,
-    /// whatever it contains. Returns whether the items of `live` must get the ids of the shadow.
+    /// `live`. `follow` calls `visit` with each element that may have changed. `writer` is a scratch buffer
+    /// for keys, and its old content does not matter. Returns whether the items of `live` must get the ids of
+    /// the shadow.
     #[must_use]
     pub(crate) fn follow(
         &mut self,

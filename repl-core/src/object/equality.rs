@@ -1,20 +1,22 @@
 //! Decides whether a property has the same value in two objects of one type.
 //!
-//! *Invariant:* only replicated values are compared. All callers use the same comparison, except that some
-//! collections know without a comparison whether they changed.
+//! *Invariant:* only replicated values are compared. All callers use the same comparison. The only exceptions
+//! are collections that know without a comparison whether they changed.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Which of two collections knows whether they differ, so that their elements need no comparison, if any does.
+/// Tells which of two collections, if any, knows whether the two differ. Then their elements need no
+/// comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The second collection is a shadow, and knows whether it has all changes of the first collection.
     Shadow,
     /// The first collection is a replica, and knows whether the current update has changed it.
     Replica,
-    /// The first collection belongs to a base, and the second one to the object that the user may have edited.
-    /// All elements are compared, and their labels too. A collection that the user has assigned differs.
+    /// The first collection belongs to a base, and the second one to the object that the user may have
+    /// edited. Neither knows whether they differ, so all elements and their labels are compared. A collection
+    /// that the user has assigned always differs.
     Base,
 }
 
@@ -26,7 +28,7 @@ pub(crate) fn differs(one: Level<'_>, other: Level<'_>, handle: u32, answer: Ans
     }
 }
 
-/// Returns whether two slots of one property have the same value.
+/// Returns whether two slots (the same property of two objects or elements) have the same value.
 fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
         (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),

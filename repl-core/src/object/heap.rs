@@ -1,6 +1,6 @@
-//! How much memory the elements of an object take, beside the object itself.
+//! Counts the memory of the elements of an object, outside the object itself.
 //!
-//! *Invariant:* only elements count: neither spare room, nor what a collection stores of its elements.
+//! *Invariant:* only elements count. Spare capacity and other data of collections do not count.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Array, Elements, Level, Slot};

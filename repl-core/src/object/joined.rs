@@ -2,7 +2,7 @@
 //! as a unit.
 //!
 //! *Invariant:* the memory of joined leaves is initialised and has no padding, because a program joins only
-//! leaves that lie without gaps and whose bytes are their wire form.
+//! leaves without gaps between them, and only leaves with a wire form that equals their bytes.
 #![expect(unsafe_code, reason = "reads and writes the bytes of several values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -12,7 +12,7 @@ use crate::bits::{BitSlice, BitWriter, word_of};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
-/// Joined leaves, which can only be read.
+/// Joined leaves, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
@@ -21,7 +21,7 @@ pub(crate) struct JoinedLeaves<'a> {
     pub(super) memory: &'a [u8],
 }
 
-/// Joined leaves, which can be read and written.
+/// Joined leaves, mutable.
 pub(crate) struct JoinedLeavesMut<'a> {
     pub(super) joined: Joined,
     pub(super) entries: &'a [TableEntry],
@@ -36,8 +36,8 @@ impl JoinedLeaves<'_> {
         self.joined.leaves.into()
     }
 
-    /// Calls `found` with the number of each leaf that has another value than in `other`, which are the same
-    /// properties of another object. Leaves are counted from zero.
+    /// Calls `found` with the number of each leaf that has another value than in `other`, counted from zero.
+    /// `other` has the same properties of another object.
     #[inline]
     pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
         if self.joined.leaves == 1 {
@@ -79,8 +79,8 @@ impl JoinedLeaves<'_> {
         }
     }
 
-    /// Writes the values of leaves that take more than a word. None of them is signed.
-    // Not inlined, so that the code for one leaf stays short. Most changes are of one leaf.
+    /// Writes the values of leaves that together take more than a word. None of them is signed.
+    // This function is not inlined, so that the code for one leaf stays short. Most updates change one leaf.
     #[inline(never)]
     fn write_words(&self, writer: &mut BitWriter) {
         let (words, rest) = self.memory.as_chunks::<8>();
@@ -96,17 +96,17 @@ impl JoinedLeaves<'_> {
 }
 
 impl JoinedLeavesMut<'_> {
-    /// Returns the leaves whose first one is at `first`, to read values into them.
+    /// Returns the joined leaves that begin at `first`, to read values into them.
     ///
     /// # Safety
-    /// `first` points to leaves that a program has joined like this. They are initialised, and borrowed
-    /// mutably as long as the returned value exists.
+    /// `first` points to leaves that a program has joined as `joined`. The leaves are initialised, and
+    /// borrowed mutably as long as the returned value exists.
     #[inline]
     pub(super) unsafe fn at(first: *mut u8, joined: Joined) -> Self {
         Self { joined, entries: &[], first, object: PhantomData }
     }
 
-    /// Returns the same leaves, which can only be read.
+    /// Returns the same leaves, read-only.
     #[inline]
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
         // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.
@@ -114,7 +114,7 @@ impl JoinedLeavesMut<'_> {
         JoinedLeaves { joined: self.joined, entries: self.entries, memory }
     }
 
-    /// Copies the values of `from`, which are the same properties of another object, to these leaves.
+    /// Copies the values of `from` to these leaves. `from` has the same properties of another object.
     #[inline]
     pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
         assert_eq!(self.joined, from.joined, "leaves of different properties");
@@ -128,8 +128,8 @@ impl JoinedLeavesMut<'_> {
         unsafe { std::ptr::copy_nonoverlapping(from.memory.as_ptr(), self.first, from.memory.len()) };
     }
 
-    /// Reads the values of all leaves from the bits that begin at bit `at` of `bits`. Returns the bit after
-    /// them.
+    /// Reads the values of all leaves from the bits that begin at bit `at` of `bits`. Returns the position
+    /// after these bits.
     #[inline(always)]
     pub(crate) fn read(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
         let mut at = at;
@@ -194,7 +194,7 @@ impl JoinedLeavesMut<'_> {
 /// Stores the lowest bytes of a word in up to 8 bytes, lowest byte first.
 #[inline(always)]
 fn store(word: u64, to: &mut [u8]) {
-    // Two stores that overlap take less time than one store for each byte.
+    // Two overlapping stores take less time than one store for each byte.
     let len = to.len();
     let from = |width: usize| word.wrapping_shr((len.wrapping_sub(width) as u32).wrapping_mul(8));
     if let Some(bytes) = to.first_chunk_mut::<4>() {
@@ -212,19 +212,19 @@ fn store(word: u64, to: &mut [u8]) {
     }
 }
 
-/// Returns a byte that has in its bit n the lowest bit of byte n of `flags`. All other bits of `flags` are
-/// zero.
+/// Returns a byte. Its bit n is the lowest bit of byte n of `flags`. All other bits of `flags` must be zero.
 #[inline]
 pub(super) const fn gather(flags: u64) -> u64 {
-    // The product has byte n of `flags` at bit 56 + n. No two bits meet, so nothing is carried.
+    // The product has byte n of `flags` at bit 56 + n. No two bits are added at the same position, so nothing
+    // is carried.
     flags.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Returns a word that has in its byte n the bit n of `flags`, which is below 256. This is the reverse of
+/// Returns a word. Its byte n is bit n of `flags`, and `flags` is below 256. This is the reverse of
 /// [`gather`].
 #[inline]
 const fn scatter(flags: u64) -> u64 {
-    // Byte n of the product is `flags`, of which one bit is left, namely bit n. The sum moves this bit to the
+    // Each byte of the product is `flags`. The mask keeps only bit n of byte n. The sum moves this bit to the
     // highest bit of its byte.
     let bits = flags.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
     bits.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101

@@ -1,5 +1,5 @@
-//! Leaves in memory: compares, copies, writes and reads single values by their codecs. A leaf is a value that
-//! is sent as a unit.
+//! Leaves in memory: compares, copies, writes and reads single values with their codecs. A leaf is a value
+//! that is sent as a unit.
 //!
 //! *Invariant:* every pointer points to a value of the type that the codec was made for. The callers
 //! guarantee the types of all pointers.
@@ -32,8 +32,8 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
         4 => unsafe { same::<[u8; 4]>(a, b) },
         // SAFETY: as for the previous `unsafe` block.
         8 => unsafe { same::<[u8; 8]>(a, b) },
-        // SAFETY: as for the previous `unsafe` block; of bitwise leaves only quaternions, vectors and 128-bit
-        // integers are wider than 8 bytes.
+        // SAFETY: as for the previous `unsafe` block; the only bitwise leaves with more than 8 bytes are
+        // quaternions, vectors and 128-bit integers.
         12 => unsafe { same::<[u8; 12]>(a, b) },
         // SAFETY: as for the previous `unsafe` block.
         16 => unsafe { same::<[u8; 16]>(a, b) },
@@ -97,7 +97,8 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
 }
 
 /// # Safety
-/// `from` points to `size_of::<B>()` initialised bytes, and `to` is valid for writes of as many bytes.
+/// `from` points to `size_of::<B>()` initialised bytes, and `to` is valid for writes of the same number of
+/// bytes.
 #[inline]
 unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
     // SAFETY: the caller guarantees this.
@@ -107,7 +108,8 @@ unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
 }
 
 /// # Safety
-/// Like [`copy_value`], for a leaf whose bytes may differ although its values are equal.
+/// The same as for [`copy_value`]. The leaf is not bitwise: its bytes may differ although its values are
+/// equal.
 unsafe fn copy_by_codec(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match &leaf.codec {
         // SAFETY: the functions in `text` were made for the type of the values.
@@ -206,8 +208,8 @@ pub(super) unsafe fn number(codec: &Codec, value: *const u8) -> Result<Option<(u
     }
 }
 
-/// Returns whether a property whose value was encoded as the number `sent` keeps this number on clients,
-/// although its value is now `live`, which has a wire form.
+/// Returns whether a property that was sent as the number `sent` keeps this number on clients although its
+/// value is now `live`. `live` has a wire form.
 ///
 /// # Safety
 /// The pointer points to an aligned value of the type that `codec` is for.
@@ -224,8 +226,8 @@ pub(super) unsafe fn keeps_number(codec: &Codec, sent: u64, live: *const u8) -> 
     }
 }
 
-/// Returns whether a property whose value was `sent` keeps this value on clients, although its value is now
-/// `live`. Both values have a wire form, which is no number.
+/// Returns whether a property keeps the value `sent` on clients although its value is now `live`. Both values
+/// have a wire form that is not a number.
 ///
 /// # Safety
 /// Both pointers point to an aligned value of the type that `codec` is for.
@@ -270,8 +272,8 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
-/// Writes the value of a leaf. If the value has no wire form, writes the nearest value that has a wire form,
-/// because the client has no value yet. Returns an error only for opaque values, which have no nearest value.
+/// Writes the value of a leaf. If the value has no wire form, writes the nearest value with a wire form,
+/// because the client needs some value. Returns an error only for opaque values, which have no nearest value.
 ///
 /// # Safety
 /// `value` points to an aligned value of the type that `codec` is for.
@@ -448,11 +450,11 @@ pub(super) fn validate_plain(codec: &Codec, reader: &mut BitReader<'_>) -> Resul
 }
 
 /// Reads a value that refers to no objects and that no user code reads, and stores it at `to`. The value
-/// begins at bit `at` of `bits`, and was validated. Returns the bit after it.
+/// begins at bit `at` of `bits`, and was validated. Returns the position of the bit after the value.
 ///
 /// # Safety
-/// As for [`read_value`].
-// A function of its own, so that it does not make the loop slow in which it is called.
+/// The same as for [`read_value`].
+// This is a separate function, so that it does not slow down the loop that calls it.
 #[inline(never)]
 pub(super) unsafe fn read_plain(codec: &Codec, bits: BitSlice<'_>, at: usize, to: *mut u8) -> usize {
     let mut reader = bits.slice(at..bits.len()).unwrap_or_default().reader();
@@ -605,7 +607,7 @@ pub(super) unsafe fn check_text(codec: &Codec, value: *const u8) -> Result<(), W
     check_len(unsafe { &*text }, *max_bytes)
 }
 
-/// Returns how many bytes the text of a `String` takes. Zero for values of other types.
+/// Returns how many bytes the text of a `String` takes. Returns zero for values of other types.
 ///
 /// # Safety
 /// `value` points to an aligned value of the type that `codec` is for.
@@ -636,7 +638,7 @@ pub(super) fn write_text_or_empty(text: &str, max_bytes: u32, writer: &mut BitWr
     writer.append_bytes(text.as_bytes());
 }
 
-/// The highest bit of each byte of a word, which the characters of ASCII do not have.
+/// The highest bit of each byte of a word. In ASCII characters this bit is zero.
 const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// Reads a text without storing it.

@@ -1,5 +1,5 @@
-//! Levels: objects, and elements of arrays and collections, read and written through their tables of
-//! commands. Only the module `level` accesses bytes in memory as fields.
+//! Levels: a level is an object, or an element of an array or collection, that is read and written through
+//! its table of commands.
 //!
 //! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so the value
 //! of each command is at its offset. A level is made only from a reference to a whole object with the program
@@ -26,7 +26,7 @@ use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program, TableEntry,
 };
 
-/// An object or an element of one of its arrays or collections, which can only be read.
+/// An object or an element of one of its arrays or collections, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     pub(super) program: &'a Program,
@@ -35,7 +35,7 @@ pub(crate) struct Level<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// An object or an element of one of its arrays or collections, which can be read and written.
+/// An object or an element of one of its arrays or collections, mutable.
 pub(crate) struct LevelMut<'a> {
     pub(super) program: &'a Program,
     table: &'a [TableEntry],
@@ -43,7 +43,7 @@ pub(crate) struct LevelMut<'a> {
     object: PhantomData<&'a mut ()>,
 }
 
-/// A leaf (a value that is sent as a unit), which can only be read.
+/// A leaf (a value that is sent as a unit), read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaf<'a> {
     command: &'a LeafCommand,
@@ -51,14 +51,14 @@ pub(crate) struct Leaf<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// A leaf (a value that is sent as a unit), which can be read and written.
+/// A leaf (a value that is sent as a unit), mutable.
 pub(crate) struct LeafMut<'a> {
     command: &'a LeafCommand,
     value: *mut u8,
     object: PhantomData<&'a mut ()>,
 }
 
-/// An array of variable length, which can only be read.
+/// An array of variable length, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<'a> {
     program: &'a Program,
@@ -68,7 +68,7 @@ pub(crate) struct Array<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// What a level has at one handle: a leaf, an array, a collection or a map.
+/// The property at one handle of a level: a leaf, an array, a fast array or a map.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
@@ -77,16 +77,17 @@ pub(crate) enum Slot<'a> {
     Entries(Elements<'a, KeyBits>),
 }
 
-/// What a level has at one handle, or at several consecutive handles if their leaves are joined.
+/// The property at one handle of a level, or several properties with consecutive handles if their leaves are
+/// joined.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
-    /// Joined leaves, and the handle of the first one.
+    /// The handle of the first joined leaf, and the joined leaves.
     Joined(u32, JoinedLeaves<'a>),
     /// The slot at a handle.
     Slot(u32, Slot<'a>),
 }
 
-/// A collection (a fast array or a map), which can only be read.
+/// A collection (a fast array or a map), read-only.
 pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -101,7 +102,7 @@ impl<I: Identity> Clone for Elements<'_, I> {
 
 impl<I: Identity> Copy for Elements<'_, I> {}
 
-/// A collection (a fast array or a map), which can be read and written.
+/// A collection (a fast array or a map), mutable.
 pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
@@ -109,7 +110,7 @@ pub(crate) struct ElementsMut<'a, I: Identity> {
 }
 
 impl<I: Identity> ElementsMut<'_, I> {
-    /// Returns the same collection as [`Elements`], which can only be read.
+    /// Returns the same collection as [`Elements`], read-only.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
@@ -172,8 +173,8 @@ impl<'a> Level<'a> {
         Some(unsafe { self.elements_at(command, at) })
     }
 
-    /// Returns what the level has at `handle`, and moves `handle` past it. Skips handles that the level does
-    /// not have. Returns `None` if nothing is left before the handle `end`.
+    /// Returns the part at `handle`, and moves `handle` past this part. Skips handles that the level does not
+    /// have. Returns `None` if no part is left before the handle `end`.
     #[inline(always)]
     pub(crate) fn next_part(&self, handle: &mut u32, end: u32) -> Option<Part<'a>> {
         while *handle < end {
@@ -191,8 +192,8 @@ impl<'a> Level<'a> {
     }
 
     /// Writes the values of joined leaves with the handles from `first` on, up to the handle `end` or the
-    /// first property that is not joined. Returns the handle at which it stopped.
-    // A call for each change costs a seventh of the encoding.
+    /// first property that is not joined. Returns the next handle.
+    // This function is inlined, because a call for each change would take a seventh of the time of encoding.
     #[inline(always)]
     pub(crate) fn write_joined(&self, first: u32, end: u32, writer: &mut BitWriter) -> u32 {
         let mut entries = entries_from(self.table, first, end - first);
@@ -223,9 +224,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Does the same as [`slot_of`](Self::slot_of), for all commands except commands of leaves.
-    /// `slot_with_elements` is a separate function, so that the code for leaves, which are the common case,
-    /// stays short.
+    /// Does the same as [`slot_of`](Self::slot_of) for all commands except commands of leaves. This is a
+    /// separate function, so that the code for leaves, the common case, stays short.
     ///
     /// # Safety
     /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.
@@ -280,7 +280,7 @@ impl<'a> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns the same level as a [`Level`], which can only be read.
+    /// Returns the same level as a [`Level`], read-only.
     #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
@@ -319,7 +319,7 @@ impl<'a> LevelMut<'a> {
     }
 
     /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at`
-    /// of `bits`. Returns the bit after them.
+    /// of `bits`. Returns the position of the bit after the values.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
     pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>, at: usize) -> usize {
@@ -332,8 +332,8 @@ impl<'a> LevelMut<'a> {
         at
     }
 
-    /// Changes the length of the array at `handle` to `len`. `resize` returns the old length of the array, or
-    /// `None` if the property at `handle` is not an array.
+    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array, or `None`
+    /// if the property at `handle` is not an array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: the command guarantees that `at` points to an array of this shape.
@@ -387,8 +387,8 @@ impl<'a> LevelMut<'a> {
     }
 }
 
-/// Reads the values of an update of an object by a recipe. The values begin at bit `at` of `bits`, and were
-/// validated. Returns the bit after them.
+/// Reads the values of an update of an object with a recipe. The values begin at bit `at` of `bits`, and were
+/// validated. Returns the position of the bit after the values.
 ///
 /// # Safety
 /// `program` is the program of the type `T`.
@@ -406,8 +406,8 @@ pub(crate) unsafe fn read_by<T>(
     assert!(recipe.is_for(program), "a recipe for objects of another type");
     let base = std::ptr::from_mut(object).cast::<u8>();
     if let [Read { offset, what: ReadKind::Word(joined) }] = *recipe.reads() {
-        // Most updates change one number.
-        // SAFETY: the recipe is for objects of this type, so the offset lies inside the object.
+        // This is a fast path, because most updates change only one number. SAFETY: the recipe is for objects
+        // of this type, so the offset lies inside the object.
         let place = unsafe { base.add(offset as usize) };
         // SAFETY: the program of the object joins these leaves, which are borrowed mutably with the object.
         return unsafe { JoinedLeavesMut::at(place, joined) }.read_word(bits, at);
@@ -419,7 +419,7 @@ pub(crate) unsafe fn read_by<T>(
 /// Does the same as [`read_by`] for any recipe.
 ///
 /// # Safety
-/// `base` points to an object of the type for which the recipe was made, which is borrowed mutably.
+/// `base` points to an object of the type for which the recipe was made. The object is borrowed mutably.
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #[inline(never)]
 unsafe fn read_each(base: *mut u8, recipe: &ReadRecipe, bits: BitSlice<'_>, at: usize) -> usize {
@@ -466,7 +466,8 @@ impl<'a> Array<'a> {
         self.command.least_bits
     }
 
-    /// Returns how many bytes the elements take. Zero for an `Option`, whose value is in the object.
+    /// Returns how many bytes of the heap the elements take. Returns zero for an `Option`, because its value
+    /// is inside the object.
     pub(crate) fn own_bytes(&self) -> usize {
         if self.command.shape.optional { 0 } else { self.len * self.command.shape.element.size }
     }
@@ -486,8 +487,8 @@ impl<'a> Array<'a> {
         Some(Level { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Returns whether the two arrays are equal byte for byte. The arrays may be equal even if this function
-    /// returns `false`.
+    /// Returns whether the two arrays are equal byte for byte. The function may return `false` for equal
+    /// arrays.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
         if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
@@ -507,13 +508,13 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// Returns the same leaf as a [`Leaf`], which can only be read.
+    /// Returns the same leaf as a [`Leaf`], read-only.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
     }
 
-    /// Copies the value of `from`, which is the same property of another object, to this leaf.
+    /// Copies the value of `from` to this leaf. `from` is the same property of another object.
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
@@ -531,7 +532,7 @@ impl fmt::Debug for Leaf<'_> {
 }
 
 impl Leaf<'_> {
-    /// Returns whether `other`, which is the same property of another object, has the same value.
+    /// Returns whether `other` has the same value. `other` is the same property of another object.
     #[inline]
     pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
@@ -539,7 +540,7 @@ impl Leaf<'_> {
         unsafe { leaf::identical(self.command, self.value, other.value) }
     }
 
-    /// Writes the value, or the nearest value that has a wire form if the value has none.
+    /// Writes the value. If the value has no wire form, writes the nearest value with a wire form.
     ///
     /// # Errors
     /// Returns an error if the value serialises itself and has no wire form.
@@ -623,15 +624,15 @@ impl Leaf<'_> {
         matches!(self.command.codec, Codec::String { .. })
     }
 
-    /// Returns the error that writing the text would return. Costs less than writing it.
+    /// Returns the error that writing the text would return. Costs less than writing the text.
     #[inline]
     pub(crate) fn check_text(&self) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::check_text(&self.command.codec, self.value) }
     }
 
-    /// Returns how many bytes the text takes outside of the object. Zero for values of other types, and for
-    /// texts of which this is not known.
+    /// Returns how many bytes the text takes outside of the object. Returns zero for other values, and for
+    /// texts in other types than `String`.
     pub(crate) fn text_bytes(&self) -> usize {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::text_bytes(&self.command.codec, self.value) }
@@ -642,16 +643,16 @@ impl Leaf<'_> {
         self.command.codec.is_lossy()
     }
 
-    /// Returns whether the property has changed so little since its value was encoded as the number `sent`
-    /// that clients keep that number. The value has a wire form.
+    /// Returns whether clients keep the number `sent`, because the value has changed only within the margin
+    /// since it was sent. The value has a wire form.
     #[inline]
     pub(crate) fn keeps_number(&self, sent: u64) -> bool {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::keeps_number(&self.command.codec, sent, self.value) }
     }
 
-    /// Returns whether the property has changed so little since its value was `sent` that clients keep that
-    /// value. Both values have a wire form, which is no number.
+    /// Returns whether clients keep the value `sent`, because the value has changed only within the margin
+    /// since it was sent. Both values have a wire form that is not a number.
     #[inline]
     pub(crate) fn is_kept_as(&self, sent: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, sent.command), "leaves of different properties");
@@ -697,8 +698,8 @@ impl<'a> ElementTable<'a> {
     /// Returns a [`LevelMut`] of the item or value at `base`.
     ///
     /// # Safety
-    /// The caller guarantees what [`level`](Self::level) requires. Nothing else accesses the value as long as
-    /// the returned level lives.
+    /// The caller guarantees what [`level`](Self::level) requires. Nothing else accesses the value while the
+    /// returned level exists.
     pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }

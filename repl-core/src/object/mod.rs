@@ -1,7 +1,7 @@
-//! Access to objects in memory through their tables. The folder `object` has all the unsafe code that reads
-//! and writes fields.
+//! Access to objects in memory through their layouts. All unsafe code that reads and writes fields is in this
+//! folder.
 //!
-//! *Invariant:* a pointer is used only with the table of the type that it points to.
+//! *Invariant:* a pointer is used only with the layout of the type that it points to.
 
 pub(crate) mod arrays;
 pub(crate) mod blocks;

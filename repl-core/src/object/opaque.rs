@@ -116,16 +116,16 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// Returns the shape of a type that writes and reads itself. A type that serialises itself has one
-    /// command in the program, and is compared and sent as a unit.
+    /// Returns the shape of a type with its own serialiser. Such a type has one command in the program, and
+    /// is compared and sent as a unit.
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         let shape = Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()));
         Self { form: Some(T::WIRE_FORM), ..shape }
     }
 
-    /// Returns the shape of a field with its own serialiser (`with = module`). Like a type with the shape
-    /// [`opaque`](Self::opaque), a field with its own serialiser has one command in the program.
+    /// Returns the shape of a field with its own serialiser (`with = module`). Such a field also has one
+    /// command in the program.
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
         let form = const { &WireForm::custom::<T, W>() };

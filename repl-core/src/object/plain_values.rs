@@ -1,10 +1,12 @@
-//! Plain values: the values of an object that are plain memory, and where they are. A comparison of bytes
-//! finds those that differ, and this module compares and copies them one by one where it must.
+//! Plain values: the values of an object that are plain memory, and their offsets. Blocks and stripes compare
+//! many values at once. This module compares and copies values one by one if a block or stripe cannot be
+//! copied whole.
 //!
-//! The values with a margin are compared with the seen bytes of the object. What differs is copied to these.
+//! Values with a margin (see `schema/plan`) are compared with the seen bytes of the object. If a value
+//! differs, it is copied to the seen bytes.
 //!
-//! *Invariant:* the place of a value lies in one of the runs of its type's plan of all properties. So all of
-//! its bytes are initialised, and copying them copies the value.
+//! *Invariant:* the bytes of a value lie in one run of the type's plan of all properties. So all of them are
+//! initialised, and copying them copies the value.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};
@@ -22,8 +24,8 @@ pub(crate) struct PlainValue {
     pub(crate) bytes: usize,
     /// Whether the property is compared in every tick.
     pub(crate) is_ordinary: bool,
-    /// Whether all values have wire forms, which differ if the values differ. So a value can be copied to a
-    /// shadow without a look at it.
+    /// Whether every value of the type has its own wire form. If so, a value can be copied to a shadow
+    /// without a check.
     pub(crate) is_any_sent: bool,
 }
 
@@ -39,21 +41,21 @@ impl PlainValue {
 pub(crate) struct Differences<'a> {
     /// The properties that are compared.
     pub(crate) scope: &'a HandleSet,
-    /// Those whose values were copied to the shadow.
+    /// The differing properties with values that were copied to the shadow.
     pub(crate) copied: &'a mut HandleSet,
-    /// Those that must still be compared by their commands.
+    /// The properties that must still be compared by their commands.
     pub(crate) left: &'a mut HandleSet,
 }
 
 impl Differences<'_> {
-    /// Returns the set of the properties whose values are copied, or of those whose values are not.
+    /// Returns `copied` if the values are copied, and otherwise `left`.
     #[inline]
     pub(crate) fn list(&mut self, is_copied: bool) -> &mut HandleSet {
         if is_copied { self.copied } else { self.left }
     }
 }
 
-/// The memory with which an object is compared.
+/// The memory with which an object is compared: the shadow, and the seen bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     pub(super) shadow: *mut u8,
@@ -62,8 +64,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Returns the memory with which the bytes at an offset of the object are compared, and whether these are
-    /// seen bytes. `seen` is the offset of the bytes in the seen bytes.
+    /// Returns the memory with which the bytes at an offset of the object are compared, and whether this
+    /// memory is in the seen bytes. `seen` is the offset in the seen bytes, if the bytes have a margin.
     #[inline(always)]
     pub(super) fn at(self, offset: usize, seen: Option<usize>) -> (*mut u8, bool) {
         match seen {
@@ -73,7 +75,7 @@ impl Known {
     }
 }
 
-/// Where a plain value is.
+/// The place of a plain value.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValuePlace {
     /// The offset of the value from the start of the object, in bytes.
@@ -85,20 +87,20 @@ struct ValuePlace {
     seen: Option<u16>,
 }
 
-/// The plain values of a type, and where they are.
+/// The plain values of a type, and their places.
 #[derive(Debug)]
 pub(super) struct PlainValues {
     /// The values in ascending order of their offsets.
     list: Vec<PlainValue>,
-    /// The places of the values, by their handles less one.
+    /// The places of the values. The index is the handle minus one.
     places: Vec<ValuePlace>,
-    /// The properties whose values are copied to the shadow without a look at them, as bits of the first word
+    /// The properties with values that can be copied to the shadow without a check, as bits of the first word
     /// of a set of handles.
     direct: u64,
 }
 
 impl PlainValues {
-    /// Returns those values that lie in one of the runs of `plan`, which is the plan of all properties.
+    /// Returns the values that lie in a run of `plan`, the plan of all properties.
     pub(super) fn of(mut values: Vec<PlainValue>, plan: &Plan) -> Self {
         values.retain(|value| value.bytes > 0 && value.bytes <= MAX_BYTES && value.end() <= MAX_OFFSET);
         let runs: Vec<Run> = plan.all_runs().collect();
@@ -121,14 +123,15 @@ impl PlainValues {
         &self.list
     }
 
-    /// Compares those values of a word of handles whose bits are set in `scope`, one by one. Copies those
-    /// that differ and can be copied without a look at them, and those with seen bytes to these. Adds to
-    /// `in_shadow` what differs and was copied to the shadow, and to `to_do` what else differs.
+    /// Compares the values with a set bit in `scope`, one by one. `scope` belongs to the word of handles with
+    /// the index `word`. If a differing value has seen bytes, it is copied to the seen bytes. Otherwise it is
+    /// copied to the shadow if it needs no check. Adds the properties that were copied to the shadow to
+    /// `in_shadow`, and the other differing properties to `to_do`.
     ///
     /// # Safety
     /// `from` and the shadow are objects of the type to which the values belong. The shadow and the seen
-    /// bytes are borrowed mutably. All the handles are those of plain values.
-    // Not inlined, so that the code for most comparisons stays short.
+    /// bytes are borrowed mutably. All the handles belong to plain values.
+    // This function is not inlined, so that the code for most comparisons stays short.
     #[inline(never)]
     pub(super) unsafe fn compare(
         &self,
@@ -146,8 +149,8 @@ impl PlainValues {
             let (to, is_seen) = known.at(offset, seen.map(usize::from));
             // SAFETY: a plain value is initialised bytes inside the object.
             let value = unsafe { from_raw_parts(from.wrapping_add(offset), bytes) };
-            // SAFETY: as for the previous block. The shadow and the seen bytes are borrowed mutably, and if a
-            // value of the shadow is written, it is by a value of the same property.
+            // SAFETY: as for the previous block. The shadow and the seen bytes are borrowed mutably, and only
+            // a value of the same property is written to them.
             let known = unsafe { from_raw_parts_mut(to, bytes) };
             if is_seen {
                 left |= u64::from(copy_different(value, known)) << bit;
@@ -168,8 +171,8 @@ impl PlainValues {
         self.direct
     }
 
-    /// Copies those values that differ of the [direct](Self::direct) properties whose bits are set in
-    /// `scope`. Returns the bits of those that differed.
+    /// Compares the [direct](Self::direct) properties with a set bit in `scope`, and copies the values that
+    /// differ. Returns the bits of the properties that differed.
     ///
     /// # Safety
     /// `from` and `to` are objects of the type to which the values belong, and `to` is borrowed mutably.
@@ -188,8 +191,8 @@ impl PlainValues {
         })
     }
 
-    /// Makes the seen bytes of a property those of the shadow, so that a scan finds the object as long as the
-    /// property has another value. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
+    /// property differs from the shadow. Does nothing for a property without seen bytes.
     ///
     /// # Safety
     /// `shadow` is an object of the type to which the values belong.
@@ -213,7 +216,8 @@ impl ValuePlace {
     }
 }
 
-/// Returns the index of the word of a set of handles in which a handle is, and its bit in the word.
+/// Returns the index of the word that contains a handle in a set of handles, and the position of the handle's
+/// bit in this word.
 pub(super) fn place_of(handle: u32) -> (usize, u8) {
     let bit = handle - 1;
     ((bit / 64) as usize, (bit % 64) as u8)
@@ -230,8 +234,8 @@ pub(super) fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Makes `to` equal to `from`, which is as long. Returns whether they differed. No function is called for the
-/// lengths of numbers.
+/// Makes `to` equal to `from`. Both have the same length. Returns whether they differed. For the lengths of
+/// numbers, the compiled code calls no function.
 #[inline]
 fn copy_different(from: &[u8], to: &mut [u8]) -> bool {
     #[inline]

@@ -18,7 +18,7 @@ pub fn preload<T>(what: &T) {
 #[inline]
 pub fn preload_all<T: ?Sized>(what: &T) {
     let first = std::ptr::from_ref(what).cast::<u8>();
-    // The memory may begin within a line, and then its last byte is in one line more.
+    // If the memory begins within a line, its last byte may be in one more line.
     for offset in (0..size_of_val(what)).step_by(LINE_BYTES) {
         preload_at(first.wrapping_add(offset));
     }

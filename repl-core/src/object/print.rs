@@ -1,6 +1,6 @@
-//! Prints single values for people: what a codec reads in memory or on the wire, as text.
+//! Prints single values in memory or on the wire as text for people.
 //!
-//! *Invariant:* a value in memory is printed as it is, and not as the wire would round it.
+//! *Invariant:* a value in memory is printed exactly, without the rounding of its wire form.
 #![expect(unsafe_code, reason = "reads values")]
 
 use std::fmt::{self, Debug};
@@ -11,8 +11,8 @@ use crate::object::leaf::{load_int, read_text, read_value, write_value};
 use crate::schema::codec::{Codec, Repr};
 use crate::{AssetRef, ObjectRef};
 
-/// Prints a value. Of a value with its own serialiser, the number of its bits is printed, because nothing
-/// else is known of it.
+/// Prints a value. For a value with its own serialiser, prints only the number of its bits, because its type
+/// is not known.
 ///
 /// # Safety
 /// `value` points to an aligned value of the type that `codec` is for.
@@ -64,14 +64,14 @@ pub(super) unsafe fn value(codec: &Codec, value: *const u8, f: &mut fmt::Formatt
     }
 }
 
-/// Room for one value of any codec but texts and values with their own serialisers.
+/// Memory for one value of any codec, except texts and values with their own serialisers.
 #[repr(align(16))]
 struct Room([u8; 16]);
 
 const _: () = assert!(size_of::<u128>() <= size_of::<Room>() && align_of::<u128>() <= align_of::<Room>());
 const _: () = assert!(size_of::<[f32; 4]>() <= size_of::<Room>());
 
-/// Prints a value on the wire, as [`value`] does it.
+/// Prints a value on the wire in the same way as [`value`].
 pub(crate) fn wire_value(
     codec: &Codec,
     bits: BitSlice<'_>,
@@ -97,8 +97,8 @@ pub(crate) fn wire_value(
         | Codec::Char
         | Codec::Reference
         | Codec::Asset => {
-            // SAFETY: the values of these codecs are plain memory, the widest of which are those that `Room`
-            // is compared with, and the room is aligned for them and can be written.
+            // SAFETY: the values of these codecs are plain memory. `Room` is compared with the widest of
+            // these types, so the values fit. The room is aligned for them and can be written.
             unsafe { read_value(codec, &mut reader, references, room.0.as_mut_ptr()) }
         }
     };

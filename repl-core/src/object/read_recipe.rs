@@ -1,8 +1,8 @@
-//! Recipes: how the values of a set of properties are read. A recipe is made once, and used for all updates
-//! of the same properties.
+//! Recipes: a recipe is the list of steps that read the values of a set of properties. It is made once, and
+//! used for all updates of the same properties.
 //!
 //! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
-//! The offsets of a recipe lie in objects of its layout, and the indices of codecs are below their number.
+//! The offsets of a recipe lie in objects of its layout, and its indices of codecs are valid.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
@@ -15,36 +15,37 @@ use crate::schema::joined::Joined;
 use crate::schema::layout::Layout;
 use crate::schema::program::{CommandKind, Program, TableEntry};
 
-/// The greatest number of reads of a recipe, so that no handles that a peer sends make a recipe large.
+/// The greatest number of reads of a recipe. The limit ensures that a peer cannot make a recipe large by the
+/// handles that it sends.
 const MAX_READS: usize = 64;
 
-/// How the values of a set of properties of an object are validated and read. All of these properties are
-/// leaves (single values) that refer to no objects and that no user code reads.
+/// The steps that validate and read the values of a set of properties of an object. All of these properties
+/// are leaves (single values) that refer to no objects and that no user code reads.
 pub struct ReadRecipe {
     layout: &'static Layout,
     checks: Box<[Check]>,
     reads: Box<[Read]>,
     /// The codecs of the leaves that are not direct.
     codecs: Box<[Codec]>,
-    /// The number of bits that the values take at least.
+    /// The minimum number of bits that the values take.
     least_bits: usize,
 }
 
-/// What validation does with the next bits.
+/// One step of validation.
 enum Check {
-    /// Skips bits that are values whatever they are.
+    /// Skips bits that are valid for every value.
     Direct { bits: u32 },
-    /// Checks the value of a leaf whose codec has this index.
+    /// Checks the value of a leaf. `codec` is the index of its codec.
     Leaf { codec: usize },
 }
 
-/// What is read next, and the offset of its place in the object.
+/// One step of reading: the kind of the value, and its offset in the object.
 pub(super) struct Read {
     pub(super) offset: u32,
     pub(super) what: ReadKind,
 }
 
-/// What is read.
+/// The kind of values that a step reads.
 #[derive(Clone, Copy)]
 pub(super) enum ReadKind {
     /// Joined leaves of at most 8 bytes.
@@ -79,14 +80,14 @@ impl ReadRecipe {
         })
     }
 
-    /// Returns the number of bits that the values take at least.
+    /// Returns the minimum number of bits that the values take.
     #[must_use]
     pub fn least_bits(&self) -> usize {
         self.least_bits
     }
 
-    /// Moves `reader` past as many updates as there are `objects`, which follow one another. Returns whether
-    /// all of them are valid. If one is not, `reader` is somewhere within it.
+    /// Moves `reader` past `objects` consecutive updates. Returns whether all of them are valid. If an update
+    /// is not valid, `reader` stops somewhere within it.
     #[must_use]
     #[inline]
     pub fn check(&self, objects: u32, reader: &mut BitReader<'_>) -> bool {
@@ -96,7 +97,7 @@ impl ReadRecipe {
         (0..objects).all(|_| self.checks.iter().all(|check| self.passes(check, reader)))
     }
 
-    /// Moves `reader` past the bits of a check. Returns whether they are valid.
+    /// Moves `reader` past the bits of a check. Returns whether these bits are valid.
     #[inline]
     fn passes(&self, check: &Check, reader: &mut BitReader<'_>) -> bool {
         match *check {
@@ -113,7 +114,7 @@ impl ReadRecipe {
         program.is_of(self.layout)
     }
 
-    /// Returns what is read, in the order of the bits.
+    /// Returns the steps of reading, in the order of the bits.
     #[inline]
     pub(super) fn reads(&self) -> &[Read] {
         &self.reads
@@ -136,8 +137,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Adds properties from `handle` on, at most to before `end`. Returns the handle after them, or `None` if
-    /// the first of them must be read alone.
+    /// Adds properties from `handle` on, at most up to the handle before `end`. Returns the handle after the
+    /// added properties, or `None` if the first property must be read alone.
     fn add(&mut self, program: &Program, handle: u32, end: u32) -> Option<u32> {
         let table = program.own_table();
         let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));

@@ -1,7 +1,7 @@
-//! Puts parts of a client's object back to what the server sent, which the base of the object has: a copy with
-//! exactly these values.
+//! Restores parts of a client's object to the values that the server sent. The base of the object is a copy
+//! with exactly these values.
 //!
-//! *Invariant:* elements that equal what the server sent are not reported as changed. Fields that are not
+//! *Invariant:* elements that are equal to the base are not reported as changed. Fields that are not
 //! replicated keep their values.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -16,15 +16,16 @@ use crate::object::level::{Array, Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::ReceivedChange;
 
-/// How parts of an object are restored.
+/// The options for restoring parts of an object.
 #[derive(Clone, Copy)]
 pub(crate) struct Restore<'o> {
-    /// The objects that exist. Map entries with keys that refer to other objects are only in the base.
+    /// The objects that exist. Map entries with keys that refer to objects that do not exist are only in the
+    /// base.
     pub(crate) objects: &'o dyn Objects,
     /// Whether the callbacks of values in maps run.
     pub(crate) calls_back: bool,
-    /// Whether everything is restored: items that the user of the client has added are removed, and what the
-    /// log of an array does not have is undone too.
+    /// Whether everything is restored: items that the user has added are removed, and edits that the log of
+    /// an array does not contain are undone, too.
     pub(crate) is_thorough: bool,
 }
 
@@ -85,9 +86,9 @@ impl Restore<'_> {
         }
     }
 
-    /// Changes the element `id` of a collection with `change`, which restores all its properties first. Inserts
-    /// the element if the user has removed it. Returns what `change` returned, or `None` if the id is not
-    /// valid.
+    /// Changes the element `id` of a collection with `change`. Inserts the element if the user has removed
+    /// it. `change` must first restore all properties of the element. Returns the result of `change`, or
+    /// `None` if the id is not valid.
     pub(crate) fn change<I: Identity, R>(
         &self,
         base: Elements<'_, I>,

@@ -12,8 +12,8 @@ use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::Program;
 
-/// The objects of one class, which can only be read. The functions of rows are compiled once, and not for
-/// each class. [`Class::rows`](crate::Class::rows) returns rows.
+/// The objects of one class, read-only. The functions of rows are compiled once, and not for each class.
+/// [`Class::rows`](crate::Class::rows) returns rows.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     program: &'a Program,
@@ -33,7 +33,7 @@ impl<'a> Rows<'a> {
         Self { program, first, len, stride: size_of::<T>(), objects: PhantomData }
     }
 
-    /// Returns a pointer to the object in a row.
+    /// Returns a pointer to the object with the index `row`.
     ///
     /// # Panics
     /// Panics if there is no such row.
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
         unsafe { self.first.add(row * self.stride) }
     }
 
-    /// Returns the object in a row.
+    /// Returns the object with the index `row`.
     ///
     /// # Panics
     /// Panics if there is no such row.
@@ -55,8 +55,8 @@ impl<'a> Rows<'a> {
         unsafe { Level::at(self.at(row), self.program) }
     }
 
-    /// Makes `recipe` the recipe of the properties in `handles` for these rows, unless it is already. Uses
-    /// the memory of the earlier recipe again.
+    /// Makes `recipe` the recipe of the properties in `handles` for these rows, if it is not already this
+    /// recipe. Reuses the memory of the earlier recipe.
     #[inline]
     pub fn make_recipe(&self, handles: &HandleSet, recipe: &mut WriteRecipe) {
         if !(recipe.is_for(self.program) && recipe.handles() == handles) {
@@ -64,7 +64,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the values of an object by a recipe. `by_command` writes the value at a handle that is not
+    /// Writes the values of an object with a recipe. `by_command` writes the value at a handle that is not
     /// plain memory.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl<'a> Rows<'a> {
     ) -> Result<(), WriteError> {
         assert!(recipe.is_for(self.program), "the recipe of another class");
         let by_command = |handle, writer: &mut BitWriter| by_command(self.level(row), handle, writer);
-        // SAFETY: the recipe was made for objects with the layout of this one, which is borrowed for `'a`.
+        // SAFETY: the recipe was made for objects with the layout of this object, which is borrowed for `'a`.
         unsafe { recipe.write(self.at(row), writer, by_command) }
     }
 }

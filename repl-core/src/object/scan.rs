@@ -1,5 +1,6 @@
-//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows, or from
-//! their seen bytes where values have a margin. The scan is compiled separately for each object type.
+//! Scanning: finds the objects of a column (objects of one class in a slice) with plain memory or strings
+//! that differ from their shadows. Values with a margin are compared with the seen bytes (see `schema/plan`)
+//! instead. The scan is compiled separately for each object type.
 //!
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
@@ -11,14 +12,14 @@ use crate::schema::plan::{Planned, SeenRun};
 const BLOCK: usize = 8;
 
 /// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain
-/// memory or strings. `seen` has the seen bytes of all objects, one after another. If it has not, all plain
-/// memory is compared with the shadows.
+/// memory or strings. `seen` has the seen bytes of all objects, one after another. If `seen` has another
+/// length, all plain memory is compared with the shadows.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: impl FnMut(usize)) {
     let bytes = const { T::WHOLE.seen_bytes() };
     if bytes > 0 && seen.len() == live.len() * bytes {
         let first = seen.as_ptr();
-        // SAFETY: `at` is below the number of live objects, each of which has this many seen bytes.
+        // SAFETY: `at` is below the number of live objects, and each object has this many seen bytes.
         let add = |difference: &mut Difference, at: usize, live: &T, shadow: &T| unsafe {
             difference.add_with_seen(live, shadow, first.wrapping_add(at * bytes));
         };
@@ -82,10 +83,10 @@ pub(crate) fn push_seen<T: Planned>(shadow: &T, seen: &mut Vec<u8>) {
     }
 }
 
-/// All bits in which two stretches of memory differ, combined with OR.
+/// The bits in which two stretches of memory differ, combined with OR.
 ///
-/// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. A call of `memcmp`
-/// and its branch take twice as long as the loads of this type.
+/// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. Such a call and its
+/// branch take twice as long as the loads in [`add`](Self::add).
 struct Difference {
     word: u64,
     wide: wide::Wide,
@@ -109,7 +110,8 @@ impl Difference {
         }
     }
 
-    /// Does the same, but compares the values with a margin with the seen bytes of the object.
+    /// Does the same as [`add_object`](Self::add_object), but compares the values with a margin with the seen
+    /// bytes of the object.
     ///
     /// # Safety
     /// `seen` points to the seen bytes of an object.
@@ -120,13 +122,14 @@ impl Difference {
         for SeenRun { run, at } in const { T::PLAN.seen_runs() } {
             let (one, other) = (first.wrapping_add(run.offset), seen.wrapping_add(*at));
             // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the reference lends, and
-            // where they are in the seen bytes.
+            // their offsets in the seen bytes.
             unsafe { self.add(one, other, run.len) };
         }
     }
 
-    /// Adds the bits in which the runs of an object that are compared with its shadow differ from it. The
-    /// lengths of the runs are constants, so the function compiles to a sequence of loads without a branch.
+    /// Adds the bits in which an object differs from its shadow, only for the runs that are compared with the
+    /// shadow. The lengths of the runs are constants, so the function compiles to a sequence of loads without
+    /// a branch.
     #[inline]
     fn add_runs<T: Planned>(&mut self, live: &T, shadow: &T) {
         let (one, other) = (std::ptr::from_ref(live).cast::<u8>(), std::ptr::from_ref(shadow).cast::<u8>());
@@ -221,7 +224,7 @@ pub(super) mod wide {
         unsafe { _mm_or_si128(sum, difference) }
     }
 
-    /// Returns a bit for each of 16 bytes that is the same.
+    /// Compares 16 bytes, and returns a bit for each byte that is the same in both places.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
@@ -233,8 +236,8 @@ pub(super) mod wide {
         same(one, unsafe { _mm_loadu_si128(other.cast()) })
     }
 
-    /// Returns a bit for each byte of a word that is the same in another one. The bits after the eighth one
-    /// are set.
+    /// Compares the bytes of two words, and returns a bit for each byte that is the same in both. The bits
+    /// above the lowest eight are set.
     #[inline]
     pub(in crate::object) fn same_bytes_of(one: u64, other: u64) -> u64 {
         // SAFETY: every x86-64 processor has SSE2.
@@ -284,7 +287,7 @@ pub(super) mod wide {
         [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
     }
 
-    /// Returns a bit for each of 16 bytes that is the same.
+    /// Compares 16 bytes, and returns a bit for each byte that is the same in both places.
     ///
     /// # Safety
     /// Both pointers point to 16 initialised bytes.
@@ -299,12 +302,12 @@ pub(super) mod wide {
         word(0) | word(8) << 8
     }
 
-    /// Returns a bit for each byte of a word that is the same in another one.
+    /// Compares the bytes of two words, and returns a bit for each byte that is the same in both.
     #[inline]
     pub(in crate::object) const fn same_bytes_of(one: u64, other: u64) -> u64 {
         const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
         let difference = one ^ other;
-        // The sum has the highest bit of each byte of which any lower bit is set.
+        // In the sum, the highest bit of a byte is set if any lower bit of the byte was set.
         let highest = (((difference & LOW) + LOW) | difference) & !LOW;
         !gather(highest >> 7) & 0xff
     }
@@ -322,7 +325,7 @@ pub(crate) fn preload_strings<T: Planned>(object: &T) {
     strings(object).for_each(text);
 }
 
-/// Returns the plan's strings.
+/// Returns the strings of an object that its plan lists.
 #[inline]
 fn strings<T: Planned>(object: &T) -> impl Iterator<Item = &String> {
     let offsets: &[usize] = const { T::PLAN.strings() };
@@ -336,8 +339,8 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
     strings(one).zip(strings(other)).all(|(one, other)| is_same(one, other))
 }
 
-/// Calls `found` with the index of each of the plan's strings in which two objects differ, and with the
-/// string of `from`. Copies this string to the other object if `found` returns true.
+/// For each string of the plan that differs between two objects, calls `found` with the index of the string
+/// and with the string of `from`. Copies this string to the other object if `found` returns true.
 #[inline(always)]
 pub(crate) fn copy_differing_strings<T: Planned>(
     from: &T,
@@ -358,7 +361,7 @@ pub(crate) fn copy_differing_strings<T: Planned>(
 /// Makes `to` equal to `from`.
 #[inline(never)]
 fn copy_string(from: &String, to: &mut String) {
-    // Making a new string takes a third of the time of making room in an empty one.
+    // Making a new string takes a third of the time of growing an empty string.
     if to.capacity() == 0 {
         *to = from.clone();
     } else {
@@ -379,7 +382,8 @@ fn is_same(one: &String, other: &String) -> bool {
     }
 }
 
-/// Returns the first and the last bytes of 8 to 16 bytes, or of none. They may overlap.
+/// Returns the first and the last 8 bytes of a slice of 8 to 16 bytes. The two may overlap. Returns zeros for
+/// an empty slice.
 #[inline]
 fn ends_of(bytes: &[u8]) -> Option<[u64; 2]> {
     match (bytes.first_chunk(), bytes.last_chunk()) {

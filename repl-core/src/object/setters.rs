@@ -1,9 +1,9 @@
 //! Setters: the functions behind the setters of an [`Editor`](crate::schema::editor::Editor). There is one
-//! for each way to compare, and none depends on the type of the object, so that the generated code of many
-//! classes shares them.
+//! function for each way to compare values. The functions do not depend on the type of the object, so the
+//! setters of many classes share them.
 //!
-//! *Invariant:* a setter always writes the value, because it may have parts that are not replicated, and
-//! marks the property if and only if a replicated part differs from the value before.
+//! *Invariant:* a setter always writes the value, because the value may have parts that are not replicated.
+//! It marks the property if and only if a replicated part differs from the old value.
 
 use std::marker::PhantomData;
 
@@ -16,7 +16,7 @@ use crate::schema::value::With;
 pub struct Set<V>(PhantomData<fn(V)>);
 
 impl<V: Property> Set<V> {
-    /// Sets the property with an index, whose value is `field`.
+    /// Sets the property with the index `property`. `field` is the value of the property in the object.
     #[inline]
     pub fn whole(field: &mut V, value: V, marker: &mut Marker<'_>, property: u16) {
         let is_same = identical(field, &value);
@@ -26,7 +26,8 @@ impl<V: Property> Set<V> {
         }
     }
 
-    /// Sets one element of the property with an index, whose value is the fixed array `field`.
+    /// Sets the element `at` of the property with the index `property`. `field` is the value of the property
+    /// in the object, a fixed array.
     ///
     /// # Panics
     /// Panics if there is no such element.
@@ -42,15 +43,15 @@ impl<V: Property> Set<V> {
     }
 }
 
-/// Lets the setter of a field compile whose type cannot be replicated, because the compiler prefers the
-/// functions of [`Set`] for all other types. So the only error is at the field.
+/// Provides setters for a field with a type that cannot be replicated, so that the only compile error is at
+/// the field. For all other types, the compiler prefers the functions of [`Set`].
 pub trait SetOfAny<V>: Sized {
-    /// Stands for [`Set::whole`].
+    /// Takes the place of [`Set::whole`].
     fn whole(field: &mut V, value: V, _: &mut Marker<'_>, _: u16) {
         *field = value;
     }
 
-    /// Stands for [`Set::element`].
+    /// Takes the place of [`Set::element`].
     fn element(field: &mut [V], at: usize, value: V, _: &mut Marker<'_>, _: u16) {
         field[at] = value;
     }
@@ -58,8 +59,8 @@ pub trait SetOfAny<V>: Sized {
 
 impl<V> SetOfAny<V> for Set<V> {}
 
-/// Does the same as [`Set::whole`] for a property with a serialiser of its own: values with the same bits are
-/// the same.
+/// Does the same as [`Set::whole`] for a property with its own serialiser. Two values count as the same if
+/// they have the same bits on the wire.
 pub fn set_with<V: 'static, W: With<V>>(field: &mut V, value: V, marker: &mut Marker<'_>, property: u16) {
     let is_same = identical_with::<V, W>(field, &value);
     *field = value;

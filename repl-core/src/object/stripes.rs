@@ -1,9 +1,10 @@
-//! Stripes of an object: up to 64 bytes of the plain memory that is compared in every tick. Their offsets are
-//! constants of the type, so the comparison of a stripe is a sequence of loads without a branch.
+//! Stripes of an object: a stripe is up to 64 bytes of the plain memory that is compared in every tick. The
+//! offsets of stripes are constants of the type, so the comparison of a stripe is a sequence of loads without
+//! a branch.
 //!
-//! *Invariant:* a stripe is a part of a run of its type's plan. So all of its bytes are initialised, and
-//! copying all bytes of a value copies the value. A value that lies in two stripes is copied whole, because
-//! both stripes copy it, or each of them leaves it to [`PlainValues::compare`].
+//! *Invariant:* a stripe is a part of a run of the type's plan. So all bytes of the stripe are initialised,
+//! and copying all bytes of a value copies the value. A value in two stripes is always copied whole: both
+//! stripes copy their part, or both leave the value to [`PlainValues::compare`].
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use super::differing::{MAX_BYTES, differing_bytes, last_of_values};
@@ -15,28 +16,29 @@ use crate::schema::plan::{Plan, Planned, Run, SeenRun};
 #[derive(Debug)]
 pub(super) struct Stripes(Box<[Stripe]>);
 
-/// What is in a stripe.
+/// The properties in a stripe.
 #[derive(Debug)]
 struct Stripe {
     /// A bit for each byte that belongs to a property.
     owned: u64,
-    /// A bit for the last byte of each property, or for the last one in this stripe.
+    /// A bit for the last byte of each property. If a property continues in the next stripe, the bit is for
+    /// its last byte in this stripe.
     last: u64,
     /// Whether each byte belongs to a property.
     has_no_gaps: bool,
     /// Whether the whole stripe can be copied to the shadow.
     is_copied: bool,
-    /// The index of the word of a set of handles that has all properties. `None` if they are in several
-    /// words.
+    /// The index of the word of a set of handles that contains all properties, or `None` if they are in
+    /// several words.
     word: Option<usize>,
     /// The bits of the properties in this word.
     all: u64,
-    /// For each byte, the handle of its property less one.
+    /// For each byte, the handle of its property minus one.
     handles: [u16; MAX_BYTES],
 }
 
 impl Stripes {
-    /// Returns the stripes of `plan`, the plan of what is compared in every tick.
+    /// Returns the stripes of `plan`, the plan of the properties that are compared in every tick.
     pub(super) fn of(values: &PlainValues, plan: &Plan) -> Self {
         let ordinary: Vec<PlainValue> =
             values.as_slice().iter().copied().filter(|value| value.is_ordinary).collect();
@@ -47,8 +49,7 @@ impl Stripes {
     }
 
     /// Compares the stripes of an object with its shadow or its seen bytes, and adds the properties that
-    /// differ to `copied` or `left`. Copies what differs, as far as it can be copied without a look at the
-    /// values.
+    /// differ to `copied` or `left`. Copies the values that differ if they can be copied without a check.
     ///
     /// # Safety
     /// `from` and the shadow are objects of the type `T`, to which the stripes and the values belong. The
@@ -85,8 +86,8 @@ impl Stripes {
 }
 
 impl Stripe {
-    /// Returns what is in a stripe of a run. `values` are those that are compared in every tick, in ascending
-    /// order of their offsets.
+    /// Returns the properties in a stripe of a run. `values` has the values that are compared in every tick,
+    /// in ascending order of their offsets.
     fn of(run: Run, values: &[PlainValue]) -> Self {
         let (begin, end) = (run.offset, run.offset + run.len);
         let (mut owned, mut last, mut handles) = (0_u64, 0_u64, [0; MAX_BYTES]);
@@ -107,11 +108,11 @@ impl Stripe {
         stripe
     }
 
-    /// Does what [`Stripes::compare`] does, for one stripe. `seen` is the offset of the stripe in the seen
+    /// Does the same as [`Stripes::compare`] for one stripe. `seen` is the offset of the stripe in the seen
     /// bytes, if its values have a margin.
     ///
     /// # Safety
-    /// As for [`Stripes::compare`]. The stripe is at `run`.
+    /// The same as for [`Stripes::compare`]. `run` is the place of the stripe in the object.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "a struct would be stored for each stripe")]
     unsafe fn compare(
@@ -145,16 +146,17 @@ impl Stripe {
         if is_seen { left } else { copied }.insert_word(word, differing);
     }
 
-    /// Returns the bits of the properties whose last byte has a bit in `last`, if they are in one word.
+    /// Returns the bits of the properties with a bit for their last byte in `last`. All properties must be in
+    /// one word.
     #[inline]
     fn differing(&self, last: u64) -> u64 {
         bits(last).fold(0, |found, at| found | 1 << (self.handles[at as usize % MAX_BYTES] % 64))
     }
 
-    /// Compares those values one by one whose last byte has a bit in `last`.
+    /// Compares, one by one, the values with a bit for their last byte in `last`.
     ///
     /// # Safety
-    /// As for [`compare`](Self::compare).
+    /// The same as for [`compare`](Self::compare).
     #[inline(never)]
     unsafe fn compare_values(
         &self,

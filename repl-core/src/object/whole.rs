@@ -1,12 +1,13 @@
 //! Whole values outside of objects: values that are sent as a unit, and keys of maps. All replicated fields
 //! of a whole value are written in order, without handles.
 //!
-//! Whole values are described by their shapes, not by a program, for two reasons. The first reason is that
-//! the attributes of a field are known only when the field is written. The second reason is that a program
-//! would need one command for each element of a large fixed array.
+//! Whole values are described by their shapes, not by a program, for two reasons. First, the attributes of a
+//! field are known only when the field is written. Second, a program would need one command for each element
+//! of a large fixed array.
 //!
-//! *Invariant:* a whole value has the same bits as a new element of an array. So a value that was written by
-//! a program can be read by its shape, and the other way round.
+//! *Invariant:* a whole value has the same bits as a new element of an array. So a value that was written
+//! with a program can be read with its shape, and a value that was written with its shape can be read with a
+//! program.
 #![expect(unsafe_code, reason = "walks whole values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -65,7 +66,8 @@ pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 
-/// Returns the bytes of a value, if two values are the same if and only if their bytes are.
+/// Returns the bytes of a value of a bitwise type (two values are the same if and only if their bytes are the
+/// same). Returns `None` for other types.
 #[inline]
 fn bytes_of<T: Property>(value: &T) -> Option<&[u8]> {
     const { T::SHAPE.bitwise }.then(|| {
@@ -79,8 +81,8 @@ pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
     same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
 }
 
-/// Calls `each` with each part of a value that is sent, in order, and with the offset of the part. The parts
-/// of a value are leaves, arrays and collections.
+/// Calls `each` in order with each replicated part of a value and the offset of the part. The parts of a
+/// value are leaves, arrays and collections.
 fn each_part<E>(
     property: Formatted,
     offset: usize,
@@ -135,7 +137,8 @@ unsafe fn write_part(
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
             count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
-                // SAFETY: the array returned its first element and its length, and `index` is below that.
+                // SAFETY: the array returned its first element and its length, and `index` is below this
+                // length.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
                 // SAFETY: the pointer points to an element of the array.
                 unsafe { write_shape(element, at, writer) }
@@ -166,8 +169,8 @@ unsafe fn write_erased<I: Identity>(
     })
 }
 
-/// Writes all elements of a collection in order. An element has its id or key, its label if the collection is
-/// ordered, and its value, which `write` writes.
+/// Writes all elements of a collection in order. For each element, writes its id or key, its label if the
+/// collection is ordered, and its value with `write`.
 pub(super) fn write_collection<I: Identity>(
     collection: &dyn Collection<I>,
     (form, max_len): (&I::Form, u32),
@@ -285,7 +288,7 @@ unsafe fn read_collection<I: Identity>(
 }
 
 /// Reads the number of elements of an array, and then the elements. The array grows while its elements are
-/// read, so that a claimed count does not decide how much is allocated.
+/// read, so that a count that a peer claims does not decide how much memory is allocated.
 ///
 /// # Safety
 /// `to` points to an aligned array of the property's shape and is valid for writes.
@@ -353,7 +356,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                 && (0..len).all(|index| {
                     let offset = index.wrapping_mul(element.shape.size);
                     // SAFETY: the arrays returned their first elements and their length, and `index` is below
-                    // that.
+                    // this length.
                     let one = unsafe { one.add(offset) };
                     // SAFETY: as for the previous `unsafe` block.
                     let other = unsafe { other.add(offset) };

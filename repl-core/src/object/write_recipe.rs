@@ -1,7 +1,7 @@
-//! Recipes for writing.
+//! Recipes for writing: a recipe is the list of steps that write the values of a set of properties.
 //!
-//! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory
-//! there is initialised, because a program joins only leaves that lie without gaps.
+//! *Invariant:* the offsets of a recipe lie in objects with the layout for which it was made. The memory at
+//! the offsets is initialised, because a program joins only leaves without gaps between them.
 #![expect(unsafe_code, reason = "reads the bytes of several values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -15,12 +15,11 @@ use crate::schema::joined::{Form, Joined};
 use crate::schema::layout::Layout;
 use crate::schema::program::{CommandKind, LeafCommand, Program};
 
-/// How the values of a set of properties are written. A recipe is made once, and used for many objects of a
-/// class.
+/// The steps that write the values of a set of properties. A recipe is made once, and used for many objects
+/// of a class.
 ///
-/// Most objects that change in a tick change in the same properties as the object before. Making the recipe
-/// costs about as much as writing one object without it, and writing an object by its recipe a fraction of
-/// this.
+/// In a tick, most objects change in the same properties as the previous object. Making a recipe costs about
+/// as much as writing one object without it. Writing an object with the recipe costs a fraction of this.
 #[derive(Clone, Debug, Default)]
 pub struct WriteRecipe {
     /// The layout of the objects, if the recipe was made for any.
@@ -36,9 +35,9 @@ enum Step {
     Words { offset: u32, words: u32 },
     /// Writes up to seven bytes of memory.
     Bytes { offset: u32, bytes: u32 },
-    /// Writes up to eight `bool`s, each of them as a bit.
+    /// Writes up to eight `bool`s, each as one bit.
     Flags { offset: u32, count: u32 },
-    /// Writes a signed integer, whose highest bit is inverted.
+    /// Writes a signed integer, with its highest bit inverted.
     Signed { offset: u32, bytes: u32 },
     /// Writes a `String` of at most `max_bytes` bytes.
     Text { offset: u32, max_bytes: u32 },
@@ -59,8 +58,8 @@ impl WriteRecipe {
         self.layout.is_some_and(|layout| program.is_of(layout))
     }
 
-    /// Makes this the recipe of the properties in `handles` of objects with this program. Uses the memory of
-    /// the earlier recipe again.
+    /// Makes this the recipe of the properties in `handles` of objects with this program. Reuses the memory
+    /// of the earlier recipe.
     pub(super) fn make(&mut self, program: &Program, handles: &HandleSet) {
         self.layout = Some(program.layout());
         self.handles.clone_from(handles);
@@ -97,13 +96,13 @@ impl WriteRecipe {
         writer: &mut BitWriter,
         mut by_command: impl FnMut(u32, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        // Each step has been made from leaves that the program of this layout joins. They lie in the object,
-        // one after another without gaps, so all of their bytes are initialised.
+        // Each step has been made from leaves that the program of this layout joins. These leaves lie in the
+        // object without gaps between them, so all of their bytes are initialised.
         let memory = |offset: u32, bytes: u32| {
             // SAFETY: the offset of the step lies inside the object.
             let first = unsafe { base.add(offset as usize) };
-            // SAFETY: the leaves of the step take as many bytes there, which are initialised. The caller
-            // guarantees that the object is borrowed for the call.
+            // SAFETY: the leaves of the step take `bytes` bytes at this place, and all of them are
+            // initialised. The caller guarantees that the object is borrowed for the call.
             unsafe { std::slice::from_raw_parts(first, bytes as usize) }
         };
         for step in &self.steps {

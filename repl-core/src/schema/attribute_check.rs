@@ -1,5 +1,5 @@
-//! The attribute check: while the table of a type is made, refuses attributes that do not fit the type of
-//! their field.
+//! The attribute check: while the layout of a type is made, this code refuses attributes that do not fit the
+//! type of their field.
 //!
 //! *Invariant:* each refusal is a panic at the caller's location, so the compiler shows the error only at the
 //! user's field.
@@ -12,8 +12,8 @@ use crate::schema::layout::count;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
-    /// Applies the attribute `atomic` to a field of type `T`. Before this call the table entry describes the
-    /// parts of `T` instead of the whole.
+    /// Applies the attribute `atomic` to a field of type `T`. Before this call, the entry describes `T` by
+    /// its parts. After the call, it describes `T` as one value.
     ///
     /// # Panics
     /// Panics at compile time if a field inside `T` has an attribute that only a property of an object can
@@ -24,8 +24,8 @@ impl Field {
         Self { shape: T::WHOLE, ..self.checked() }
     }
 
-    /// Returns the entry after checking that the attributes of the field fit its type. Because the function
-    /// `checked` reports them, the compile error points to the field and not to the derive.
+    /// Returns the entry after checking that the attributes of the field fit its type. Mistakes are reported
+    /// here, so that the compile error points to the field and not to the derive.
     ///
     /// # Panics
     /// Panics at compile time if the attributes do not fit.
@@ -55,7 +55,7 @@ impl Field {
 
 /// The reason why an attribute is refused for a field.
 enum AttributeError {
-    /// The attribute is for other types, or for other numbers.
+    /// The attribute is for other types, or for other kinds of numbers. The text names them.
     Form(&'static str),
     /// `bits` is greater than the number of bits of the integer type.
     Bits { most: u8 },
@@ -65,8 +65,8 @@ enum AttributeError {
     Inside(Inside),
 }
 
-/// Describes a field of a nested struct that has a condition, a notify or `push`. A condition, a notify or
-/// `push` would have no effect inside a nested struct, nor inside a value that is sent as a unit.
+/// A field of a nested struct, if this field has a condition, a notify or `push`. Such an attribute would
+/// have no effect inside a nested struct or inside a value that is sent as a unit.
 struct Inside {
     /// The name of the nested struct.
     owner: &'static str,
@@ -123,7 +123,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     if fits { None } else { Some(otherwise) }
 }
 
-/// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.
+/// Refuses conditions, notifies and `push` inside a nested struct, because they would have no effect there.
 /// Only fields of objects may have conditions, notifies and `push`.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;

@@ -1,4 +1,5 @@
-//! Traits for generated code: which types an attribute fits, and how the method of a notify is called.
+//! Traits for generated code. The traits decide to which types an attribute can be applied, and how the
+//! method of a notify is called.
 //!
 //! *Invariant:* the traits in this file hold no data and do not affect the wire form. Because of the traits,
 //! the compiler reports a misplaced attribute at the attribute itself, with advice on what to write.
@@ -17,8 +18,7 @@ use crate::schema::whole_number::within;
 /// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
 ///
 /// Implement this trait for your own struct of floats, to quantise all of them with one attribute on the
-/// field that holds the struct. When the table is made, a check refuses a struct with this trait if any value
-/// in it is not a float.
+/// field that holds the struct. If any value in the struct is not a float, the code does not compile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -104,7 +104,8 @@ fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec opti
 fits!(Lengthy: String, Box<str>, std::sync::Arc<str>; array option);
 impl<T> Lengthy for Vec<T> {}
 
-/// Implements for maps the traits that their values implement, and [`Lengthy`] for maps and sets.
+/// Implements the traits for maps if the values of the map implement them, and [`Lengthy`] for all maps and
+/// sets.
 macro_rules! fits_maps {
     ($([$($generics:ident),*] $type:ty: $value:ident;)* sets $([$($of_set:ident),*] $set:ty;)*) => {
         $(
@@ -192,7 +193,7 @@ impl Field {
     /// Applies `bits = …` to a field of type `T`. The width of the field's integer type is checked later.
     ///
     /// # Panics
-    /// Panics at compile time if no integer has so many bits.
+    /// Panics at compile time if no integer type has so many bits.
     #[must_use]
     #[track_caller]
     pub const fn bits<T: Ranged + ?Sized>(self, bits: i128, saturate: bool) -> Self {
@@ -208,7 +209,7 @@ impl Field {
     /// Applies `max_len = …` to a field of type `T`.
     ///
     /// # Panics
-    /// Panics at compile time if `max_len` is zero, or greater than every `u32`.
+    /// Panics at compile time if `max_len` is zero, or does not fit in a `u32`.
     #[must_use]
     #[track_caller]
     pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: i128) -> Self {
@@ -216,14 +217,14 @@ impl Field {
     }
 }
 
-/// Returns the number of bits that an attribute sets, after checking that it is in `widths`.
+/// Returns `bits`, the number of bits that an attribute sets, after checking that it is in `widths`.
 #[track_caller]
 const fn width(attribute: &str, bits: i128, widths: &RangeInclusive<u8>) -> u8 {
     within(attribute, bits, *widths.start() as i128, *widths.end() as i128) as u8
 }
 
-/// The trait that the generated code requires of the type of a field with the attribute `atomic`. There is
-/// one trait and not several, so that the compiler reports an unsuitable type only once.
+/// The trait that the generated code requires of the type of a field with the attribute `atomic`. It combines
+/// several requirements, so that the compiler reports an unsuitable type only once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
@@ -240,8 +241,8 @@ pub trait Unit: Sized {
     const WHOLE: &'static Shape;
 }
 
-/// Stands for `Clone`, which a type that is always sent whole needs. The trait `CloneAsUnit` is a separate
-/// trait, so that the compile error for a type without `Clone` states the reason.
+/// Requires `Clone`, because a type that is always sent whole must be `Clone`. The trait `CloneAsUnit` is a
+/// separate trait, so that the compile error for a type without `Clone` states the reason.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is sent as a whole, but is not `Clone`",
     label = "not `Clone`",
@@ -270,7 +271,7 @@ pub enum NetSerializeForUnits {}
 
 /// A trait that no type implements. Generated code requires this trait when a notify names a method that the
 /// object does not have. `Method` is a type that has the same name as the missing method. `Old` is the type
-/// of the field, and so the type of the old value that the notify receives.
+/// of the field, which is also the type of the old value that the notify receives.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
@@ -346,9 +347,9 @@ pub trait WithoutOld<Object> {}
 
 impl<Object> WithoutOld<Object> for Alone {}
 
-/// Checks what the notify of a field of type `Old` in an `Object` must fulfil in addition to [`Notified`].
-/// The function `fits` of this type takes precedence over the function `fits` of [`NotifyOfAny`], but exists
-/// only for collections.
+/// Checks the requirements for the notify of a field of type `Old` in an `Object` that [`Notified`] does not
+/// state. The function `fits` of this type takes precedence over the function `fits` of [`NotifyOfAny`], but
+/// exists only for collections.
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {
@@ -356,7 +357,8 @@ impl<Object, Old: Keyed> NotifyOf<Object, Old> {
     pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
 }
 
-/// Provides the function `fits` that replaces the one of [`NotifyOf`] if the field is not a collection.
+/// Provides the function `fits` for fields that are not collections. For these fields, [`NotifyOf`] itself
+/// has no function `fits`.
 pub trait NotifyOfAny {
     /// Accepts every notify function.
     fn fits<F>(_: &F) {}

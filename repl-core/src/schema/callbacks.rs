@@ -1,17 +1,18 @@
 //! Callbacks: methods that a client calls on an object while the object receives an update.
 //!
-//! *Invariant:* callbacks run on clients only, in the order of S54, after all of a packet has been validated.
+//! *Invariant:* callbacks run only on clients, in the order of S54, after the client has validated the whole
+//! packet.
 
 use crate::ids::handles::HandleSet;
 
-/// Functions that a client calls on an object before and after it applies an update. By default the
-/// callbacks do nothing. To use callbacks, write `#[replicated(callbacks)]` on the struct, and `impl
-/// Callbacks for` it. A callback may change the object, as the client's own code may at any other time. A
-/// value that arrives later from the server replaces a change that a callback made.
+/// Functions that a client calls on an object before and after it applies an update. By default the callbacks
+/// do nothing. To use callbacks, write `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it.
+/// A callback may change the object, as the client's own code may at any other time. The next value that the
+/// server sends replaces the change.
 ///
-/// For each packet the client calls and applies in this order: `pre_net_receive`, the values, for a new
-/// object `opened`, the callbacks of items, `post_net_receive`, notifies in ascending order of handles,
-/// `post_rep_notifies`, and for a new object `post_net_init`.
+/// For each packet, the client does the following in this order: `pre_net_receive`, the values are applied,
+/// for a new object `opened`, the callbacks of items, `post_net_receive`, notifies in ascending order of
+/// handles, `post_rep_notifies`, and for a new object `post_net_init`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl Callbacks`",
     label = "the trait with the callbacks is not implemented",
@@ -22,12 +23,13 @@ pub trait Callbacks: SaysCallbacks {
     /// The client calls this function before it applies the first value of a packet.
     fn pre_net_receive(&mut self) {}
     /// The client calls this function once for each copy of an object, when it has created the copy with the
-    /// values of its opening. No notify of the copy and no callback of its items has run before.
+    /// values of its opening (the first update of an object). No notify of the copy and no callback of its
+    /// items has run before.
     ///
     /// This is the place to read [`InitialOnly`](crate::Condition::InitialOnly) properties, which only
-    /// openings contain. All values of the opening are there, and references in them that can be resolved are
-    /// resolved. Items of collections that are too large for an opening come later. An object that comes back
-    /// into sight is a new copy: its function is called again.
+    /// openings contain. All values of the opening are set, and their references are resolved if the client
+    /// has the objects. Items of collections that are too large for an opening arrive later. When an object
+    /// becomes relevant again, the client makes a new copy and calls this function again.
     fn opened(&mut self) {}
     /// The client calls this function after it has applied all values of a packet, before any notify.
     fn post_net_receive(&mut self) {}

@@ -8,8 +8,9 @@
 /// The prime of 64-bit FNV.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The powers of [`PRIME`]. A zero byte multiplies a sum by the prime and does nothing else, and most numbers
-/// have several of them. The compiler computes sums slowly, so a multiplication for each would take long.
+/// The powers of [`PRIME`]. For a zero byte, FNV only multiplies the sum by the prime. Most numbers contain
+/// several zero bytes, so one multiplication by a power handles them together. This matters because the
+/// compiler computes checksums slowly.
 const PRIMES: [u64; 9] = {
     let (mut powers, mut i) = ([1_u64; 9], 1);
     while i < powers.len() {

@@ -1,8 +1,8 @@
 //! Codecs and formats. A codec describes the wire form of one leaf (a value that is sent as a unit). A format
-//! is the choice of a wire form by the attributes of a field.
+//! is the wire form that the attributes of a field choose.
 //!
-//! *Invariant:* a codec contains the width, range and rules of the leaf, so code that has the codec needs no
-//! attributes.
+//! *Invariant:* a codec contains the width, the range and all rules of the leaf, so code that has the codec
+//! needs no attributes.
 
 use std::ops::RangeInclusive;
 
@@ -121,8 +121,8 @@ pub enum Format {
         /// Whether a value outside the range is replaced by the nearest bound when it is written. If
         /// saturation is off, such a value is refused. A float that is NaN is always refused.
         saturate: bool,
-        /// Whether clients always show the nearest step. Otherwise a value keeps its step until it has left
-        /// the step by a quarter of a step.
+        /// Whether clients always show the nearest step. Otherwise a value keeps its step until the value is
+        /// more than a quarter of a step outside it.
         exact: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
@@ -137,7 +137,7 @@ pub enum Format {
     UnitVector {
         /// The number of bits of each of the two coordinates, 2 to 22.
         bits: u8,
-        /// As for a quaternion.
+        /// Whether clients always show the nearest form, as for `SmallestThree`.
         exact: bool,
     },
 }
@@ -325,7 +325,7 @@ impl Codec {
     }
 
     /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
-    /// Values of such types are encoded as a test before they are copied to the shadow.
+    /// A value of such a type is encoded as a test before it is copied to the shadow.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),
@@ -341,8 +341,8 @@ impl Codec {
         }
     }
 
-    /// Returns whether values can contain references to objects or assets. The serialiser of an opaque value decides
-    /// that itself.
+    /// Returns whether values can contain references to objects or assets. For an opaque value, its own
+    /// serialiser decides this.
     pub(crate) const fn may_refer(&self) -> bool {
         matches!(self, Self::Reference | Self::Asset | Self::Opaque(_))
     }

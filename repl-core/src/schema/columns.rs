@@ -1,4 +1,4 @@
-//! Text in columns.
+//! Formats tables as text with aligned columns.
 //!
 //! *Invariant:* a line never ends with a space.
 

@@ -5,10 +5,10 @@
 //! 1. The condition needs a variant, an entry in [`Condition::ALL`] (a test of this file counts both), a
 //!    result in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
 //!    (`attr/condition`). `TABLE` in `tests/conditions/classes.rs` needs a row with the results of the
-//!    condition, and `tests/conditions/live/mod.rs` a field in `Every` and a result in `View::expect`. In
-//!    `docs/semantics.md`, S34 has the number of conditions. Some tests fail until their lists of all
-//!    conditions have the new one: `forms/s34_every_condition.rs` and the `.stderr` files of `mistakes` in
-//!    `tests/derive`, and the snapshots in `tests/api`.
+//!    condition, and `tests/conditions/live/mod.rs` needs a field in `Every` and a result in `View::expect`.
+//!    S34 in `docs/semantics.md` states the number of conditions. Some tests fail until their lists of
+//!    conditions contain the new condition: `forms/s34_every_condition.rs` and the `.stderr` files of
+//!    `mistakes` in `tests/derive`, and the snapshots in `tests/api`.
 //! 2. If the properties with the condition are not compared in each tick, the condition needs a line in
 //!    [`Condition::is_compared_each_tick`], and code that decides when these properties are compared instead.
 //!    For the condition `InitialOnly` this code is in `ConditionMasks::new`, which makes a set of handles
@@ -18,37 +18,37 @@
 //!    exceptions.
 //! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
 //!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file checks the number).
-//!    `Object::flags` of `repl-net` sets the flag, or `View::flags` if it depends on the connection's place.
-//!    S35 and S36 in `docs/semantics.md` describe the flags. Three models compute with them:
-//!    `tests/conditions/classes.rs`, `View` in `tests/conditions/live/mod.rs`, and `is_active` in
-//!    `tests/simulations/swarm/world.rs`.
+//!    `Object::flags` of `repl-net` sets the flag. If the flag depends on the place from which the connection
+//!    sees the object, `View::flags` sets it. S35 and S36 in `docs/semantics.md` describe the flags. Three
+//!    test models use the flags: `tests/conditions/classes.rs`, `View` in `tests/conditions/live/mod.rs`, and
+//!    `is_active` in `tests/simulations/swarm/world.rs`.
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different do not receive shared openings (the encoded first updates of objects):
 //!    `View::shares_openings` must be false for them. If the fact is set through `Connection::review`,
-//!    `shares_openings` can stay as it is. If the fact is about one object and one connection together, as
-//!    the owner and the switches are, and is stored in `View`, `View::forget` must drop it. Otherwise it
-//!    applies to the next object in the slot. Neither the compiler nor a test notices if you forget a part of
-//!    this step.
+//!    `shares_openings` can stay as it is. A fact about one object and one connection together, such as the
+//!    owner and the switches, may be stored in `View`. Then `View::forget` must drop the fact, because it
+//!    would otherwise apply to the next object in the slot. Neither the compiler nor a test notices if you
+//!    forget a part of this step.
 //! 5. If the fact can change while the server runs, the function that sets the fact calls
 //!    `Server::change_view` (`server/mod`), or `Connection::review` if only one connection is concerned. Both
 //!    `change_view` and `review` compare what a client sees before and after the change. If the fact concerns
 //!    all objects of a connection, call `review` for each object.
-//! 6. If the condition has a switch, as `Custom` has, these places that name `Custom` need the new condition:
-//!    `set_custom_active` and `set_custom_active_for` of `ObjectHandle` in `repl-net`, which call
+//! 6. If the condition has a switch, as `Custom` has, these places name `Custom` and must also name the new
+//!    condition: `set_custom_active` and `set_custom_active_for` of `ObjectHandle` in `repl-net`, which call
 //!    `assert_condition`; `starts_off_can_be_switched` in `check` of the derive; and the model in
 //!    `tests/simulations/swarm/switches.rs`.
 //!
-//! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, and yet all
-//! connections that are far share the same bits. `broadcast/tables` and the two caches of openings in
-//! `broadcast` have bits for both cases. A class in which the result may depend on the fact says so by
-//! [`Condition::depends_on_distance`], so all others cost nothing. `Connection::review_distance` finds out
-//! whether the fact has changed.
+//! `NearOnly` is an exception to step 4: its fact (`FAR`) is about one object and one connection, but all
+//! connections that are far from the object receive the same bits. `broadcast/tables` and the two caches of
+//! openings in `broadcast` store bits for near and for far connections. [`Condition::depends_on_distance`]
+//! tells whether the conditions of a class may depend on the fact, so other classes have no cost.
+//! `Connection::review_distance` finds out whether the fact has changed.
 //!
 //! *Invariant:* the result of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
-/// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
-/// `COND_*` values, and the same results. Only `NearOnly` is a condition of this library.
+/// A condition decides to which connections a property is sent. The conditions have the names of Unreal's
+/// `COND_*` values and the same results. Only `NearOnly` does not exist in Unreal.
 ///
 /// Conditions affect only which properties are sent, never which are compared. The exceptions to this rule
 /// are documented at [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never).
@@ -60,14 +60,15 @@ pub enum Condition {
     None = 0,
     /// The property is sent only with the opening (the first update) of the object. A property with the
     /// condition `InitialOnly` is compared at every opening. If the opening takes more than half a packet,
-    /// the elements of collections are sent after it, each with the value that it has by then.
+    /// the elements of collections are sent after it, each with its value at that time.
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
     /// The property is sent to every connection except the one that owns the object.
     SkipOwner = 3,
-    /// The property is sent only to clients for which the object is a simulated proxy. These are all clients,
-    /// also the owner, unless the server gives the object another role with `set_remote_role`.
+    /// The property is sent only to clients for which the object is a simulated proxy. By default the object
+    /// is a simulated proxy for all clients, including the owner. The server can set another role with
+    /// `set_remote_role`.
     SimulatedOnly = 4,
     /// The property is sent only to clients for which the object is not a simulated proxy.
     AutonomousOnly = 5,
@@ -78,13 +79,13 @@ pub enum Condition {
     /// connection that owns the object.
     InitialOrOwner = 7,
     /// The property is sent only to connections for which it is switched on. Each property with the condition
-    /// `Custom` has two switches, and its value is sent only while both switches are on. The switch of a
-    /// property of the object applies to all connections and is on at first. The switch of a property of the
-    /// object for one connection is on at first, or off if the field has `starts_off`.
+    /// `Custom` has two switches, and its value is sent only while both switches are on. One switch applies
+    /// to all connections and is on at first. The other switch applies to one connection. It is on at first,
+    /// or off if the field has `starts_off`.
     ///
-    /// While the object's switch is off, the property is not compared, and a client that receives the object
-    /// for the first time gets the value of the archetype. When both switches of a property are on, a
-    /// connection that lacks the current value receives it.
+    /// While the switch for all connections is off, the property is not compared, and a client that receives
+    /// the object for the first time gets the value of the archetype. When both switches of a property are
+    /// on, a connection that lacks the current value receives it.
     Custom = 8,
     /// The property is sent to replay connections and to the connection that owns the object.
     ReplayOrOwner = 9,
@@ -96,18 +97,19 @@ pub enum Condition {
     SimulatedOrPhysicsNoReplay = 12,
     /// The property is sent to all connections except replay connections.
     SkipReplay = 13,
-    /// The property is sent to all connections, until another condition is set for the object at run time.
+    /// The property is sent to all connections, until the server sets another condition for the object at run
+    /// time.
     Dynamic = 14,
     /// The property is sent to no connection. A property with the condition `Never` has a handle, but is
     /// neither compared nor sent.
     Never = 15,
     /// The property is sent only to connections that are near the object, and to the connection that owns it.
-    /// What is near depends on the area of the object's class (`Area::near_within` of `repl-net`). Without
-    /// this setting, and for objects without positions, each connection that sees the object is near. An
-    /// object that is attached to another one is as near as that one.
+    /// The setting `Area::near_within` of the object's class (in `repl-net`) decides which connections are
+    /// near. Without this setting, and for objects without positions, each connection that sees the object is
+    /// near. For an attached object, the distance of the object to which it is attached counts.
     ///
-    /// A client that comes near receives the values that it lacks. A client that goes away keeps the values
-    /// that it has, and receives no later ones.
+    /// A client that comes near receives the values that it lacks. A client that goes away keeps its values,
+    /// and receives no newer values.
     NearOnly = 16,
 }
 
@@ -120,7 +122,8 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection, after the role was downgraded.
+    /// The object is a simulated proxy for the connection. The flag depends on the role after a possible
+    /// downgrade.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);
@@ -188,14 +191,15 @@ impl Condition {
         !matches!(self, Self::InitialOnly | Self::Never)
     }
 
-    /// Returns whether the result of this condition may depend on how far the object is. Another condition
-    /// may be set for a `Dynamic` property at any time.
+    /// Returns whether the result of this condition may depend on the distance of the object. This includes
+    /// `Dynamic`, because the server may set another condition for such a property at any time.
     pub(crate) const fn depends_on_distance(self) -> bool {
         matches!(self, Self::NearOnly | Self::Dynamic)
     }
 
-    /// Returns whether a property with this condition may be sent with the opening of an object and not after
-    /// it, at least to some connections. Another condition may be set for a `Dynamic` property at any time.
+    /// Returns whether some connections may receive a property with this condition only with the opening of
+    /// an object. This includes `Dynamic`, because the server may set another condition for such a property
+    /// at any time.
     pub(crate) fn may_end_with_opening(self) -> bool {
         let mut views = (0..ViewFlags::COUNT).map(ViewFlags::from_index);
         self == Self::Dynamic

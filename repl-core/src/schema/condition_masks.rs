@@ -1,5 +1,5 @@
-//! Condition masks: the sets of handles that are compared, and the set of handles that are sent under each
-//! condition.
+//! Condition masks: the set of handles that are compared, and the set of handles that are sent under each
+//! condition. A handle is the number of a property, or of a part of a property, in its object.
 //!
 //! *Invariant:* a mask contains all handles of a property or none. A condition applies to all handles of a
 //! property (S73).
@@ -23,7 +23,7 @@ pub struct ConditionMasks {
     starts_off: HandleSet,
     active: Vec<HandleSet>,
     parents: Vec<Parent>,
-    /// The property of each handle, the first of which is the handle 1.
+    /// The property of each handle. The first entry is for handle 1.
     properties: Vec<PropertyIndex>,
     /// The handles of each property.
     handles: Vec<HandleSet>,
@@ -75,8 +75,8 @@ impl ConditionMasks {
         &self.initial_only
     }
 
-    /// Returns the properties that may be sent with the opening (the first update of an object) and not after
-    /// its ack: those with `InitialOnly`, `InitialOrOwner` or `Dynamic`.
+    /// Returns the properties that may be sent only until the client acknowledges the opening (the first
+    /// update of an object): the properties with `InitialOnly`, `InitialOrOwner` or `Dynamic`.
     #[must_use]
     pub fn may_end_with_opening(&self) -> &HandleSet {
         &self.may_end_with_opening
@@ -97,20 +97,20 @@ impl ConditionMasks {
         &self.starts_off
     }
 
-    /// Returns the fast arrays among [`push`](Self::push). Fast arrays record by themselves that they were
-    /// written to (S129).
+    /// Returns the fast arrays among the [`push`](Self::push) properties. A fast array records every write to
+    /// itself (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself
     }
 
-    /// Returns whether any `push` property records by itself that it was written to.
+    /// Returns whether any `push` property records every write to itself.
     #[must_use]
     pub fn has_marks_of_its_own(&self) -> bool {
         !self.marks_itself.is_empty()
     }
 
-    /// Returns the handles that must be compared by their commands, because their values are not plain
-    /// memory.
+    /// Returns the handles whose values are not plain memory, so that the commands of the program must
+    /// compare them.
     pub(crate) fn not_scanned(&self) -> &HandleSet {
         &self.not_scanned
     }
@@ -164,8 +164,8 @@ impl ConditionMasks {
             .map_or(Condition::None, |parent| parent.condition)
     }
 
-    /// Returns for each property with a notify: its index, when the notify is called, and the range of its
-    /// handles, whose end is exclusive.
+    /// Returns an entry for each property with a notify: the index of the property, when the notify is
+    /// called, and the range of the handles of the property. The end of the range is exclusive.
     pub fn notifies(&self) -> impl Iterator<Item = (PropertyIndex, Notify, (u32, u32))> {
         self.parents
             .iter()

@@ -1,9 +1,9 @@
-//! Texts that constants compose at compile time, without allocation: compile errors that state their cause,
-//! and wire names of generic types.
+//! Texts that are composed at compile time, without allocation. They are used for compile errors that state
+//! their cause, and for wire names of generic types.
 //!
-//! *Invariant:* a text that is too long is cut between two pieces, and says that it is not whole.
+//! *Invariant:* a text that is too long is cut between two pieces, and [`Text::is_whole`] then returns false.
 
-/// The greatest length of a text, in bytes. The rest of a text above this length is dropped.
+/// The greatest length of a text, in bytes.
 const CAPACITY: usize = 1024;
 
 /// The greatest number of digits of a number.
@@ -56,12 +56,12 @@ impl Text {
         }
     }
 
-    /// Returns whether all pieces have found room.
+    /// Returns whether no piece was dropped.
     pub(crate) const fn is_whole(&self) -> bool {
         !self.full
     }
 
-    /// Returns the text, without the pieces that have found no room.
+    /// Returns the text, without the pieces that were dropped.
     pub(crate) const fn as_str(&self) -> &str {
         match str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,

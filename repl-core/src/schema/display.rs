@@ -15,7 +15,7 @@ use crate::schema::shape::{Field, Formatted, Kind, Notify};
 use crate::schema::type_text::{bits_text, brackets, most_elements, type_name};
 use crate::schema::unit_tables::UnitTables;
 
-/// One handle of a level, as it is printed.
+/// One handle of a level (the handles of the object itself, or of one element), as it is printed.
 struct PrintedHandle {
     path: String,
     type_name: String,
@@ -24,11 +24,11 @@ struct PrintedHandle {
     size: usize,
     /// The handles of one element, if this handle is an array or collection.
     inner: Option<Vec<Self>>,
-    /// The text that follows the path in the paths of elements; see [`brackets`].
+    /// The text that comes after this path in the paths of elements, such as `[]`. See [`brackets`].
     brackets: &'static str,
 }
 
-/// Appends the handles that a property has at its level, in their order.
+/// Appends the handles of a property at its level, in ascending order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
         Kind::Leaf(_) => {
@@ -136,10 +136,10 @@ impl Layout {
         level.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// Returns the handles of the property at `path`. The argument `path` can also lead to a part of a
-    /// property. The argument `path` begins at the object or item, and is written as in the printed table,
-    /// for example `pose.position[2]`. Returns `None` if the type has no such path, or if the path leads
-    /// inside a `Vec`, an `Option` or a collection. Costs O(fields on the way).
+    /// Returns the handles of the property at `path`. The path can also lead to a part of a property. The
+    /// path begins at the object or item, and has the same form as in the printed table, for example
+    /// `pose.position[2]`. Returns `None` if the type has no such path, or if the path leads inside a `Vec`,
+    /// an `Option` or a collection. Costs O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -221,8 +221,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Returns the path to which a sequence of handles leads as text, for example `items[3].count`. Visits only
-/// the types along the path.
+/// Returns the place to which a sequence of handles leads, as text such as `items[3].count`. Visits only the
+/// types along the path.
 pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };

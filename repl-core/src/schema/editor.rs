@@ -1,27 +1,28 @@
-//! Editors: an editor is a borrowed object with a setter for each property, which marks what it writes.
+//! Editors: an editor is a borrowed object with a setter for each property. The setters mark the properties
+//! that they write to.
 //!
-//! The data flows in one direction. The owner of the objects lends an [`Editor`]: the object, and a
-//! [`Marker`] with the marks of this object, which stay the owner's. The derive wraps the editor into a type
-//! with setters ([`Replicated::Edit`](crate::Replicated::Edit)), and each setter calls one function of
-//! `object/setters`, which compares, writes and tells the marker. The next comparison takes the marks and
-//! compares nothing else.
+//! The server lends an [`Editor`]: a mutable reference to the object, and a [`Marker`] that sets the marks of
+//! this object. The derive wraps the editor in a type with setters
+//! ([`Replicated::Edit`](crate::Replicated::Edit)). Each setter calls one function of `object/setters`. This
+//! function compares the new value with the old one, writes it, and marks the property if the value changed.
+//! The next comparison compares a `push` property only if it is marked.
 //!
-//! *Invariant:* a marker marks only properties that its owner accepts, and reports an object only after its
-//! first mark.
+//! *Invariant:* a marker marks only properties in [`Marker::accepted`], and reports an object to
+//! [`EditedObjects`] only after its first mark.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::condition_masks::ConditionMasks;
 
-/// An object that is edited, with its marks. The generated setters write to it.
+/// An object that is edited, with its marker. The generated setters write to the object.
 pub struct Editor<'a, T> {
     /// The object.
     pub object: &'a mut T,
-    /// Records what is written.
+    /// Records which properties are written to.
     pub marker: Marker<'a>,
 }
 
-/// The objects that may have changed, as those see them who mark.
+/// A set of objects that may have changed. A [`Marker`] adds its object to this set.
 pub trait EditedObjects {
     /// Records that the object in a slot may have changed.
     fn insert_edited(&mut self, slot: u32);
@@ -31,11 +32,11 @@ pub trait EditedObjects {
 pub struct Marker<'a> {
     /// The conditions of the class, with the handles of its properties.
     pub conditions: &'a ConditionMasks,
-    /// The properties that are marked. All others are only compared as always.
+    /// The properties that can be marked. All other properties are compared without marks.
     pub accepted: &'a HandleSet,
-    /// The marked properties, or `None` if none is accepted.
+    /// The marked properties, or `None` if no property can be marked.
     pub marked: Option<&'a mut HandleSet>,
-    /// Learns that the object may have changed.
+    /// The set to which the object is added after a mark.
     pub edited: &'a mut dyn EditedObjects,
     /// The slot of the object.
     pub slot: u32,
@@ -54,8 +55,8 @@ impl Marker<'_> {
         self.edited.insert_edited(self.slot);
     }
 
-    /// Marks one of the `len` elements of a property that is a fixed array. If the array has one handle for
-    /// all its elements, marks them all.
+    /// Marks the element `at` of a property that is a fixed array with `len` elements. If the array has one
+    /// handle for all its elements, marks the whole array.
     pub fn mark_element(&mut self, property: u16, at: usize, len: usize) {
         let handles = self.conditions.handles_of(PropertyIndex::new(property.into()));
         let count = handles.len() / len.max(1) as u32;

@@ -1,8 +1,9 @@
-//! Collections of unknown type: the operations that the shape of a collection offers.
+//! Collections of unknown type: a trait with the operations on fast arrays and maps, for code that does not
+//! know their element types.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of the elements of the collection, and this
-//! element has the element shape that is stated in the collection's shape. The pointer is valid as long as
-//! the borrow from which the pointer came.
+//! element has the element shape of the collection. The pointer is valid as long as the borrow of the
+//! collection.
 
 use std::any::Any;
 
@@ -25,9 +26,9 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// elements).
     fn ids(&self) -> Vec<I>;
 
-    /// Returns all elements in ascending order of their ids or keys, as a unit sends them to the other side.
-    /// References in the keys are of the given epoch. An entry whose key refers to an object of an earlier
-    /// epoch is left out.
+    /// Returns all elements in ascending order of their ids or keys, for a collection that is sent as a part
+    /// of a unit (a value that is always sent whole). References in the keys belong to the given epoch.
+    /// Leaves out an entry if its key refers to an object of an earlier epoch.
     ///
     /// # Errors
     /// Returns an error if the key of an element has no wire form.
@@ -81,8 +82,9 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn is_up_to_date(&self, live: &dyn Collection<I>) -> Option<bool>;
 
     /// Adds and removes elements so that this shadow collection has the elements of the live collection
-    /// `live`. Calls `visit` with each element that may have changed. Keys are written to `writer`, whatever
-    /// it contains. Returns whether the items of `live` must get the ids of the shadow.
+    /// `live`. Calls `visit` with each element that may have changed. `writer` is a scratch buffer for keys,
+    /// and its old content does not matter. Returns whether the items of `live` must get the ids of the
+    /// shadow.
     fn follow(
         &mut self,
         live: &dyn Collection<I>,
@@ -105,12 +107,14 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// Marks this collection as a client's replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}
 
-    /// Returns whether this collection is a client's replica, or is of a type that does not distinguish them.
+    /// Returns whether this collection is a client's replica. Types that do not distinguish replicas always
+    /// return true.
     fn is_replica(&self) -> bool {
         true
     }
 
-    /// Removes all elements if the user of a client has assigned this collection to the field.
+    /// Removes all elements if this collection is not the replica, but a collection that client code assigned
+    /// to the field.
     fn own(&mut self) {}
 
     /// Returns the elements of a client's replica `live` that its user may have written to, added or removed
@@ -120,15 +124,16 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// Records that this base has the same elements as the client's replica `live`, except local ones.
+    /// Records that this base (the copy of the elements that the server sent) has the same elements as the
+    /// client's replica `live`, except local elements.
     fn follow_edits(&mut self, _live: &dyn Collection<I>) {}
 
-    /// Removes all local elements of a client's replica: those that its user has added.
+    /// Removes all local elements of a client's replica: the elements that its user has added.
     fn remove_local(&mut self) {}
 
-    /// Returns an element of a client's replica, which is new or is sent whole again. Inserts an element with
-    /// initial values if the collection has no element with this id or key. Returns `None` if the id or key
-    /// is not valid.
+    /// Returns an element of a client's replica, to receive an element that is new or is sent whole again.
+    /// Inserts an element with initial values if the collection has no element with this id or key. Returns
+    /// `None` if the id or key is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
     /// Adds an element to a collection that is read as a part of a unit, and returns it. Adds nothing and
@@ -144,8 +149,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// callback immediately if `calls_back` is set.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
-    /// Marks for removal all elements that are not received after this call. The collection cannot mark the
-    /// elements that are returned, so the caller must remove them.
+    /// Marks for removal all elements that the rest of the update does not contain. Returns the elements that
+    /// the collection cannot mark. The caller must remove these elements.
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are marked for removal.
@@ -173,7 +178,7 @@ pub(crate) trait Collection<I: Identity>: Any {
 /// The id or key of an element that a comparison visits.
 pub(crate) enum Named<'a, I> {
     Known(I),
-    /// The id or key is not known yet, and this function computes it, which takes time.
+    /// The id or key is not known yet. This function computes it, which takes time.
     Asked(&'a dyn Fn() -> Result<I, WriteError>),
     /// The element has a key without a wire form.
     Refused(WriteError),

@@ -19,13 +19,13 @@ pub struct Form {
     pub path: String,
     /// The wire form of the part, for example `u16 0..=99, 7 bits, OwnerOnly`.
     pub text: String,
-    /// The checksum of everything in `text`, and of details that `text` omits.
+    /// The checksum of the form. It covers everything in `text`, and details that `text` omits.
     pub sum: u64,
 }
 
 impl Layout {
-    /// Returns the form of each part of the layout, in the order of declaration. The function `forms`
-    /// allocates, so use it for errors and not in every tick.
+    /// Returns the form of each part of the layout, in the order of declaration. Allocates, so use it for
+    /// errors and not in every tick.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
@@ -85,7 +85,8 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
             push(text, codec.checksum(named));
         }
         Kind::Struct(fields) => {
-            // A field that only one side has is a form that only this side has.
+            // A struct has a form of its own here, so that a field that only one side has shows as a form
+            // that only this side has.
             let is_tuple = property.shape.is_tuple();
             push(name, if is_tuple { named.number(fields.len() as u64) } else { named });
             for field in fields {

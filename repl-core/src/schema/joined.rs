@@ -10,7 +10,7 @@ use crate::schema::codec::Direct;
 const MAX_LEAVES: u16 = 64;
 
 /// How many leaves are joined, beginning with one leaf of a program. The joined leaves have consecutive
-/// commands, and their values lie in memory without gaps. All bits are values of joined leaves.
+/// commands, and their values lie in memory without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Joined {
     /// The number of leaves. It is zero if the wire form of the first leaf differs from its form in memory.
@@ -27,7 +27,7 @@ pub(crate) enum Form {
     Number,
     /// The leaves are `bool`s, which take a byte in memory and a bit on the wire.
     Flags,
-    /// There is one leaf, a signed integer, whose highest bit is inverted on the wire.
+    /// There is one leaf, a signed integer. Its highest bit is inverted on the wire.
     Signed,
 }
 
@@ -35,7 +35,7 @@ impl Joined {
     /// No leaves.
     pub(crate) const NONE: Self = Self { leaves: 0, bytes: 0, form: Form::Number };
 
-    /// Returns one leaf with this direct form.
+    /// Returns one leaf with this direct form (its wire form equals its form in memory).
     pub(crate) const fn of(direct: Option<Direct>) -> Self {
         match direct {
             // On a big-endian target, the bytes of a number are in another order than its bits.
@@ -54,7 +54,7 @@ impl Joined {
     }
 
     /// Returns this leaf joined with the leaves of `rest`, which come right after it both in memory and on
-    /// the wire. Returns this leaf alone if they cannot be joined.
+    /// the wire. Returns this leaf alone if the leaves cannot be joined.
     pub(crate) const fn with(self, rest: Self) -> Self {
         let are_alike = match (self.form, rest.form) {
             (Form::Number, Form::Number) | (Form::Flags, Form::Flags) => self.leaves == 1 && rest.leaves > 0,

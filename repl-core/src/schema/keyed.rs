@@ -12,8 +12,7 @@ use crate::schema::step::{ReceivedChange, Step};
 /// for it.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
-/// A collection of items with ids, such as a fast array. The trait has the functions that `repl-core` needs
-/// of a collection of items with ids. The crate `repl-fastarray` implements the trait.
+/// A collection of items with ids, such as a fast array. The crate `repl-fastarray` implements this trait.
 ///
 /// One type of collection has three roles. A *live* collection belongs to the server: user code adds, changes
 /// and removes items, and the collection records which items were written to. A *shadow* is updated from a
@@ -68,8 +67,8 @@ pub trait KeyedShadow: Keyed {
     /// item that was written to since the last call. The function `visit` copies the values that differ to
     /// the shadow. Costs O(items written to), or O(items) if the last call passed another collection.
     ///
-    /// Returns whether `live` must be [renumbered](Keyed::renumber) before it is used again: this is so if
-    /// `live` has replaced another collection, and its items get other ids.
+    /// Returns whether `live` must be [renumbered](Keyed::renumber) before it is used again. This is true if
+    /// `live` has replaced another collection, because its items must then get the ids of the shadow.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
     /// Removes the item `id` from this shadow again. The item to remove was just [added](Step::Added), but a
@@ -82,14 +81,14 @@ pub trait KeyedShadow: Keyed {
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 
     /// Returns the items of a client's replica `live` that its user has written to, added, moved or removed
-    /// since this collection last [followed its edits](Self::follow_edits). The list may have more items, and
-    /// an item several times. Returns `None` if this is not known, for example because the user has assigned
-    /// another collection. Costs O(items in the list).
+    /// since this collection last [followed its edits](Self::follow_edits). The list may also contain other
+    /// items, and may contain an item several times. Returns `None` if this is not known, for example because
+    /// the user has assigned another collection. Costs O(items in the list).
     fn edits(&self, live: &Self) -> Option<Vec<ItemId>>;
 
-    /// Records that this collection, a copy of what the server sent to the client's replica `live`, has the
-    /// same items, except local ones. From the first call on, `live` records what its user writes to. Costs
-    /// O(1).
+    /// Records that this collection has the same items as the client's replica `live`, except local items.
+    /// This collection is the copy of the items that the server sent. From the first call on, `live` records
+    /// which items its user writes to. Costs O(1).
     fn follow_edits(&mut self, live: &Self);
 }
 
@@ -101,23 +100,23 @@ pub trait KeyedReplica: Keyed {
     /// Returns whether this collection is a client's replica.
     fn is_replica(&self) -> bool;
 
-    /// Marks this collection as a client's replica if it is not one yet. A collection that is not a replica
-    /// here is one that the user of a client assigned to the property, in place of the replica. All items of
-    /// such a collection are removed. Costs O(1), or O(items) if the collection was not a replica.
+    /// Marks this collection as a client's replica if it is not one yet. If this collection is not a replica,
+    /// client code has assigned it to the property in place of the replica. Then all its items are removed.
+    /// Costs O(1), or O(items) if the collection was not a replica.
     fn own(&mut self);
 
     /// Removes all items that the user of the client has added. Costs O(items).
     fn remove_local(&mut self);
 
-    /// Returns the item `id` of a client's replica, which is new or is sent whole again. Inserts an item with
-    /// initial values if the replica has no item `id`.
+    /// Returns the item `id` of a client's replica, to receive an item that is new or is sent whole again.
+    /// Inserts an item with initial values if the replica has no item `id`.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
     /// Records a change of the item `id` in a client's replica. Does nothing if the replica has no item `id`.
     fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>);
 
-    /// Marks for removal all items that came from the server, except those that are received or spared after
-    /// this call.
+    /// Marks for removal all items that came from the server, except those for which
+    /// [`received_whole`](Self::received_whole) or [`receive`](Self::receive) is called later in the update.
     fn received_sweep(&mut self);
 
     /// Calls `each` with the ids of the items of a client's replica that are marked for removal.

@@ -43,14 +43,14 @@ pub struct Counts {
 /// The greatest number of handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The greatest depth to which arrays can be nested. A collection or map counts as two levels. The greatest
-/// depth of arrays limits the length of paths and the depth of recursion.
+/// The greatest depth to which arrays can be nested. A collection or map counts as two levels. This limit
+/// bounds the length of paths and the depth of recursion.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
-    /// Returns the layout of the struct `T`. Does not compile if `T` is not a struct whose fields are sent
-    /// one by one: a number, for example, or a struct that derives only `NetSerialize`, which is sent as a
-    /// unit.
+    /// Returns the layout of the struct `T`. Compiles only if `T` is a struct with fields that are sent one
+    /// by one. For example, a number has no layout, and a struct that derives only `NetSerialize` has none,
+    /// because it is sent as a unit.
     ///
     /// # Panics
     /// Panics if `T` has two fields of the same name, or has more than 65,535 handles. In a constant, this
@@ -173,8 +173,8 @@ impl Layout {
         holds_items(self.shape.native())
     }
 
-    /// Returns whether ordinary updates compare nothing but marked properties: each property that they may
-    /// send has `push`.
+    /// Returns whether ordinary updates compare only marked properties. This is true if each property that
+    /// they may send has `push`.
     #[must_use]
     pub const fn compares_only_marked(&self) -> bool {
         let mut i = 0;
@@ -205,7 +205,7 @@ impl Layout {
 /// Returns the fields of a struct.
 ///
 /// # Panics
-/// Panics at compile time if the shape is not that of a struct whose fields are sent one by one.
+/// Panics at compile time if the shape does not belong to a struct with fields that are sent one by one.
 #[track_caller]
 const fn fields_of(shape: &Shape) -> &'static [Field] {
     match shape.kind {
@@ -225,9 +225,10 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
     }
 }
 
-/// Returns whether a property takes any bits on the wire. A property without bits has no command, because a
-/// long list of values without bits would take time but no bits. An array whose elements take no bits is
-/// never sent (S16). An `Option` is always sent, because it says whether there is a value.
+/// Returns whether a property takes any bits on the wire. A property without bits has no command. Otherwise a
+/// peer could cause much work with few bits, by a long list of values without bits. An array whose elements
+/// take no bits is never sent (S16). An `Option` is always sent, because one bit tells whether it has a
+/// value.
 pub(crate) const fn travels(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
@@ -391,7 +392,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map whose elements have the counts `self`.
+    /// Returns the counts of an array, collection or map. `self` has the counts of its elements.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }
@@ -434,8 +435,8 @@ impl Checksum {
 
 #[track_caller]
 const fn assert_distinct_names(fields: &[Field]) {
-    // The compiler runs this slowly, so a name is compared with the names before it only if one of them may
-    // have the same length and the same last byte.
+    // The compiler runs this loop slowly. So a name is compared with the earlier names only if one of them
+    // may have the same length and the same last byte.
     let (mut seen, mut i) = (0_u64, 0);
     while i < fields.len() {
         let name = fields[i].name.as_bytes();
@@ -466,13 +467,12 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Returns the minimum size of a new element of an array in bits, so that a few bits from a peer cannot
-/// allocate much memory. The minimum size of a new element is 8 bits, or 0 if every value has at least one
-/// bit for two bytes of its memory. The minimum size depends only on the wire types, never on sizes that vary
-/// with the compiler.
+/// Returns the minimum size of a new element of an array in bits. The minimum size ensures that a few bits
+/// from a peer cannot allocate much memory. It is 8 bits, or 0 if every value takes at least one bit for two
+/// bytes of its memory. It depends only on the wire types, never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
-        // The value of an `Option` is stored inside the object, whether or not there is one.
+        // An `Option` allocates nothing, because its value is stored inside the object.
         return 0;
     }
     match element.kind() {

@@ -33,7 +33,8 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Returns a description of a command that has inner commands. The last inner command is before index `end`.
+/// Returns a description of a command that has inner commands. `end` is the index after the last inner
+/// command.
 fn inner(what: &str, end: u32, handles: u32, of: &str) -> String {
     format!("{what} to {end}, {handles} {} {of}", if handles == 1 { "handle" } else { "handles" })
 }

@@ -1,7 +1,7 @@
-//! Where an object is: [`Coordinates`] are types of positions, and a [`Located`] class says which of its
-//! fields is the position.
+//! Positions of objects: a type of positions implements [`Coordinates`], and a class whose objects have
+//! positions implements [`Located`].
 //!
-//! *Invariant:* a position has three coordinates here, whatever its type is.
+//! *Invariant:* code that reads a position always receives three coordinates, for every type of positions.
 
 use crate::schema::replicated::Replicated;
 
@@ -30,8 +30,8 @@ use crate::schema::replicated::Replicated;
 )]
 pub trait Coordinates {
     /// Whether all positions are in a plane. If so, the third coordinate is ignored, and the cells of an area
-    /// are squares. Set it for a type of your own with two coordinates: the cells of an area in space are
-    /// cubes, of which several times as many are in sight.
+    /// are squares. Set it to true for your own type with two coordinates. Otherwise the cells are cubes, and
+    /// a view contains several times as many cells.
     const IS_FLAT: bool = false;
 
     /// Returns the position, in the units of the areas of the server. A position in a plane has the third

@@ -1,5 +1,5 @@
-//! Maps and sets as fields: the functions that `repl-core` needs of a map, and what it requires of the types
-//! of keys.
+//! Maps and sets as fields: the functions that `repl-core` needs of a map, and the requirements for types of
+//! keys.
 //!
 //! *Invariant:* an entry is identified only by its key. The trait `Map` requires only functions that every
 //! map can have.
@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use crate::schema::property::Property;
 
-/// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
+/// A map with entries that are replicated one by one, or a set, which is a map without values: `HashMap`,
 /// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap`
 /// also `IndexMap` and `IndexSet`.
 ///
@@ -22,10 +22,11 @@ use crate::schema::property::Property;
 /// `OrderedFastArray` of `repl-fastarray`.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
-/// same wire form, because clients would otherwise lose entries. Key types that break this rule are names
-/// that compare equal in upper and lower case, and wrapped floats for which zero and minus zero compare
-/// equal. A key is refused if its bits read back as another key or if the key has no wire form. The entry of
-/// a refused key is not sent, and the refusal is reported in the same way as for a value without a wire form.
+/// same wire form, because clients would otherwise lose entries. Two examples of key types that break this
+/// rule: names that compare equal in upper and lower case, and wrapped floats for which zero and minus zero
+/// compare equal. The server refuses a key if the key has no wire form, or if decoding its bits returns
+/// another key. The entry of a refused key is not sent, and the refusal is reported in the same way as for a
+/// value without a wire form.
 ///
 /// If a key is or contains a reference, a client shows the entry only while it has the object of the
 /// reference. An entry with a reference as its key appears and disappears with the object of the reference,
@@ -35,13 +36,13 @@ use crate::schema::property::Property;
 /// before it disappears.
 ///
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
-/// while the update is applied. The callbacks run first for entries whose keys the update lists as removed,
-/// then for new and changed entries in the order of their keys, and last for entries that a sweep removes.
+/// while the update is applied. The callbacks run first for the removed entries that the update lists, then
+/// for new and changed entries in the order of their keys, and last for the entries that a sweep removes.
 /// Callbacks that receive several items in one call are not called for maps. When a callback runs, other
 /// properties of the object may not have their new values yet.
 ///
-/// Entries that a client's own code adds, changes or removes are edits like all others: they last until the
-/// next update of the property.
+/// If a client's own code adds, changes or removes entries, these edits last until the next update of the
+/// property.
 pub trait Map: Property {
     /// The type of the keys, which identify entries.
     type Key: Property + Clone + PartialEq;
@@ -90,7 +91,7 @@ pub trait Map: Property {
     }
 
     /// Records that this map, a shadow or another copy of `live`, was just updated from it. A later write to
-    /// this map deletes the record, unless it is followed by another call.
+    /// this map deletes the record, unless this function is called again.
     fn followed(&mut self, live: &Self) {
         let _ = live;
     }

@@ -1,8 +1,8 @@
 //! Leaves (values that are sent as a unit) that have their own serialisers. A leaf with its own serialiser
-//! has one command in the program, whatever the leaf contains.
+//! has one command in the program, for any content.
 //!
-//! *Invariant:* all functions of a leaf are made for the same type, and only the shape of this type contains
-//! the leaf.
+//! *Invariant:* all functions of a leaf belong to the same type, and only the shape of this type contains the
+//! leaf.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, Rendition, WriteError};

@@ -1,9 +1,10 @@
-//! Plans: a plan says which memory of an object is plain, so that it can be compared without a look at each
-//! value. The compiler computes the plans of each type.
+//! Plans: a plan lists the plain memory of an object, which is compared as bytes instead of value by value.
+//! The compiler computes the plans of each type.
 //!
-//! A value with a margin is a quantised value that keeps its step until it has left the step by a part of a
-//! step. While it rests in the margin, its bytes differ from those of the shadow. So they are compared with
-//! the *seen bytes*: the bytes that the last comparison of the object has found.
+//! A value with a margin is a quantised value without `exact`. It keeps its step while it is outside the step
+//! by at most the margin, a quarter of a step. While the value is in the margin, its bytes differ from the
+//! bytes in the shadow. So its bytes are compared with the *seen bytes*: the bytes of the object at its last
+//! comparison.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
@@ -16,8 +17,8 @@ use crate::schema::shape::{Field, Formatted, Kind, Shape};
 /// The greatest number of runs (stretches of plain memory) of one kind in a plan. If a type has more runs,
 /// the plan overflows.
 const MAX_RUNS: usize = 32;
-/// The bytes of an object after this number are compared by the commands of their values, and larger objects
-/// have no seen bytes.
+/// The bytes of an object after this offset are compared by the commands of their values. Objects with such
+/// bytes have no seen bytes.
 pub(crate) const MAX_OFFSET: usize = 16 << 10;
 /// The greatest number of bytes of a stripe (a part of a run), because each byte has a bit in a mask.
 const STRIPE_BYTES: usize = 64;
@@ -61,7 +62,7 @@ impl Run {
     }
 }
 
-/// A run of values with a margin. The comparison of an object stores their bytes as it has seen them.
+/// A run of values with a margin. Each comparison of an object stores their bytes as seen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenRun {
     /// Where the run is in the object.
@@ -95,7 +96,7 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy)]
 struct Draft {
     plan: Plan,
-    /// The runs whose values have a margin, if they are in runs of their own.
+    /// The runs of values with a margin, if these values have separate runs.
     seen: Option<Runs>,
 }
 
@@ -172,7 +173,7 @@ impl Plan {
         plan
     }
 
-    /// Returns a plan with the runs of a draft. The seen bytes of its runs are where `whole` has them.
+    /// Returns a plan with the runs of a draft. The offsets of its seen bytes are those in the plan `whole`.
     const fn place_seen(draft: Draft, whole: &Self) -> Self {
         let (mut plan, mut i) = (draft.plan, 0);
         while let Some(seen) = &draft.seen
@@ -226,7 +227,8 @@ impl Plan {
         self.runs().iter().copied().chain(self.seen_runs().iter().map(|seen| seen.run))
     }
 
-    /// Returns the number of the seen bytes of an object. Only the plan of all properties has all of them.
+    /// Returns the number of the seen bytes of an object. Only the plan of all properties covers all seen
+    /// bytes.
     pub(crate) const fn seen_bytes(&self) -> usize {
         match self.seen_runs().last() {
             Some(last) => last.at + last.run.len,
@@ -254,8 +256,8 @@ impl Plan {
 }
 
 impl Draft {
-    /// Returns the draft of a plan. Values with a margin have runs of their own, if both plans of the type
-    /// have room for these.
+    /// Returns the draft of a plan. Values with a margin get separate runs if both plans of the type have
+    /// room for these runs.
     const fn of(shape: &'static Shape, part: Part) -> Self {
         let separate = Some(Runs::NONE);
         let has_room = shape.size <= MAX_OFFSET
@@ -339,7 +341,7 @@ impl Draft {
         draft
     }
 
-    /// Adds a stretch of plain memory, of values that all have a margin or that all have none.
+    /// Adds a stretch of plain memory. Either all its values have a margin, or no value has a margin.
     const fn with_run(self, offset: usize, len: usize, has_margin: bool) -> Self {
         let mut draft = self;
         if len == 0 {
@@ -378,7 +380,7 @@ impl Margins {
     }
 }
 
-/// Returns which values of a property have a margin. Those inside arrays and collections do not count.
+/// Returns which values of a property have a margin. Values inside arrays and collections do not count.
 const fn margins(property: Formatted) -> Margins {
     match property.kind() {
         Kind::Leaf(codec) if codec.has_margin() => Margins::All,
@@ -398,7 +400,7 @@ const fn margins(property: Formatted) -> Margins {
 }
 
 /// Returns whether a property is a collection, or contains a collection in a struct or fixed array.
-/// Collections record by themselves that they were written to (S129).
+/// Collections record every write to themselves (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
         Kind::Items(_) => true,

@@ -26,7 +26,7 @@ pub struct Program {
     /// The index of the command of each handle, level by level. The table of the object's own level comes
     /// first (S22).
     tables: Cow<'static, [u32]>,
-    /// The same tables, with what is needed of each command most. They are empty until
+    /// The same tables, with the most used values of each command. They are empty until
     /// [`join_leaves`](Self::join_leaves) is called.
     entries: Vec<TableEntry>,
 }
@@ -40,8 +40,8 @@ pub(crate) struct TableEntry {
     pub(crate) offset: u32,
     /// The leaves that are joined, beginning with the leaf at the handle.
     joined: Joined,
-    /// The number of consecutive handles from this one on whose properties are direct: leaves whose bytes are
-    /// their wire form, so that all bits are values.
+    /// The number of consecutive direct properties, beginning with the property of this handle. A property is
+    /// direct if it is a leaf whose bytes in memory are its wire form.
     direct: u32,
     /// The number of bits that the direct properties from the first handle to this one take on the wire.
     direct_bits: u32,
@@ -59,7 +59,7 @@ pub(crate) struct Command {
     pub(crate) kind: CommandKind,
 }
 
-/// The kind of a command, which depends on its value.
+/// The kind of a command, which depends on the type of its value.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -133,7 +133,7 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// An [`Identity`] of elements whose collections have commands in a program.
+/// An [`Identity`] of elements. Collections of these elements have commands in a program.
 pub(crate) trait Collected: Identity {
     /// Returns the collection command in `kind`, if the elements of the collection have identities of this
     /// type.
@@ -161,9 +161,9 @@ pub struct Parent {
     pub(crate) push: bool,
     /// Whether the property has a custom condition that is switched off at first for each connection.
     pub(crate) starts_off: bool,
-    /// The range of the parent's commands, whose end is exclusive (S7).
+    /// The range of the parent's commands. The end of the range is exclusive (S7).
     pub(crate) commands: (u32, u32),
-    /// The range of the parent's handles, whose end is exclusive.
+    /// The range of the parent's handles. The end of the range is exclusive.
     pub(crate) handles: (u32, u32),
 }
 
@@ -285,7 +285,8 @@ impl Program {
 
     /// Joins the leaves that have consecutive handles and lie in memory without gaps, so that they are
     /// compared, copied, written and read together. Costs O(commands).
-    // The compiler does not join the leaves, because that would take part of its limited time for constants.
+    // The leaves are joined at run time. At compile time, this would take a part of the limited evaluation
+    // steps for constants.
     pub(crate) fn join_leaves(&mut self) {
         let mut joined = vec![Joined::NONE; self.commands.len()];
         let mut next = (0, 0, Joined::NONE);
@@ -396,12 +397,11 @@ struct Cursor<'a> {
     command: usize,
     /// The index of the first table entry that is not reserved for a level.
     free: usize,
-    /// Whether the property whose commands are being written has a notify, or is inside a collection with
-    /// callbacks.
+    /// Whether the current property has a notify, or is inside a collection with callbacks.
     watched: bool,
 }
 
-/// The level whose handle table is being filled.
+/// A level while its handle table is being filled.
 #[derive(Clone, Copy)]
 struct Level {
     table: usize,
@@ -442,8 +442,8 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     cursor.commands[cursor.command] = BLANK;
 }
 
-/// A property that may be repeated, as the elements of a fixed array are. Its command is made once for all
-/// elements, because the compiler is slow at this.
+/// A property that may be repeated, such as the elements of a fixed array. Its command is made once for all
+/// elements, because the compiler makes commands slowly.
 #[derive(Clone, Copy)]
 struct Repeated {
     property: Formatted,
@@ -534,7 +534,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
     level
 }
 
-/// Returns the command of a collection, whose field `end` is not set yet.
+/// Returns the command of a collection. Its field `end` is not set yet.
 const fn collection<I: Identity>(
     property: Formatted,
     shape: &'static CollectionShape<I>,

@@ -1,5 +1,5 @@
-//! [`Property`]: the trait of types that can be fields. The trait describes the form of a type in memory and
-//! on the wire.
+//! [`Property`]: the trait of types that can be fields. The trait describes how values of a type are stored
+//! in memory and encoded on the wire.
 //!
 //! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. The spelling of the field's type
 //! does not matter.

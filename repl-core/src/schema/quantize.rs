@@ -41,30 +41,30 @@ use std::ops::RangeInclusive;
 use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
-/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision, of
-/// which the limit of 48 bits leaves five for rounding errors.
+/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision. The
+/// limit of 48 bits leaves five bits for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
-/// How far the length of a unit vector may differ from one.
+/// The greatest difference between one and the length of a unit vector.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// A value at rest keeps the step that clients have until it has left the step by this part of a step. So
-/// noise of half a step, from peak to peak, does not make it change between two steps.
+/// The margin: a value keeps the step that clients have until the value is more than this part of a step
+/// outside the step. So noise of half a step, from peak to peak, does not switch a value between two steps.
 const MARGIN_STEPS: f64 = 0.25;
 
-/// The distance from the middle of a step up to which values are encoded as the step.
+/// The greatest distance of a value from the middle of the step as which it is encoded.
 const HALF_STEP: f64 = 0.5;
 
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
 /// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
-/// same number of steps. For `f64`, encoding a decoded value always gives the same step. For `f32` it does if
-/// neither bound is more than 2²² steps from zero.
+/// same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
+/// from zero.
 ///
-/// A property [keeps](Self::keeps) its step until its value has left the step by a quarter of a step. So the
-/// decoded value differs from the value of the property by at most ¾ of a step, with the same rounding
-/// errors, unless the quantizer is [exact](Self::exact).
+/// Unless the quantizer is [exact](Self::exact), a property [keeps](Self::keeps) its step until its value is
+/// more than a quarter of a step outside the step. Then the decoded value differs from the value of the
+/// property by at most ¾ of a step, plus the same rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -113,7 +113,7 @@ impl Quantizer {
     }
 
     /// Returns the same quantizer, changed so that it always encodes the nearest step if `exact` is true. The
-    /// wire form does not depend on it.
+    /// wire form does not depend on `exact`.
     pub(crate) const fn exact_if(self, exact: bool) -> Self {
         Self { exact, ..self }
     }
@@ -145,8 +145,8 @@ impl Quantizer {
         if !value.is_finite() {
             return Err(WriteError::NotFinite);
         }
-        // A call of `round` is slow on many machines. The cast to an integer drops the fraction and
-        // saturates.
+        // A call of `round` is slow on many machines, so this adds ½ and drops the fraction. The cast to an
+        // integer drops the fraction, and saturates.
         let position = (value - self.min) / self.step + 0.5;
         let step = position as u64;
         if position >= 0.0 && step <= self.steps {
@@ -159,7 +159,7 @@ impl Quantizer {
     }
 
     /// Returns whether a property that clients show as `step` keeps this step although its value is now
-    /// `value`, because the value has left the step by at most [`MARGIN_STEPS`].
+    /// `value`, because the value is at most [`MARGIN_STEPS`] outside the step.
     #[inline]
     pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
         let position = (value - self.min) / self.step;
@@ -179,8 +179,8 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. In the lattice, zero has an exact form, and negation
-/// needs no rounding.
+/// Whole numbers from −n to n that represent −1 to 1. A whole number of the lattice is called a point. Zero
+/// has an exact point, and negation needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// The greatest whole number n of the lattice, which is at most 2²³.
@@ -234,7 +234,7 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
 }
 
 /// Returns whether no component of two unit vectors differs by more than `margin`, after they were scaled to
-/// the length one. Returns false if one of them is no unit vector.
+/// the length one. Returns false if one of the two is not a unit vector.
 fn are_within<const N: usize>(margin: f64, one: [f32; N], other: [f32; N], sign: f64) -> bool {
     let (Ok(one), Ok(other)) = (normalise(one), normalise(other)) else { return false };
     one.iter().zip(other).all(|(one, other)| (sign * one - other).abs() <= margin)
@@ -257,9 +257,9 @@ pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
     // If components are almost equal, another component may be the largest after three components were
     // rounded. A second encoding of the decoded value corrects which component is omitted. After the second
-    // encoding, the omitted component is restored to within half a step of its point, and remains the
-    // largest. The second encoding also corrects the rounding of components halfway between two lattice
-    // points.
+    // encoding, the decoder restores the omitted component to within half a step of its point, and this
+    // component remains the largest. The second encoding also corrects the rounding of components halfway
+    // between two lattice points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -323,9 +323,9 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
-/// Returns whether a property whose value was `sent` keeps this value, although it is now `quaternion`: its
-/// rotation differs in each component by at most [`MARGIN_STEPS`] of a step. So each component of a decoded
-/// quaternion differs from the property by a quarter of a step more than if it was encoded now.
+/// Returns whether a property keeps the value that was `sent` although its value is now `quaternion`. This is
+/// true if each component of the rotation differs by at most [`MARGIN_STEPS`] of a step. So the error of each
+/// decoded component can be a quarter of a step greater than the error of encoding alone.
 pub(crate) fn keeps_smallest_three(sent: [f32; 4], quaternion: [f32; 4], bits: u32) -> bool {
     let dot: f32 = sent.iter().zip(quaternion).map(|(sent, component)| sent * component).sum();
     let step = FRAC_1_SQRT_2 / f64::from(Lattice::new(bits).half);
@@ -356,8 +356,8 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     Ok(lattice.push(lattice.push(0, u), v))
 }
 
-/// Does the same as [`keeps_smallest_three`] for a unit vector, whose steps are those of its coordinates on
-/// the octahedron.
+/// Does the same as [`keeps_smallest_three`] for a unit vector. A step is the step of a coordinate on the
+/// octahedron.
 pub(crate) fn keeps_unit_vector(sent: [f32; 3], vector: [f32; 3], bits: u32) -> bool {
     let step = 1.0 / f64::from(Lattice::new(bits).half);
     are_within(MARGIN_STEPS * step, vector, sent, 1.0)
@@ -382,7 +382,7 @@ pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], Rea
     Ok([x, y, z].map(|component| (component / length) as f32))
 }
 
-/// Mirrors a point of the square at the nearest side of the diamond that stands for the upper half of the
+/// Mirrors a point of the square at the nearest side of the diamond. The diamond is the upper half of the
 /// octahedron. Mirroring a point twice returns the same point.
 fn fold(u: f64, v: f64) -> (f64, f64) {
     let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };

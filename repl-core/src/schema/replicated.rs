@@ -26,8 +26,8 @@ pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
-/// Stands for `Send` and `Sync` in the check of a single field that is not replicated, or has a serialiser of
-/// its own. So the compile error is at the field, and says what to write.
+/// Requires `Send` and `Sync` of a single field that is not replicated, or that has its own serialiser. The
+/// separate trait makes the compile error point to the field and say what to write.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be in an object, because threads cannot share it",
@@ -48,19 +48,19 @@ pub fn initial_object<T: Replicated>() -> T {
     T::default()
 }
 
-/// A type whose name is valid only if a field of an object can have the type `T`.
+/// A type that compiles only if a field of an object can have the type `T`.
 #[doc(hidden)]
 pub struct InAnObjectOf<T: InAnObject>(PhantomData<T>);
 
-/// Says that a class has fast arrays, or none that the derive knows of.
+/// Tells whether the derive found fast arrays in a class.
 #[doc(hidden)]
 pub struct FastArrays<const ANY: bool>;
 
-/// A class without fast arrays. Its objects can be compared through `&`, because a comparison gives no ids to
-/// new items. The derive of [`Replicated`] implements this trait for each such class.
+/// A class without fast arrays. Its objects can be compared through `&`, because a comparison has no new
+/// items to which it must give ids. The derive of [`Replicated`] implements this trait for each such class.
 ///
-/// A generic class also has this trait, because its fields depend on its arguments. If an argument brings
-/// fast arrays into it, the program does not build.
+/// A generic class also has this trait, because the derive does not know the fields' types. If a type
+/// argument contains fast arrays, the program does not compile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has or may have fast arrays, or does not derive `Replicated`",
     label = "must be a class without fast arrays",
@@ -72,12 +72,12 @@ pub trait WithoutFastArrays: Replicated {}
 #[diagnostic::do_not_recommend]
 impl<T: Replicated<FastArrays = FastArrays<false>>> WithoutFastArrays for T {}
 
-/// The editor of objects of the type `T`, for the signatures of functions that take one.
+/// The editor of objects of the type `T`, for signatures of functions that take an editor.
 pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
 
-/// An object: a struct whose annotated fields are replicated. Use the derive macro to implement this trait.
-/// All fields of an object must be `Send` and `Sync`, including those that are not replicated. A client makes
-/// a new object by `Default`, before it reads the first values.
+/// An object: a struct with annotated fields that are replicated. Use the derive macro to implement this
+/// trait. All fields of an object must be `Send` and `Sync`, including those that are not replicated. A
+/// client creates a new object with `Default` before it reads the first values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
@@ -94,8 +94,7 @@ pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + Eve
     #[doc(hidden)]
     type CallbackPolicy: ObjectCallbackPolicy<Self>;
 
-    /// Whether the class has fast arrays, as far as the compiler knows it before it knows the arguments of
-    /// generic types.
+    /// Whether the class has fast arrays, as far as the derive knows without the arguments of generic types.
     #[doc(hidden)]
     type FastArrays;
 

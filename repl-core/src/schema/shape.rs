@@ -28,7 +28,7 @@ pub struct Shape {
     /// value is padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
-    /// The wire form of a leaf that writes and reads itself.
+    /// The wire form, if this is a leaf with its own serialiser.
     pub(crate) form: Option<&'static WireForm>,
 }
 
@@ -36,7 +36,7 @@ pub struct Shape {
 ///
 /// [`NetSerialize::WIRE_FORM`](crate::NetSerialize::WIRE_FORM) is the form of a type. The format `{}` prints
 /// it as a table for reviewers: each field or variant with its type, and its width or its greatest length.
-/// The tables of the units inside follow below, each once.
+/// The tables of the units inside the value follow, each once.
 ///
 /// ```
 /// use repl_core::NetSerialize;
@@ -66,16 +66,17 @@ pub struct WireForm {
 pub(crate) enum Content {
     /// Functions that were written by hand. Two builds compare the version and the parameters.
     ByHand { version: u32, parameters: &'static [(&'static str, u128)] },
-    /// The fields of a struct, or of all variants of an enum. Each variant has its name and the number of its
-    /// fields. A struct has no variants.
+    /// The fields of a struct, or of all variants of an enum. `variants` has the name of each variant and the
+    /// number of its fields. A struct has no variants.
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
     /// All values that the shape describes, in order, with the attributes of a field.
     Shape(Formatted),
-    /// Values of another form, and what is written around them.
+    /// Values of another form, and the collections around them.
     Around(&'static Around, &'static WireForm),
 }
 
-/// What is written around values of a form: the lengths and keys of the collections that contain them.
+/// The collections around values of a form. The lengths and keys of these collections are written around the
+/// values.
 #[derive(Clone, Copy)]
 pub enum Around {
     /// Nothing is written around a single value.
@@ -121,8 +122,8 @@ impl Shape {
 }
 
 impl Shape {
-    /// Returns whether the type has a fast array among its own properties. Those in a `Vec`, an `Option` or a
-    /// map do not count, because clients copy these as a whole for a notify.
+    /// Returns whether the type has a fast array among its own properties. Fast arrays in a `Vec`, an
+    /// `Option` or a map do not count, because clients copy these containers as a whole for a notify.
     #[must_use]
     pub const fn flattens_items(&self) -> bool {
         match &self.kind {
@@ -146,12 +147,12 @@ impl Shape {
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A value that is always sent whole. A value that is always sent whole has one command in the program.
+    /// A value that is always sent whole. It has one command in the program.
     Leaf(Codec),
     /// A struct, or a tuple. The struct is flattened: it has the commands of its fields, in the order of
     /// declaration.
     Struct(&'static [Field]),
-    /// An array `[T; N]`. A fixed array has the commands of `T` N times in the program.
+    /// An array `[T; N]`. Its program contains the commands of `T` N times.
     FixedArray { element: &'static Shape, len: usize },
     /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. An array property has one command in
     /// the program, and inner commands for an element.
@@ -170,11 +171,11 @@ pub(crate) struct ArrayShape {
     pub(crate) optional: bool,
     /// The greatest number of elements that the array may have on the wire.
     pub(crate) max_len: u32,
-    /// A function that takes a pointer to an array. The function `parts` returns a pointer to the first
-    /// element, and the length of the array.
+    /// A function that takes a pointer to an array, and returns a pointer to the first element and the length
+    /// of the array.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// A function that changes the length of an array. If the array becomes longer, it is filled with initial
-    /// values. The function `resize` returns a pointer to the first element.
+    /// A function that changes the length of an array. New elements have initial values. The function returns
+    /// a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
@@ -187,14 +188,13 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) has_callbacks: bool,
     /// The part of the shape that depends on whether the collection is a fast array or a map.
     pub(crate) form: I::Form,
-    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, which
-    /// can only be read.
+    /// A function that converts a pointer to the collection into a read-only pointer to the trait
+    /// `Collection`.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
-    /// A function that converts a pointer to the collection into a pointer to the trait `Collection`, which
-    /// can be read and written.
+    /// A function that converts a pointer to the collection into a mutable pointer to the trait `Collection`.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
-    /// A function that calls another function with an element that has initial values. The called function
-    /// may use this element as a temporary copy.
+    /// A function that creates an element with initial values, and passes it to the given function. The given
+    /// function may use this element as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
@@ -214,7 +214,7 @@ pub enum Notify {
     /// The client never calls a notify, because the property names no method.
     #[default]
     None,
-    /// The client calls the notify when an update changed its value.
+    /// The client calls the notify when an update changed the value of the property.
     OnChanged,
     /// The client calls the notify whenever it receives a value, and may call it twice for one value.
     Always,
@@ -288,15 +288,14 @@ impl Field {
         Self { push: true, ..self }
     }
 
-    /// Makes a custom condition begin switched off for each connection.
+    /// Makes the field's `Custom` condition switched off at first for each connection.
     #[must_use]
     pub const fn starts_off(self) -> Self {
         Self { starts_off: true, ..self }
     }
 }
 
-/// A shape together with the attributes of its field. Layouts and programs are made from shapes together with
-/// their attributes.
+/// A shape together with the attributes of its field. Layouts and programs are made from these pairs.
 #[derive(Clone, Copy)]
 pub(crate) struct Formatted {
     pub(crate) shape: &'static Shape,
@@ -333,8 +332,8 @@ impl Formatted {
         }
     }
 
-    /// Returns the codec of a leaf without attributes. This is a fast way for the most frequent properties:
-    /// [`kind`](Self::kind) would copy the codec. Returns `None` for all other properties.
+    /// Returns the codec of a leaf without attributes. This is a fast path for the most frequent properties,
+    /// because [`kind`](Self::kind) would copy the codec. Returns `None` for all other properties.
     pub(crate) const fn plain_leaf(&self) -> Option<&'static Codec> {
         match (&self.shape.kind, self.format, self.max_len) {
             (Kind::Leaf(codec), Format::Native, None) => Some(codec),

@@ -17,12 +17,12 @@ pub(crate) fn brackets(property: Formatted) -> &'static str {
     }
 }
 
-/// Returns the type of a property, without the limits of what is inside.
+/// Returns the type of a property, without the limits of its parts.
 pub(crate) fn type_name(property: Formatted) -> String {
     name_around(property, type_name)
 }
 
-/// Returns the type of a property, with all limits inside that its parts do not imply.
+/// Returns the type of a property, with all limits of its parts that the types of the parts do not imply.
 pub(crate) fn full_name(property: Formatted) -> String {
     name_around(property, inner_name)
 }
@@ -159,7 +159,7 @@ impl Around {
     }
 }
 
-/// Returns the wire name of a type with its generic arguments. Most wire names have them already.
+/// Returns the wire name of a type with its generic arguments. Most wire names already contain the arguments.
 fn with_arguments(name: &str, rust_name: &str) -> String {
     if name.ends_with('>') { name.to_owned() } else { format!("{name}{}", arguments(rust_name)) }
 }

@@ -1,4 +1,5 @@
-//! Prints wire forms as tables. The tables of the units inside a table follow below it, each once.
+//! Prints wire forms as tables. A unit is a value that is always sent whole. The tables of the units inside a
+//! table follow below the table, each once.
 //!
 //! *Invariant:* the text depends only on the source.
 
@@ -94,7 +95,7 @@ impl Around {
 }
 
 impl WireForm {
-    /// Returns whether the table contains anything that the name of the type does not say.
+    /// Returns whether the table contains more information than the name of the type.
     fn has_more_than_its_name(&self) -> bool {
         match self.content {
             Content::ByHand { parameters, .. } => !parameters.is_empty(),
@@ -168,8 +169,8 @@ impl fmt::Debug for WireForm {
 }
 
 impl Field {
-    /// Returns the path, the type and the bits of the field, as printed tables show them. Those of the fields
-    /// of each struct inside follow, unless the struct is a unit.
+    /// Returns the path, the type and the bits of the field, as printed tables show them. The rows of the
+    /// fields of each inner struct follow, except if the struct is a unit.
     #[must_use]
     pub fn rows(&self, path: &str) -> Vec<[String; 3]> {
         let mut rows = Vec::new();
@@ -178,15 +179,15 @@ impl Field {
     }
 }
 
-/// Adds the row of a property and the rows of all structs inside.
+/// Adds the row of a property and the rows of the fields of all inner structs.
 fn add_rows(property: Formatted, path: String, rows: &mut Vec<[String; 3]>) {
     let inside = inside(property, &path);
     rows.push([path, full_name(property), bits_text(property)]);
     rows.extend(inside);
 }
 
-/// Returns the rows of the fields of all structs inside a property. The type of the property says everything
-/// else.
+/// Returns the rows of the fields of all structs inside a property. The printed type of the property shows
+/// everything else.
 fn inside(property: Formatted, path: &str) -> Vec<[String; 3]> {
     let mut rows = Vec::new();
     match property.kind() {

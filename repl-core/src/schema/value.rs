@@ -54,9 +54,9 @@ pub trait NetSerialize: Sized + 'static {
     /// Everything that decides which bits the serialiser writes, as a constant. The form prints as a table
     /// for reviews, and two builds compare its checksum in the handshake.
     ///
-    /// The derives fill it with names, types, widths and limits. By default it has the name and the version.
-    /// If other numbers also decide the bits of a type with its own serialiser, add them with
-    /// [`WireForm::parameters`].
+    /// The derives fill the form with names, types, widths and limits. By default, the form has only the name
+    /// and the version. If other numbers also decide the bits of a type with its own serialiser, add them
+    /// with [`WireForm::parameters`].
     const WIRE_FORM: &'static WireForm = &WireForm::by_hand::<Self>();
 
     /// Writes the value in its wire form.
@@ -74,8 +74,8 @@ pub trait NetSerialize: Sized + 'static {
     /// packet is refused and the connection ends. The number of bits that are read must not depend on whether
     /// the client has the object.
     ///
-    /// Clients read a value twice: first to validate it and then to apply it. Both sides read it once more
-    /// for statistics, and for logs of packets. Clients read the value again when an object to which it
+    /// Clients read a value twice: first to validate it and then to apply it. Both sides read the value once
+    /// more for statistics and for packet logs. Clients also read the value again when an object to which it
     /// refers appears or disappears. If only a later read refuses the value, the property keeps its old
     /// value.
     ///
@@ -135,7 +135,7 @@ pub trait With<T>: 'static {
     #[doc(hidden)]
     const FORM: &'static WireForm = &WireForm::of_module::<T, Self>();
 
-    /// What is written around the module's values, if the field is a collection of them.
+    /// The collections around the module's values, if the field is a collection of such values.
     #[doc(hidden)]
     const AROUND: &'static Around = &Around::Nothing;
 

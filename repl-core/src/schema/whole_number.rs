@@ -1,5 +1,5 @@
-//! Whole numbers in attributes: the values of `bits`, `range`, `max_len`, `per_second` and the like. They may
-//! be constants of the user, of any type.
+//! Whole numbers in attributes: the values of `bits`, `range`, `max_len`, `per_second` and similar options.
+//! Users may write constants of any integer type that fits in an `i128`.
 //!
 //! *Invariant:* no number is changed when it is converted. An `i128` can hold every value of each type that
 //! implements [`WholeNumber`].

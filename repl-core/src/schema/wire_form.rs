@@ -1,8 +1,8 @@
 //! Makes wire forms: of types with derives, of types of the library, and of serialisers that were written by
 //! hand.
 //!
-//! *Invariant:* the checksum of a form covers everything that the form contains, and nothing else. So two
-//! forms with different checksums print differently.
+//! *Invariant:* the checksum of a form covers exactly what the form contains. So two forms with different
+//! checksums print differently.
 
 use std::any::type_name;
 
@@ -13,7 +13,7 @@ use crate::schema::shape::{Around, Content, Field, Shape, WireForm};
 use crate::schema::value::{NetSerialize, With};
 
 impl WireForm {
-    /// Returns the form of a type whose functions were written by hand: its name and its version.
+    /// Returns the form of a type with hand-written functions: its name and its version.
     #[must_use]
     pub const fn by_hand<T: NetSerialize>() -> Self {
         Self { rust_name: type_name::<T>, ..Self::named(T::WIRE_NAME, T::WIRE_VERSION) }
@@ -97,7 +97,7 @@ impl WireForm {
         Self { name: shape.name, rust_name: shape.rust_name, content, checksum }
     }
 
-    /// Returns the form of values of the form `form` with `around` around them.
+    /// Returns the form of the collections `around` with values of the form `form` inside.
     pub(crate) const fn around(name: &'static str, around: &'static Around, form: &'static Self) -> Self {
         let checksum = around.checksum(form.checksum);
         Self { name, rust_name: || "", content: Content::Around(around, form), checksum }
@@ -144,7 +144,7 @@ impl WireForm {
         }
     }
 
-    /// Returns the form of a type whose shape decides its bits.
+    /// Returns the form of a type that is written with its shape.
     pub(crate) const fn of_shape(shape: &'static Shape) -> Self {
         let checksum = Checksum::new().field(&Field::new("", 0, shape)).finish();
         Self {
@@ -180,9 +180,9 @@ impl WireForm {
 }
 
 impl Content {
-    /// Returns the shape of the values inside, if one of them may be a struct whose fields have conditions,
-    /// notifies or `push`. These have no effect in a value that is sent as a unit. The table of a type that
-    /// derives `NetSerialize` has refused such a struct already.
+    /// Returns the shape of the values inside, if one of them may be a struct with fields that have
+    /// conditions, notifies or `push`. These attributes have no effect in a value that is sent as a unit. A
+    /// type that derives `NetSerialize` cannot contain such a struct, because its table refuses it.
     pub(crate) const fn marked(self) -> Option<&'static Shape> {
         match self {
             Self::Shape(property) => Some(property.shape),
@@ -193,7 +193,8 @@ impl Content {
 }
 
 impl Around {
-    /// Returns the checksum of values whose form has the checksum `form`, together with what is around them.
+    /// Returns a checksum of these collections and of the values inside. The form of the values has the
+    /// checksum `form`.
     pub(crate) const fn checksum(&self, form: u64) -> u64 {
         let (sum, inner) = match self {
             Self::Nothing => return form,

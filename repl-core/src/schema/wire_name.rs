@@ -1,5 +1,5 @@
-//! Wire names of types with generic parameters, made at compile time: the name of the type, and its
-//! arguments.
+//! Wire names of types with generic parameters. A wire name consists of the name of the type and its
+//! arguments, and is made at compile time.
 //!
 //! *Invariant:* a name depends only on wire names and numbers, so two builds of the same source agree on it.
 
@@ -78,7 +78,7 @@ impl WireName {
         Self { text, ..self }
     }
 
-    /// Adds the type of a shape, with the types inside of arrays, collections and tuples.
+    /// Adds the type of a shape, with the types of the elements of arrays, collections and tuples.
     #[track_caller]
     const fn and_type(self, shape: &Shape) -> Self {
         match shape.kind {

@@ -1,6 +1,6 @@
-//! A value together with the tick of the server of which it is.
+//! A value together with the server tick to which it belongs.
 //!
-//! *Invariant:* both always arrive together.
+//! *Invariant:* the value and the tick always arrive together.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
@@ -9,9 +9,9 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Shape, WireForm};
 use crate::schema::value::NetSerialize;
 
-/// The state of an object after a tick of the server, with which a client compares what it predicted for this
-/// tick. Both arrive together, and the property changes with every tick, so that the owner hears of each tick
-/// also while the object rests:
+/// The state of an object after a server tick. A client compares this state with the state that it predicted
+/// for the tick. The state and the tick arrive together. The property changes in every tick, so the owner
+/// receives each tick even if the state does not change:
 ///
 /// ```
 /// # use repl_core as repl;
@@ -23,12 +23,12 @@ use crate::schema::value::NetSerialize;
 /// assert_eq!(Confirmed::<u8>::default().at(70_003), None);
 /// ```
 ///
-/// It takes a bit, the 16 low bits of the tick, and the state as a whole. At 60 ticks a second, an
-/// object costs its owner about 200 bytes a second for its tick, and 60 times its state. Give the property
-/// the condition `OwnerOnly`.
+/// On the wire, the value takes one bit, the 16 low bits of the tick, and the whole state. At 60 ticks a
+/// second, an object sends its owner about 200 bytes a second for the tick, plus 60 times the state. Give the
+/// property the condition `OwnerOnly`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confirmed<S> {
-    /// The low bits of the tick. `None` before anything was set.
+    /// The low bits of the tick. `None` before the first call of `set`.
     tick: Option<u16>,
     state: S,
 }
@@ -45,9 +45,9 @@ impl<S> Confirmed<S> {
         *self = Self::new(tick, state);
     }
 
-    /// Returns the tick and the state, as a client that has received the server's state up to the tick
-    /// `server_tick` knows it: the tick is this one, or one of the 65,535 before it. Returns `None` if the
-    /// server has set nothing yet.
+    /// Returns the tick and the state, for a client that has received the server's state up to the tick
+    /// `server_tick`. The returned tick is `server_tick` or one of the 65,535 ticks before it. Returns `None`
+    /// if the server has set nothing yet.
     #[must_use]
     pub fn at(&self, server_tick: u64) -> Option<(u64, &S)> {
         let ago = (server_tick as u16).wrapping_sub(self.tick?);
@@ -55,7 +55,8 @@ impl<S> Confirmed<S> {
     }
 }
 
-// SAFETY: `opaque` describes any such type: it accesses the value only through the type's own functions.
+// SAFETY: `opaque` describes every such type, because it accesses the value only through the type's own
+// functions.
 unsafe impl<S: Property + NetSerialize + Clone> Property for Confirmed<S> {
     const SHAPE: &'static Shape = &Shape::opaque::<Self>();
     fn initial() -> Self {

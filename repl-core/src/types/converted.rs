@@ -1,5 +1,5 @@
-//! Fields that are sent as values of another type (`as = Form`): for types of other crates, which cannot
-//! have a derive.
+//! Fields that are sent as values of another type (`as = Form`). This is for types of other crates, which
+//! cannot have a derive of this library.
 //!
 //! *Invariant:* only values of the other type are written, with the attributes of the field.
 
@@ -12,8 +12,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Around, Field};
 use crate::types::within::{ReadsField, WritesField};
 
-/// A type of fields that can be sent as a `Form`, or that contains values that can. The compiler always
-/// infers `Depth`.
+/// A field type that can be sent as a `Form`, or a container of such values. `Depth` says how deep the values
+/// are, and the compiler always infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as `{Form}`",
     label = "does not convert to and from `{Form}`",
@@ -22,7 +22,7 @@ use crate::types::within::{ReadsField, WritesField};
     note = "the type of the field must be `Clone`"
 )]
 pub trait SentAs<Form, Depth>: Sized {
-    /// What is written around the values.
+    /// The collections around the values.
     const AROUND: &'static Around;
 
     /// Writes the field as values of the other type, with the attributes of `entry`.
@@ -98,7 +98,7 @@ impl<F, Form: Property + Into<F>> ReadsField<F, Converted> for Conversion<Form> 
 
 /// How a field of type `F` is converted, written and read.
 pub struct ConversionOf<F> {
-    /// What is written around the values.
+    /// The collections around the values.
     pub around: &'static Around,
     /// Writes a field as values of the other type.
     pub write: fn(&F, &'static Field, &mut BitWriter) -> Result<(), WriteError>,
@@ -117,5 +117,5 @@ impl<F> ConversionOf<F> {
     }
 }
 
-/// A type whose name is valid only if `Form` can be replicated. So the compiler reports that first.
+/// A type that compiles only if `Form` can be replicated. So the compiler reports this mistake first.
 pub struct FormOf<Form: Property>(PhantomData<Form>);

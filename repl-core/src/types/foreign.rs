@@ -1,7 +1,7 @@
-//! Types of other crates as fields. The types of another crate need the feature that has the name of that
+//! Types of other crates as fields. The types of each crate need the cargo feature with the name of the
 //! crate. A feature for an older version has this version in its name.
 //!
-//! *Invariant:* a foreign type is written as the numbers that it consists of in memory.
+//! *Invariant:* a type of another crate is written as the numbers that it consists of in memory.
 #![cfg_attr(
     any(feature = "glam", feature = "glam-0-33"),
     expect(unsafe_code, reason = "types state their own shapes")
@@ -163,7 +163,7 @@ mod tests {
 mod glam_version_tests {
     use crate::{BitWriter, Coordinates, NetSerialize, NoObjects, Property, ReferenceMap};
 
-    /// Compares the wire forms of types of the same name in both versions.
+    /// Compares the wire forms of types with the same name in two versions of a crate.
     macro_rules! assert_agree {
         ($($type:ident)*) => {$(
             assert_eq!(<glam::$type>::WIRE_NAME, <glam_033::$type>::WIRE_NAME);

@@ -1,7 +1,7 @@
 //! Types that can be fields: types of the standard library and of other crates.
 //!
-//! *Invariant:* the folders below this one, such as `object` and `schema`, reach the types of fields only
-//! through their shapes, and import nothing from this folder.
+//! *Invariant:* other folders, such as `object` and `schema`, access the types of fields only through their
+//! shapes, and import nothing from this folder.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod confirmed;

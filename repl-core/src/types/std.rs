@@ -22,8 +22,8 @@ use crate::schema::value::NetSerialize;
 #[macro_export]
 macro_rules! leaf {
     ($type:ty) => {
-        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
-        // functions.
+        // SAFETY: `opaque` describes every such type, because it accesses the value only through the type's
+        // own functions.
         unsafe impl $crate::__private::Property for $type {
             const SHAPE: &'static $crate::__private::Shape = &$crate::__private::Shape::opaque::<Self>();
             fn initial() -> Self {

@@ -1,6 +1,6 @@
 //! Standard types that are sent as a unit: times, non-zero numbers, addresses, boxes, queues.
 //!
-//! *Invariant:* each value has exactly one wire form, and bits that are not the form of any value are
+//! *Invariant:* each value has exactly one wire form, and bits that are not the wire form of a value are
 //! refused.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 
@@ -27,8 +27,8 @@ const NANOS_A_SECOND: u64 = 1_000_000_000;
 /// Implements [`Property`] for a type that has one command in the program.
 macro_rules! unit {
     ([$($generics:tt)*] $type:ty, $initial:expr) => {
-        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
-        // functions.
+        // SAFETY: `opaque` describes every such type, because it accesses the value only through the type's
+        // own functions.
         unsafe impl<$($generics)*> Property for $type {
             const SHAPE: &'static Shape = &Shape::opaque::<Self>();
             fn initial() -> Self {
@@ -144,9 +144,8 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
 
 unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 
-/// A queue is written as the number of its elements, then each element whole. The queue is always sent whole:
-/// after an element is removed from the front, nearly every element differs from the element that was at the
-/// same index before.
+/// A queue is written as the number of its elements, then each element whole. The queue is always sent whole,
+/// because removing an element from the front changes the index of every other element.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_FORM: &'static WireForm = &WireForm::around(
@@ -231,8 +230,8 @@ fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError>
     Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
 }
 
-/// Writes an IPv6 socket address. Its flow information and its scope are usually zero. If both are zero,
-/// together they take one bit on the wire.
+/// Writes an IPv6 socket address. The flow information and the scope are usually zero. Then both together
+/// take one bit on the wire.
 fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
     write_wide(socket.ip().to_bits(), writer);
     writer.write_bits(socket.port().into(), 16);

@@ -26,9 +26,8 @@ pub enum Itself {}
 /// values deeper inside.
 pub struct Within<D>(PhantomData<D>);
 
-/// The functions of the `with` module do not fit the field at any depth. `Nowhere` only improves error
-/// messages: because of this type the compiler reports the trait itself, and not the bounds of one
-/// implementation.
+/// The functions of the `with` module do not fit the field at any depth. `Nowhere` only improves compile
+/// errors: because of it, the compiler reports the trait itself, and not the bounds of one implementation.
 pub enum Nowhere {}
 
 /// A trait that no type implements.
@@ -42,7 +41,7 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// What is written around the module's values.
+    /// The collections around the module's values.
     const AROUND: &'static Around;
 
     /// Writes the field with the function of the `with` module.
@@ -71,7 +70,7 @@ pub trait ReadsField<Field, Depth> {
     ) -> Result<Field, ReadError>;
 }
 
-/// Returns what is written around the values of a `with` module that has this function `write`.
+/// Returns the collections around the values of a `with` module that has this function `write`.
 #[must_use]
 pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> &'static Around {
     W::AROUND
@@ -236,8 +235,8 @@ maps! {
     [] BTreeMap<K, F>, SortKey;
 }
 
-/// Reads a value and its padding. `start` is the bit at which the value began, or at which its key began if
-/// it has a key.
+/// Reads a value and its padding. `start` is the bit at which the value begins, or for an entry of a map the
+/// bit at which its key begins.
 fn read_padded<F, D>(
     read: &impl ReadsField<F, D>,
     start: usize,

@@ -1,5 +1,5 @@
-//! The positions in the input that validation stores for the apply pass: where each update begins and ends,
-//! and where each key and each value ends that user code reads.
+//! The positions in the input that validation stores for the apply pass: the start and end of each update,
+//! and the ends of keys and of values that user code reads.
 //!
 //! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. Because of the stored
 //! positions, the apply pass knows where to continue, even if user code reads a value differently the second
@@ -10,11 +10,11 @@ use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 
-/// The positions that were stored for validated updates, in the order of the updates. Use the same `Checked`
-/// for many packets, so that a packet does not allocate memory.
+/// The positions that were stored for validated updates, in the order of the updates. Reuse one `Checked` for
+/// many packets, so that packets do not allocate memory.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The positions at which keys of maps ended, and at which values ended that user code reads.
+    /// The positions at the ends of map keys and of values that user code reads.
     ends: Vec<u32>,
     updates: Vec<Span>,
     /// The index of the next update to take.
@@ -24,7 +24,7 @@ pub struct Checked {
     refers: bool,
 }
 
-/// One validated update: the positions of its start and its end, and the number of `ends` up to its end.
+/// One validated update: the positions of its start and its end, and the length of `ends` after the update.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,
@@ -33,7 +33,7 @@ struct Span {
     refers: bool,
 }
 
-/// A position in a [`Checked`], to which [`Checked::truncate`] can return.
+/// A position in a [`Checked`]. [`Checked::truncate`] can return to it.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMark {
     ends: usize,
@@ -49,7 +49,7 @@ pub struct CheckedUpdate<'c, 'b> {
     pub(crate) ends: Ends<'c>,
 }
 
-/// The positions in the input at which the values of one update end, in the order in which they are read.
+/// The end positions of the values of one update in the input, in the order of reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'c> {
     positions: std::slice::Iter<'c, u32>,
@@ -84,16 +84,16 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether each update that was stored since `mark` takes at least `bits` bits. The first one may
-    /// take fewer.
+    /// Returns whether each update that was stored since `mark` takes at least `bits` bits. The first update
+    /// may take fewer bits.
     #[must_use]
     pub fn rest_takes(&self, mark: CheckedMark, bits: usize) -> bool {
         let rest = self.updates.iter().skip(mark.updates).skip(1);
         rest.into_iter().all(|span| span.end.saturating_sub(span.start) as usize >= bits)
     }
 
-    /// Returns whether user code resolved a reference while it read a value. If user code resolved a
-    /// reference, the result of the read may depend on which objects existed.
+    /// Returns whether user code resolved a reference while it read a value. In this case, the result of the
+    /// read may depend on which objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked

@@ -1,8 +1,8 @@
 //! Encoding: writes the values of the properties in a changelist, from the shadow, in the order of their
 //! handles.
 //!
-//! *Invariant:* the bits depend only on the shadow and the changelist, so one encoding serves all connections
-//! that need it (S90).
+//! *Invariant:* the bits depend only on the shadow and the changelist, so all connections with the same
+//! changes share one encoding (S90).
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -38,7 +38,8 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Does the same as [`write_values`] for the object in a row, by the recipe of its changed properties.
+/// Does the same as [`write_values`] for the object at index `row`, with the recipe of its changed
+/// properties.
 ///
 /// # Panics
 /// Panics if there is no such row, or if the recipe was made for objects of another class.
@@ -55,8 +56,8 @@ pub(crate) fn write_by_recipe(
     })
 }
 
-/// Writes the value at a handle by its command.
-// Not inlined, so that the code for plain memory stays short.
+/// Writes the value at a handle with its command in the program.
+// This function is not inlined, so that the code for plain memory stays short.
 #[inline(never)]
 fn write_by_command(
     object: Level<'_>,
@@ -70,9 +71,9 @@ fn write_by_command(
     }
 }
 
-/// Writes the value in a slot. The changes inside the property at `handle` are in `nested`, and are found
-/// there by `handle`.
-// Most properties are leaves. A call for each of them costs a fifth of the encoding.
+/// Writes the value in a slot. `nested` contains the changes inside the property at `handle`.
+// This function is always inlined. Most properties are leaves, and a call for each leaf would take a fifth of
+// the time of encoding.
 #[inline(always)]
 fn write_slot(
     slot: Option<Slot<'_>>,
@@ -92,8 +93,8 @@ fn write_slot(
     }
 }
 
-/// Writes the changes of an array: its length, the index of its first new element, the changed handles of
-/// older elements, and the values of both.
+/// Writes the changes of an array: its length, the index of its first new element, the handles of changed
+/// values in older elements, and then these values and the new elements.
 // This function is not inlined, so that the code for leaves stays short. Most properties are leaves.
 #[inline(never)]
 fn write_array(
@@ -117,7 +118,7 @@ fn write_array(
     write_new(array, tail as usize, writer)
 }
 
-/// Writes which handles of the elements before `end` changed, as ranges or as a mask, and their values.
+/// Writes the changed handles of the elements before `end`, as ranges or as a mask, and their values.
 fn write_edits(
     array: Array<'_>,
     end: u32,
@@ -161,7 +162,7 @@ fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &m
         }
         writer.write_below((range.start - next).into(), (limit - next).into());
         writer.write_exp_golomb(u64::from(range.end - range.start - 1), 0);
-        // There is at least one handle between two stretches.
+        // Two stretches have at least one handle between them.
         next = range.end + 1;
     }
     if next < limit {
@@ -240,7 +241,7 @@ impl<'a, I: Identity> Labels<'a, I> {
         }
     }
 
-    /// Writes whether an element has another label, and if so, the new label.
+    /// Writes whether the label of an element changed, and if so, the new label.
     fn write_if(&mut self, moved: bool, id: &I, writer: &mut BitWriter) {
         if self.elements.is_ordered() {
             writer.write_flag(moved);

@@ -1,21 +1,21 @@
 //! Limits how many elements one update may add to a collection, and how many elements of a collection a
 //! client may hold.
 //!
-//! *Invariant:* a server that follows the protocol never exceeds the limits on elements, however many of its
-//! packets are lost.
+//! *Invariant:* a server that follows the protocol never exceeds the limits on elements, even if many packets
+//! are lost.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
 /// The greatest number of elements that a client holds of one collection or map. A client may have more items
-/// than the server has, because an item remains if the packet with its removal was lost, and newer items are
-/// added. The limit `MOST_HELD` applies however small the `max_len` of the property is.
+/// than the server: if the packet with a removal is lost, the removed item remains while newer items are
+/// added. The limit does not depend on the `max_len` of the property.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
-/// Returns an error if one more whole item or entry is too much. `whole` is the number of whole items or
-/// entries that were read so far in this update, and `max_len` is the greatest number that a server sends.
-/// `held` is the number of items or entries that the client holds.
+/// Returns an error if one more whole item or entry would exceed a limit. `whole` is the number of whole
+/// items or entries that were read so far in this update, and `max_len` is the greatest number that a server
+/// sends. `held` is the number of items or entries that the client holds.
 pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
     if whole >= max_len {
         return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });

@@ -1,4 +1,4 @@
-//! Reads an update without an object, to tell what the update consists of: for statistics and logs.
+//! Reads an update without an object, to list its properties for statistics and logs.
 //!
 //! *Invariant:* a survey reads the same bits as the two passes of decoding, stores no value, and runs no
 //! callback.
@@ -21,12 +21,13 @@ use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Va
 
 impl Program {
     /// Reads the values of `handles` of an update of an object of this class, and calls `each` with the
-    /// handle and the bits of each property, in the order of the handles. Whether an object can be changed
-    /// by the update is not checked. Costs O(bits), and runs the decoders of values with serialisers by
-    /// hand.
+    /// handle and the bits of each property, in the order of the handles. Does not check whether the update
+    /// can be applied to an object. Costs O(bits). Values with hand-written serialisers are read by these
+    /// serialisers.
     ///
     /// # Errors
-    /// Returns an error if the bits are no update of these properties. Then `each` is not called.
+    /// Returns an error if the bits are not an update of these properties. In this case, `each` is not
+    /// called.
     pub fn survey<'b>(
         &self,
         handles: &HandleSet,
@@ -48,9 +49,10 @@ impl Program {
         Ok(())
     }
 
-    /// Returns the value of a property as text, for logs. `bits` are those that [`survey`](Self::survey) has
-    /// told. Of a type that is sent as a unit, such as one with `derive(NetSerialize)`, of an array and of a
-    /// collection, only the number of bits is printed. References are printed as in `epoch`.
+    /// Returns the value of a property as text, for logs. `bits` are the bits that [`survey`](Self::survey)
+    /// passed to `each`. For an array, a collection, or a type that is sent as a unit, such as a type with
+    /// `derive(NetSerialize)`, only the number of bits is printed. References are printed with the guids of
+    /// `epoch`.
     #[must_use]
     pub fn value_text(&self, handle: u32, bits: BitSlice<'_>, epoch: Epoch) -> String {
         match self.command(self.own_table(), handle).map(|command| &command.kind) {
@@ -73,7 +75,7 @@ impl fmt::Debug for WireValue<'_> {
     }
 }
 
-/// How many bits each property took.
+/// The number of bits of each property.
 #[derive(Default)]
 struct Sizes(Vec<(u32, usize)>);
 

@@ -226,7 +226,7 @@ pub(crate) fn arguments(list: TokenStream, place: &Place) -> Vec<Result<Argument
     for token in list {
         let punct = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
         match punct {
-            // Elsewhere this is the operator "less than", or a part of a shift.
+            // In other places, `<` is the operator "less than", or a part of a shift.
             '<' if depth > 0 || matches!(previous, ':' | '=') => depth += 1,
             '>' if previous != '-' => depth = depth.saturating_sub(1),
             _ => {}

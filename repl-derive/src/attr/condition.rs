@@ -1,7 +1,7 @@
 //! The names of replication conditions, as an attribute may write them.
 //!
-//! *Invariant:* the names are the same as in `repl::Condition`: the names in Unreal without `COND_` (S34),
-//! and `NearOnly`.
+//! *Invariant:* the names are the same as in `repl::Condition`: the names of Unreal's conditions without
+//! `COND_` (S34), and `NearOnly`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Error, Ident, Path, Result};
@@ -29,7 +29,7 @@ const NAMES: [&str; 17] = [
     "NearOnly",
 ];
 
-/// Words in names of conditions that users expect for teams.
+/// Words that users write if they expect a condition for teams. Such a condition does not exist.
 const TEAM_WORDS: [&str; 4] = ["team", "group", "ally", "allies"];
 
 /// Returns the condition with the name `key`, in any spelling style.

@@ -105,7 +105,7 @@ impl FieldAttrs {
         attrs
     }
 
-    /// Returns whether the field is written by a serialiser of its own, and not by that of its type.
+    /// Returns whether the field has its own serialiser, which is used instead of the serialiser of its type.
     pub(crate) fn has_serializer(&self) -> bool {
         self.with.is_some() || self.form.is_some()
     }

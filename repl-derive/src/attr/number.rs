@@ -1,7 +1,7 @@
-//! Numbers in attributes. The derive checks literals. Constants of the user are checked when the compiler
-//! evaluates the table.
+//! Numbers in attributes. The derive checks literals. The compiler checks the user's constants when it
+//! evaluates the table of the type.
 //!
-//! *Invariant:* the derive never evaluates an expression. The derive only reads literals with their sign.
+//! *Invariant:* the derive never evaluates an expression. It only reads literals with their sign.
 
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, UnOp};
 

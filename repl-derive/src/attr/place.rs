@@ -1,5 +1,5 @@
 //! The places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`, on a
-//! function. Each place has a list of the attributes that it allows, and how each is written.
+//! function. Each place has a list of the allowed attributes, with the form of each attribute.
 //!
 //! *Invariant:* no error message suggests an attribute that is refused at its place.
 
@@ -8,9 +8,9 @@ use syn::Attribute;
 use crate::derive::Derive;
 use crate::spelling::nearest;
 
-/// The attributes that one place allows, and how each is written.
+/// The attributes that one place allows, with the form of each attribute.
 pub(super) struct Place {
-    /// The attribute whose arguments are written at this place: `replicated`, `rpc` or `rpcs`.
+    /// The attribute that contains this place: `replicated`, `rpc` or `rpcs`.
     pub(super) attribute: &'static str,
     /// The place in words, for error messages: "on a field".
     pub(super) name: &'static str,

@@ -1,4 +1,4 @@
-//! `quantize(…)`: the attribute that says how a field of floats is rounded for the wire.
+//! `quantize(…)`: the attribute that defines how a field of floats is rounded for the wire.
 //!
 //! *Invariant:* the result has one of three complete forms. If a part of a form is missing, the error shows
 //! the missing part.

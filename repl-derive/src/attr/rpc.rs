@@ -33,7 +33,8 @@ pub(crate) struct RpcAttrs {
     pub(crate) name: Option<At<LitStr>>,
 }
 
-/// The kinds that a call is given. A correct call has one.
+/// The kinds (`server`, `client`, `multicast`) that the attribute of a call names. A correct call has exactly
+/// one kind.
 #[derive(Default)]
 pub(crate) struct Kinds {
     server: Flag,

@@ -101,8 +101,8 @@ fn unknown_in_calls(key: &str, place: &Place) -> String {
     format!("unknown option `{key}`{hint} Allowed {}: {}", place.name, place.list())
 }
 
-/// Returns what the user probably meant by a name on a field: a condition, or the name of an attribute. If
-/// the user wrote no value, the attribute is shown in full, with its value.
+/// Returns the condition or attribute that the user probably meant by a name on a field. If the user wrote no
+/// value, the attribute is shown in full, with its value.
 fn probable_field_attribute(place: &Place, key: &str, has_value: bool) -> Option<String> {
     let synonym = SYNONYMS.iter().find(|(other, _)| is_same_spelling(other, key)).map(|&(_, own)| own);
     let synonym = synonym.filter(|name| place.names().any(|known| known == *name));

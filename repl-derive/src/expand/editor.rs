@@ -1,7 +1,7 @@
 //! Generates the editor of an object: a type with setters for the fields that are sent.
 //!
-//! *Invariant:* a setter is one call. What it does is in `repl-core`, and does not depend on the object's
-//! type.
+//! *Invariant:* a generated setter is one call of a function in `repl-core`. This function does not depend on
+//! the object's type.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -39,7 +39,7 @@ pub(super) fn of_replicated(container: &Container<'_>) -> TokenStream {
     }
 }
 
-/// Returns the name of the editor's type. Compile errors show it.
+/// Returns the name of the editor's type, which compile errors show.
 fn name(container: &Container<'_>) -> Ident {
     format_ident!("__{}Edit", container.ident().unraw(), span = Span::call_site())
 }
@@ -55,7 +55,7 @@ fn with_lifetime(generics: &Generics, name: &str) -> Generics {
 struct Setters(Vec<TokenStream>);
 
 impl Setters {
-    /// Generates the setters of all fields that are sent. `body` may replace the code of each.
+    /// Generates the setters of all fields that are sent. `body` may replace the code of each setter.
     fn of(container: &Container<'_>, body: impl Fn(TokenStream) -> TokenStream) -> Self {
         let Body::Struct(_) = &container.body else { return Self(Vec::new()) };
         let sent = container.sent();
@@ -102,11 +102,11 @@ impl Setters {
     }
 }
 
-/// What is known to generate the setters of one field.
+/// The data to generate the setters of one field.
 struct Setter<'a> {
     container: &'a Container<'a>,
     field: &'a Field<'a>,
-    /// The position of the field among those that are sent.
+    /// The position of the field among the fields that are sent.
     index: u16,
     /// The names of the setters of all fields.
     names: &'a [Ident],
@@ -191,17 +191,17 @@ impl Setter<'_> {
         })
     }
 
-    /// Returns the documentation that follows that of the field.
+    /// Returns documentation that is added after the field's documentation.
     fn doc(&self, text: &str) -> TokenStream {
         let has_docs = self.field.docs.iter().any(|attribute| attribute.path().is_ident("doc"));
         let separator = has_docs.then(|| quote!(#[doc = ""]));
-        // A comment has a space before its text.
+        // Each line begins with a space, as in a comment.
         let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
         quote!(#separator #(#[doc = #lines])*)
     }
 
-    /// Returns the name of another method of the field. Returns `None` if this is the name of a field, whose
-    /// setter goes first.
+    /// Returns the name of another method of the field. Returns `None` if a field has this name, because the
+    /// setter of that field takes precedence.
     fn other_name(&self, suffix: &str) -> Option<Ident> {
         let own = setter_name(self.field);
         let name = format_ident!("{}_{}", own.unraw(), suffix, span = own.span());
@@ -209,7 +209,8 @@ impl Setter<'_> {
     }
 }
 
-/// Returns the name of a field's setter. That of a field of a tuple has the prefix `field_`.
+/// Returns the name of a field's setter. For a field of a tuple, the name is the number with the prefix
+/// `field_`.
 fn setter_name(field: &Field<'_>) -> Ident {
     let span = field::generated_span(match &field.member {
         Member::Named(ident) => ident.span(),

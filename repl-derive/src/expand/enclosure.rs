@@ -1,4 +1,4 @@
-//! Puts the generated items of a derive into a block of their own.
+//! Puts the generated items of a derive into a separate block.
 //!
 //! *Invariant:* names of generated items are not visible outside the block, and no lint checks the block.
 
@@ -7,8 +7,8 @@ use quote::quote;
 
 use crate::ast::Container;
 
-/// Returns an implementation that conflicts if a type has two of our derives. The compiler's error then says
-/// which derive to keep.
+/// Returns an implementation that conflicts if a type has two derives of this crate. The compiler's error
+/// then says which derive to keep.
 fn only_one(container: &Container<'_>) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = container.generics().split_for_impl();
@@ -25,8 +25,7 @@ fn only_one(container: &Container<'_>) -> TokenStream {
     }
 }
 
-/// Puts generated items into a block of their own, so that their names do not conflict with names of the
-/// user.
+/// Puts generated items into a separate block, so that their names do not conflict with names of the user.
 pub(crate) fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
     let only_one = only_one(container);
     quote! {

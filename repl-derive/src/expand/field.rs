@@ -25,7 +25,7 @@ pub(crate) fn generated_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// Returns the type to which the attributes for numbers apply: the type of the field, or the one that `as`
+/// Returns the type to which the attributes for numbers apply: the type of the field, or the type that `as`
 /// names.
 pub(super) fn formatted_type(container: &Container<'_>, field: &Field<'_>) -> TokenStream {
     match &field.attrs.form {
@@ -37,7 +37,8 @@ pub(super) fn formatted_type(container: &Container<'_>, field: &Field<'_>) -> To
     }
 }
 
-/// Returns the path to the module that has everything that generated code uses, with the given span.
+/// Returns the path to the module `__private`, which exports everything that generated code uses, with the
+/// given span.
 pub(crate) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(span);
@@ -64,8 +65,8 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
     }
 }
 
-/// Returns the field's entry in the table of its struct. `index` is the position among the fields that are
-/// sent.
+/// Returns the field's entry in the table of its struct. `index` is the position of the field among the
+/// fields that are sent.
 pub(super) fn entry(
     container: &Container<'_>,
     field: &Field<'_>,

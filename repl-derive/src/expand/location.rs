@@ -10,8 +10,8 @@ use syn::{Generics, parse_quote};
 use super::field;
 use crate::ast::{Container, Field};
 
-/// Returns the implementation, or nothing if no field has the attribute. `generics` are those of the other
-/// implementations.
+/// Returns the implementation, or `None` if no field has the attribute `location`. `generics` are the same as
+/// for the other implementations.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> Option<TokenStream> {
     let located = located(container)?;
     let (span, ty) = (field::generated_span(located.ty.span()), field::type_of(container, located));
@@ -36,7 +36,7 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> Option<T
     })
 }
 
-/// Returns the implementation that takes the place of the right one after an error.
+/// Returns the implementation that is generated after an error, instead of the normal implementation.
 pub(super) fn stub(container: &Container<'_>, generics: &Generics) -> Option<TokenStream> {
     located(container)?;
     let (private, ident) = (container.private(), container.ident());
@@ -52,7 +52,7 @@ pub(super) fn stub(container: &Container<'_>, generics: &Generics) -> Option<Tok
     })
 }
 
-/// Returns the first field with the attribute.
+/// Returns the first field with the attribute `location`.
 fn located<'c, 'a>(container: &'c Container<'a>) -> Option<&'c Field<'a>> {
     container.fields().into_iter().find(|field| field.attrs.location.is_some())
 }

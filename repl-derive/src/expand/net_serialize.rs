@@ -23,7 +23,7 @@ struct Form<'a> {
 /// One field of a form.
 struct Part<'a> {
     field: &'a Field<'a>,
-    /// The field's index among all fields of the type that are sent. `None` if the field is skipped.
+    /// The field's index among all fields of the type that are sent. It is `None` if the field is skipped.
     sent: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &items(container))
 }
 
-/// Returns the generated items, which belong into a block of their own.
+/// Returns the generated items. The caller puts them into a separate block.
 pub(crate) fn items(container: &Container<'_>) -> TokenStream {
     let forms = forms(container);
     let generics = field::generics(container, predicates(container));

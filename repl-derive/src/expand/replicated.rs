@@ -23,10 +23,10 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &quote!(#shared #structure #missing #replicated #editor #located))
 }
 
-/// Checks that threads can share the fields whose types need not implement `Property`. Without this check,
-/// the error for such a field would be at the whole struct. The check is a struct that comes before all other
-/// generated items, so that its error comes first. In a generic type only the fields are checked that do not
-/// depend on its parameters.
+/// Checks that fields with types that need not implement `Property` are `Send` and `Sync`. Without this
+/// check, the error for such a field would point at the whole struct. The check is a struct before all other
+/// generated items, so that its error comes first. In a generic type, only fields that do not depend on its
+/// parameters are checked.
 fn shared_fields(container: &Container<'_>) -> TokenStream {
     let is_property = |field: &Field<'_>| container.sends(field) && !field.attrs.has_serializer();
     let checked: Vec<_> = container
@@ -46,7 +46,7 @@ fn shared_fields(container: &Container<'_>) -> TokenStream {
     quote!(struct __Shared(#(#checked),*);)
 }
 
-/// Returns whether the type of a field contains `Self`, and so the parameters of the struct.
+/// Returns whether the type of a field contains `Self`, and therefore the parameters of the struct.
 fn mentions_self(field: &Field<'_>) -> bool {
     mentions(field.ty.to_token_stream(), &Ident::new("Self", Span::call_site()))
 }
@@ -59,7 +59,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     } else {
         quote!(#private::static_program!(__LAYOUT))
     };
-    // In a generic type, this depends on the arguments.
+    // In a generic type, the result would depend on the type arguments.
     let has_fast_arrays =
         if container.is_generic() { quote!(false) } else { quote!({ __LAYOUT.has_fast_arrays() }) };
     let arms: Vec<_> = container
@@ -131,9 +131,8 @@ fn called(notify: &Path, span: Span) -> TokenStream {
 }
 
 /// Generates, for each method that a notify names, a trait method of the same name that cannot be called. If
-/// the user has defined the method, the compiler prefers the user's method. If the user has not defined the
-/// method, the compiler's error contains our advice. For each method there is an empty type with the name of
-/// the method.
+/// the user has defined the method, the compiler prefers the user's method. Otherwise, the compiler's error
+/// contains our advice. For each method, also generates an empty type with the name of the method.
 fn missing_methods(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let mut names: Vec<Ident> = Vec::new();
     let mut fallbacks = TokenStream::new();

@@ -1,7 +1,7 @@
-//! Generates serialisers for fields that are not written by their types: with the functions of a module
-//! (`with`), or as another type (`as`).
+//! Generates serialisers for fields that do not use the serialiser of their type. They use the functions of a
+//! module (`with`), or are sent as another type (`as`).
 //!
-//! *Invariant:* a serialiser is a type of its own, and all its functions are static.
+//! *Invariant:* each serialiser is a separate type, and all its functions are static.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,8 +11,8 @@ use syn::{Generics, Ident, Path};
 use super::field;
 use crate::ast::{Container, Field};
 
-/// Returns serialisers that call the modules that the user names by `with`, or convert to the types that the
-/// user names by `as`.
+/// Returns the serialisers. They call the modules that the user names with `with`, or convert to the types
+/// that the user names with `as`.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let sent = container.sent().into_iter().enumerate();
     sent.filter_map(|(index, field)| {
@@ -46,7 +46,7 @@ fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 
 
 /// The parts of a serialiser that depend on how the field is written.
 struct Body {
-    /// Items beside the serialiser.
+    /// Items that are generated in addition to the serialiser.
     items: TokenStream,
     constants: TokenStream,
     write: TokenStream,
@@ -74,8 +74,8 @@ fn module_body(container: &Container<'_>, field: &Field<'_>, module: &Path) -> B
     }
 }
 
-/// Returns the parts of a serialiser that converts the field. The attributes for numbers belong to the type
-/// to which it converts.
+/// Returns the parts of a serialiser that converts the field. The attributes for numbers apply to the type to
+/// which the field is converted.
 fn conversion_body(
     container: &Container<'_>,
     field: &Field<'_>,
@@ -88,7 +88,7 @@ fn conversion_body(
     let (private, own) = (field::private_at(container, span), field::serializer(container, index));
     let numbers = field::numbers(container, field, field::generated_span(field::form_span(field)));
     let (declared, _, bounds) = generics.split_for_impl();
-    // In a generic type, the bounds of the type say the same.
+    // A generic type needs no check, because its bounds require the same traits.
     let checked = (!container.is_generic()).then(|| {
         let name = format_ident!("__Form{}", index);
         quote_spanned!(span=> struct #name(#private::FormOf<#form>);)

@@ -29,8 +29,8 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
 }
 
 /// Returns the layout of an object without generic parameters, as a constant. All generated traits use this
-/// constant, so the compiler evaluates it once. The constant belongs to none of the traits, so that an error
-/// in the type is reported only once.
+/// constant, so the compiler evaluates it once. The constant is outside of all traits, so that an error in
+/// the type is reported only once.
 fn constant_layout(container: &Container<'_>) -> Option<TokenStream> {
     let (private, ident) = (container.private(), container.ident());
     let is_constant = container.derive == Derive::Replicated && !container.is_generic();
@@ -67,10 +67,11 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         quote!(let _: *const #ty = &raw const object.#member;)
     });
     let callbacks = value_callbacks(container);
-    // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can use
-    // the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape of
-    // the field's type. An attribute macro could change the type of the field later. So the closure checks
-    // the type: it compiles only if the type is right, because raw pointers are not coerced to another type.
+    // In `quote!`, `unsafe` has the span of the derive itself, so that a crate that forbids unsafe code can
+    // use the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape
+    // of the field's type. An attribute macro could change the type of the field later, so the closure checks
+    // the type. The closure compiles only with the right type, because raw pointers are not coerced to
+    // another type.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
@@ -143,8 +144,8 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
 fn callback_marker(container: &Container<'_>) -> Option<TokenStream> {
     container.attrs.callbacks.as_ref()?;
     let (private, ident) = (container.private(), container.ident());
-    // The implementation has only the bounds of the type itself, because the user's implementation need not
-    // have more.
+    // The implementation has only the bounds of the type itself, because the user's implementation may have
+    // only these bounds.
     let (declared, parameters, bounds) = container.generics().split_for_impl();
     let marker = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),

@@ -16,7 +16,8 @@ use crate::derive::Derive;
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let mut generics = container.generics().clone();
     if generics.lifetimes().next().is_some() {
-        // The traits of this library cannot be implemented for a type with lifetimes.
+        // A type with lifetimes gets no stub, because the traits of this library cannot be implemented for
+        // it.
         return TokenStream::new();
     }
     let owned: Vec<WherePredicate> = generics

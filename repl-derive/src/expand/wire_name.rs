@@ -1,7 +1,7 @@
-//! The wire name of a type, with the wire names of its generic arguments. So two instances of one generic
-//! type have two names.
+//! The wire name of a type, with the wire names of its generic arguments. So two instances of a generic type
+//! have different names.
 //!
-//! *Invariant:* a name needs no bounds other than those of the fields.
+//! *Invariant:* a name needs no other bounds than the fields need.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -12,9 +12,10 @@ use crate::ast::{Container, mentions};
 
 /// Returns an expression for the wire name of the type, as a `&'static str`.
 ///
-/// A number among the generic arguments is part of the name. So is each type among them that the library
-/// itself sends: by its own name if a field has this type, and otherwise by the first field whose type
-/// contains it. No name is known of the other arguments.
+/// A generic argument that is a number is part of the name. A generic argument that is a type is part of the
+/// name if it occurs in the type of a field that the library itself sends. If a field has exactly this type,
+/// the name contains the wire name of the argument. Otherwise it contains the wire name of the first such
+/// field's type. The names of other arguments are not known, so they are left out.
 pub(super) fn of(container: &Container<'_>) -> TokenStream {
     let (private, name) = (container.private(), container.wire_name());
     let arguments: Vec<_> = container
@@ -39,7 +40,7 @@ pub(super) fn of(container: &Container<'_>) -> TokenStream {
     quote!(const { &#private::WireName::of(#name) #(#arguments)*.finish() }.as_str())
 }
 
-/// Returns the type of a sent field that shows the type parameter `ident`, if there is one.
+/// Returns the type of a sent field that contains the type parameter `ident`, if there is such a field.
 fn sent_type(container: &Container<'_>, ident: &Ident) -> Option<TokenStream> {
     let sent = container.sent();
     let shaped: Vec<_> = sent.into_iter().filter(|field| !field.attrs.has_serializer()).collect();

@@ -1,6 +1,6 @@
-//! The input of `#[rpcs]` as a tree: an impl block and its calls, each with its options read.
+//! The input of `#[rpcs]` as a tree: an impl block and its calls, each with its parsed options.
 //!
-//! *Invariant:* this module reports no mistakes in the meaning of options: every impl block has a [`Block`].
+//! *Invariant:* this module does not check the meaning of options: every impl block has a [`Block`].
 
 use std::mem::take;
 
@@ -131,13 +131,13 @@ impl Call {
         }
     }
 
-    /// Returns where the call runs. For a call without a kind, returns any kind.
+    /// Returns where the call runs. For a call without a kind, which is a mistake, returns some kind.
     pub(super) fn kind(&self) -> Kind {
         self.attrs.kinds.given().first().map_or(Kind::Server, |&(kind, _)| kind)
     }
 
-    /// Returns the name of the variant for this call: the name of the function in the style of types. Returns
-    /// `None` if this is not a name.
+    /// Returns the name of the variant for this call: the name of the function in upper camel case. Returns
+    /// `None` if the result is not a valid name.
     pub(super) fn variant(&self) -> Option<Ident> {
         let name = self.ident().unraw().to_string();
         let words = name.split('_').map(|word| {
@@ -177,8 +177,8 @@ impl Parse for Bodiless {
     }
 }
 
-/// Turns off the lint of clippy about parameters such as `&String` in the validators of the block. A
-/// validator has a reference to each parameter, whatever the parameter's type is.
+/// Turns off clippy's lint about parameters such as `&String` in the validators of the block. A validator
+/// takes each parameter as a reference to its type, so it cannot take `&str` for a `String`.
 fn allow_references_to_values(own: &mut ItemImpl, calls: &[Call]) {
     let validators = || calls.iter().filter_map(|call| call.attrs.validate.as_ref()?.value.get_ident());
     for item in &mut own.items {

@@ -1,7 +1,7 @@
 //! The rules for blocks of calls, each with its reason.
 //!
 //! *Invariant:* code can be generated without errors for a block that passes, if its enum passes the rules
-//! for values. Mistakes in types are found by the compiler.
+//! for values. The compiler finds mistakes in types.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -19,7 +19,7 @@ pub(crate) const MAX_CALLS: usize = 256;
 /// The most calls a second that `per_second` may allow.
 const MAX_PER_SECOND: i128 = 10_000;
 
-/// Applies every rule that is not a rule for values.
+/// Applies every rule for calls. The rules for values are applied to the enum of the calls separately.
 pub(super) fn check(block: &Block, errors: &mut Errors) {
     target(block, errors);
     something_is_called(block, errors);
@@ -42,8 +42,8 @@ pub(super) fn check(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// Refuses a block that is not an inherent impl of one type. Calls are found by their type, and generated
-/// types are named after it.
+/// Refuses a block that is not an inherent impl of one type. The library finds calls by this type, and the
+/// names of generated types contain its name.
 fn target(block: &Block, errors: &mut Errors) {
     if let Some((path, _)) = &block.own.trait_ {
         errors.over(
@@ -86,8 +86,8 @@ fn few_calls(block: &Block, errors: &mut Errors) {
     }
 }
 
-/// Refuses functions without a body that are not calls. No code runs for a call without a body: the call
-/// waits until it is polled.
+/// Refuses functions without a body that are not calls. Only a call may have no body. It runs no code, and
+/// waits until the program polls it.
 fn incomplete(block: &Block, errors: &mut Errors) {
     for signature in &block.incomplete {
         let ident = &signature.ident;
@@ -167,7 +167,7 @@ fn always_there(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Refuses a generic call. The types of parameters are not sent, so they cannot differ from call to call.
+/// Refuses a generic call. The types of parameters are not sent, so the types must be the same in each call.
 fn no_generics(call: &Call, errors: &mut Errors) {
     let generics = &call.signature.generics;
     if generics.params.is_empty() {
@@ -261,8 +261,7 @@ fn parameters(call: &Call, errors: &mut Errors) {
     }
 }
 
-/// Returns the first token that says that a type is `impl Trait`, or that it contains a reference or a
-/// lifetime.
+/// Returns the first token which shows that a type is `impl Trait`, or contains a reference or a lifetime.
 pub(super) fn foreign_token(tokens: TokenStream) -> Option<TokenTree> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

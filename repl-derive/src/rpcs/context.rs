@@ -1,6 +1,6 @@
 //! A block of calls together with the names that are generated for it.
 //!
-//! *Invariant:* generated code binds parameters to names of its own, so that a parameter may have any name.
+//! *Invariant:* generated code binds parameters to generated names, so that a parameter may have any name.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -14,12 +14,12 @@ pub(super) struct Context<'a> {
     pub(super) block: &'a Block,
     /// The enum of the calls.
     pub(super) container: &'a Container<'a>,
-    /// The name of the type that makes calls.
+    /// The name of the generated type with a method for each call.
     pub(super) caller: &'a Ident,
 }
 
 impl Context<'_> {
-    /// Returns the path to the module that has everything that generated code uses.
+    /// Returns the path to the module `__private`, which exports everything that generated code uses.
     pub(super) fn private(&self) -> TokenStream {
         self.container.private()
     }
@@ -38,7 +38,7 @@ impl Context<'_> {
         self.block.calls.iter().filter(|call| call.variant().is_some()).zip(variants)
     }
 
-    /// Returns a pattern for a call that binds each parameter to a name of our own.
+    /// Returns a pattern for a call that binds each parameter to a generated name.
     pub(super) fn pattern(&self, variant: &Variant<'_>) -> TokenStream {
         let (calls, variant_name) = (self.container.ident(), variant.ident);
         let fields = variant.fields.iter().enumerate().map(|(index, field)| {

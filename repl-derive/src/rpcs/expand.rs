@@ -1,6 +1,6 @@
 //! The expansion of `#[rpcs]`: the user's block, the enum of the calls, and a type that makes the calls.
 //!
-//! *Invariant:* the only decision that the generated code makes at run time is which call a value is.
+//! *Invariant:* the generated code makes only one decision at run time: it matches a value to its call.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -16,7 +16,7 @@ use crate::expand::enclosure::enclosed;
 use crate::expand::field::generated_span;
 use crate::expand::{field, net_serialize, stub};
 
-/// How many calls a second one client may make, if the call does not say it.
+/// The default number of calls that one client may make in a second.
 const DEFAULT_PER_SECOND: u32 = 60;
 
 /// Expands a block without mistakes.
@@ -36,7 +36,8 @@ pub(super) fn expand(context: &Context<'_>) -> TokenStream {
     assemble(context, send, &quote!(#value #common #validators #functions #entries #debug #rpcs))
 }
 
-/// Returns the code for a block with mistakes: what the user's code refers to, without any function.
+/// Returns the code for a block with mistakes. It defines the names that the user's code may use, but does
+/// nothing.
 pub(super) fn stub(context: &Context<'_>) -> TokenStream {
     let (private, calls) = (context.private(), context.container.ident());
     let value = stub::value(context.container, context.container.generics());
@@ -57,8 +58,8 @@ pub(super) fn stub(context: &Context<'_>) -> TokenStream {
     assemble(context, |_| quote!(::core::unreachable!()), &quote!(#value #debug #rpcs))
 }
 
-/// Returns the user's block, both generated types, and `items` in a block of their own. `send` returns the
-/// body of the method that makes a call.
+/// Returns the user's block, both generated types, and `items` in a separate block. `send` returns the body
+/// of the method that makes a call.
 fn assemble(
     context: &Context<'_>,
     send: impl Fn(&Variant<'_>) -> TokenStream,
@@ -93,8 +94,8 @@ fn assemble(
     }
 }
 
-/// Returns the attribute that turns off lints for generated types. The user chooses neither their visibility
-/// nor which of them are used.
+/// Returns the attribute that turns off lints for generated types. The lints would be wrong, because the user
+/// does not choose the visibility and the use of these types.
 fn lints() -> TokenStream {
     quote! {
         #[allow(
@@ -132,8 +133,8 @@ fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &Toke
     }
 }
 
-/// Returns the condition that the type is an object. If the type is not an object, the condition makes the
-/// compiler report this only once, at the name of the type.
+/// Returns the condition that the type is an object. Because of this condition, the compiler reports a type
+/// that is not an object only once, at the name of the type.
 fn is_an_object(context: &Context<'_>) -> TokenStream {
     let span = generated_span(context.block.own.self_ty.span());
     let (private, own) = (field::private_at(context.container, span), context.own());

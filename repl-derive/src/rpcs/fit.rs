@@ -1,8 +1,8 @@
-//! Functions of the user that generated code calls. They must have a certain signature.
+//! Checks the signatures of user functions that generated code calls, such as validators.
 //!
-//! *Invariant:* the compiler's error for a function that does not fit is at the span that we choose, and says
-//! what to write. The attribute with this text is in the standard prelude, so generated code for calls needs
-//! the prelude.
+//! *Invariant:* if a function does not fit, the compiler's error is at the span that we choose, and says what
+//! to write. The attribute with this text needs the standard prelude, so generated code for calls needs the
+//! prelude, too.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -18,9 +18,10 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Generates a trait with a method that calls the function. The second implementation never applies.
-    /// Because of it the compiler reports that the trait is missing, with our message. With a single
-    /// implementation, it would report the condition of this implementation.
+    /// Generates a trait with a method that calls the function. The second implementation of the trait never
+    /// applies. Because of it, the compiler reports with our message that the function does not implement the
+    /// trait. With a single implementation, the compiler would report the condition of that implementation
+    /// instead.
     pub(super) fn items(&self) -> TokenStream {
         let Self { name, parameters, output, error } = self;
         let [message, label, note] = error.each_ref().map(|text| escaped(text));
@@ -46,12 +47,12 @@ impl Fit {
     }
 }
 
-/// Returns a text for an attribute that would replace names in braces.
+/// Escapes the braces of a text, because the attribute that contains the text replaces names in braces.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Generates what all traits of [`Fit`] use.
+/// Generates the items that all traits of [`Fit`] use.
 pub(super) fn common() -> TokenStream {
     quote! {
         enum __Fitting {}

@@ -1,7 +1,7 @@
 //! Remote calls: the attribute `#[rpcs]` on an impl block, and `#[rpc]` on its functions.
 //!
-//! *Invariant:* the user's functions stay as they are written, but for attributes. A call is a value of a
-//! generated enum, and the expansion of that enum is the one of `derive(NetSerialize)`.
+//! *Invariant:* the user's functions stay unchanged, except for attributes. A call is a value of a generated
+//! enum, and this enum is expanded in the same way as with `derive(NetSerialize)`.
 
 mod block;
 mod check;
@@ -30,8 +30,7 @@ use context::Context;
 #[cfg(test)]
 pub(crate) use check::MAX_CALLS;
 
-/// Runs `#[rpcs]` from its arguments and its impl block to the output. `file` is the source file, if the
-/// compiler knows it.
+/// Expands `#[rpcs]`. `file` is the source file, if the compiler knows it.
 pub(crate) fn rpcs(arguments: TokenStream, item: TokenStream, file: Option<&Path>) -> TokenStream {
     let own = match parse2(item.clone()) {
         Ok(Item::Impl(own)) => own,
@@ -64,7 +63,7 @@ pub(crate) fn rpcs(arguments: TokenStream, item: TokenStream, file: Option<&Path
     quote!(#errors #expansion)
 }
 
-/// Runs `#[rpc]` where no `#[rpcs]` has read it. This is always a mistake.
+/// Expands `#[rpc]` outside of a block with `#[rpcs]`. This is always a mistake.
 pub(crate) fn rpc(item: TokenStream) -> TokenStream {
     let message =
         "`#[rpc]` works only inside an `impl` block with `#[rpcs]`: write `#[rpcs]` above the `impl`";
@@ -81,7 +80,7 @@ pub(crate) fn rpc(item: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns an error, and below it the item as it is.
+/// Returns an error, followed by the unchanged item.
 fn with_error(error: &Error, item: &impl ToTokens) -> TokenStream {
     let error = error.to_compile_error();
     quote!(#error #item)

@@ -1,16 +1,17 @@
 //! Finds a second `#[rpcs]` block for one type.
 //!
 //! A macro sees only its own block. Two blocks for one type would generate the same types twice, and the
-//! compiler would report ten errors about them. So this module looks for an earlier block in the source file.
+//! compiler would report ten errors. To report only one error, this module looks for an earlier block in the
+//! source file.
 //!
-//! *Invariant:* of two blocks that may both be compiled without an error, none is reported. If the file
-//! cannot be read, nothing is reported.
+//! *Invariant:* if two blocks may compile together without an error, neither is reported. If the file cannot
+//! be read, nothing is reported.
 
 use std::path::Path;
 
 use syn::{Attribute, File, Item, ItemImpl, parse_file};
 
-/// Returns whether an earlier item beside this block is a block with calls for the same type. `own` is the
+/// Returns whether an earlier item in the same module is a block with calls for the same type. `own` is the
 /// block as the compiler passes it to the macro, and `file` is the source file with the block.
 pub(super) fn is_repeated(own: &ItemImpl, file: &Path) -> bool {
     let source = std::fs::read_to_string(file).unwrap_or_default();
@@ -18,14 +19,14 @@ pub(super) fn is_repeated(own: &ItemImpl, file: &Path) -> bool {
 }
 
 fn is_repeated_in(own: &ItemImpl, source: &str) -> bool {
-    // Most files have only one block. Such a file need not be parsed.
+    // Most files have only one block, and need not be parsed.
     if source.matches("rpcs").count() < 2 {
         return false;
     }
     let Ok(File { items, .. }) = parse_file(source) else { return false };
     let mut found = Vec::new();
     search(own, &items, &mut found);
-    // If the file has this block several times, nobody knows which of them the macro expands.
+    // If the file contains this block several times, the macro does not know which of them it expands.
     found == [true]
 }
 

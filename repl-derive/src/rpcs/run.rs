@@ -1,6 +1,6 @@
-//! Running calls: each call that arrived is passed to the function of its variant.
+//! Generates the code that runs calls: it passes each call to the function of its variant.
 //!
-//! *Invariant:* the compiler's error for a wrong type of the first parameter is at that type.
+//! *Invariant:* if the first parameter has a wrong type, the compiler's error points at this type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -15,9 +15,11 @@ use crate::expand::field::generated_span;
 
 /// How a function accesses its object.
 enum Access {
-    /// By `&self` or `&mut self`, through this method of the invocation.
+    /// Through `&self` or `&mut self`. The field is the name of the method of the invocation that returns
+    /// this reference.
     Object(Ident),
-    /// By a parameter such as `&mut ServerCall<'_, Self>`. The field is the span of the parameter's type.
+    /// Through a parameter such as `&mut ServerCall<'_, Self>`. The field is the span of the parameter's
+    /// type.
     Call(Span),
 }
 
@@ -47,7 +49,7 @@ fn span_of_name(ty: &Type) -> Span {
     }
 }
 
-/// Returns the name of the trait of the functions that fit a call.
+/// Returns the name of the trait that functions with the right signature for a call implement.
 fn trait_of(index: usize, span: Span) -> Ident {
     format_ident!("__Function{}", index, span = span)
 }
@@ -116,7 +118,7 @@ pub(super) fn run(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the method of an invocation that makes the parameter for calls of this kind.
+/// Returns the name of the method of an invocation that returns the first parameter for calls of this kind.
 fn on(kind: Kind) -> Ident {
     let method = match kind {
         Kind::Server => "on_server",

@@ -1,7 +1,7 @@
 //! Validators: functions that decide on the server whether a call may run.
 //!
-//! *Invariant:* the compiler's error for a wrong or missing validator contains the whole signature that it
-//! must have.
+//! *Invariant:* the compiler's error for a wrong or missing validator contains the complete correct
+//! signature.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -22,7 +22,7 @@ fn span_of(path: &Path) -> Span {
     generated_span(path.segments.last().map_or_else(Span::call_site, |last| last.ident.span()))
 }
 
-/// Returns the name of the trait of the functions that can validate a call.
+/// Returns the name of the trait that functions with the right signature for a validator implement.
 fn trait_of(index: usize, span: Span) -> Ident {
     format_ident!("__Validator{}", index, span = span)
 }
@@ -55,7 +55,7 @@ pub(super) fn allows(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Generates the traits of the functions that can be validators.
+/// Generates the traits that functions with the right signature for a validator implement.
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let mut seen = Vec::new();
     let mut items = TokenStream::new();
@@ -69,7 +69,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     items
 }
 
-/// Returns what a validator of a call must be.
+/// Returns the signature that a validator of a call must have.
 fn fit(context: &Context<'_>, variant: &Variant<'_>, path: &Path, index: usize) -> Fit {
     let (private, own) = (context.private(), context.own());
     let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
@@ -98,8 +98,8 @@ fn other_parameters(variant: &Variant<'_>) -> String {
 }
 
 /// Generates, for a method that a call names as its validator, a trait method of the same name that cannot be
-/// called. If the user has defined the method, the compiler prefers it. Otherwise the compiler's error
-/// contains our advice.
+/// called. If the user has defined the method, the compiler prefers the user's method. Otherwise the
+/// compiler's error contains our advice.
 fn missing_method(context: &Context<'_>, variant: &Variant<'_>, method: &Ident, index: usize) -> TokenStream {
     let (private, own) = (context.private(), context.own());
     let types = variant.fields.iter().map(|field| field.ty);

@@ -1,7 +1,7 @@
 //! The enum of the calls: a variant for each call, a field for each parameter.
 //!
-//! *Invariant:* the enum is the input of the code that `derive(NetSerialize)` also uses, so a call is an
-//! ordinary value on the wire.
+//! *Invariant:* the enum is expanded by the same code as `derive(NetSerialize)`, so a call is an ordinary
+//! value on the wire.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -12,9 +12,9 @@ use super::check::foreign_token;
 use crate::ast::without_self;
 use crate::attr::is_replicated;
 
-/// Returns the enum with the attributes that its expansion reads. Calls and parameters that cannot be
-/// variants and fields are left out; `check` reports them. On the wire all these enums have the same name,
-/// because the table of the calls has the name of their class.
+/// Returns the enum with the attributes that its expansion reads. Leaves out calls that cannot be variants
+/// and parameters that cannot be fields, because `check` reports them. On the wire, all enums of calls have
+/// the same name, because the table of the calls has the name of the class.
 pub(super) fn input(block: &Block, name: &Ident) -> DeriveInput {
     let own = block.own.self_ty.to_token_stream();
     let krate = block.attrs.krate.as_ref().map(|krate| {

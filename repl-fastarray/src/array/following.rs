@@ -1,5 +1,5 @@
-//! Implements for fast arrays how a shadow is updated from a live array, so that the shadow has the same
-//! items.
+//! Updates a shadow (the server's copy of an array with the values that it compared last) from the live
+//! array, so that the shadow has the same items.
 //!
 //! *Invariant:* an item that was removed from a shadow may stay stored for a while as a tombstone. Lookups by
 //! id do not find tombstones.
@@ -94,8 +94,8 @@ impl<T: FastArrayItem> FastArray<T> {
 
     /// Removes the item `id` from a shadow. Items that may own memory are removed from the storage
     /// immediately. Other items become tombstones, and are removed from the storage later together. Removing
-    /// many items together is faster, because most of the time is spent on finding items in a large array,
-    /// and finding many items at a time is faster.
+    /// many items together is faster: most of the time is needed to find items in a large array, and finding
+    /// many items at a time is faster.
     fn remove_from_shadow(&mut self, id: ItemId) {
         if self.item_ids.add_tombstone(id) || needs_drop::<T>() {
             self.take_out_tombstones();
@@ -129,9 +129,9 @@ impl<T: FastArrayItem> FastArray<T> {
         self.items.len() - 1
     }
 
-    /// Makes this array have the items of `other`. The argument `copy` copies the values of one item. This
-    /// also copies the revision of the live array from which `other` was last updated. Local items are
-    /// neither copied nor removed (S183).
+    /// Makes the items of this array equal to the items of `other`. The argument `copy` copies the values of
+    /// one item. The method also copies the revision of the live array from which `other` was last updated.
+    /// Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_tombstones();
         for at in (0..self.items.len()).rev() {

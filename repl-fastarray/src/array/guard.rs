@@ -122,15 +122,15 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Returns a mutable reference to the item at `index` without marking the item. A write through the
-    /// reference is sent at the latest when the item is marked.
+    /// Returns a mutable reference to the item at `index` without marking the item. Until the item is marked,
+    /// it is not certain that a write through this reference is sent.
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
-    /// Returns all items as a mutable slice without marking any item. A write through the slice is sent at
-    /// the latest when the written item is marked.
+    /// Returns all items as a mutable slice without marking any item. Until the written item is marked, it is
+    /// not certain that a write through this slice is sent.
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items

@@ -1,4 +1,5 @@
-//! The ids of a fast array's items, in the order of the items, with the log of their changes.
+//! The ids of a fast array's items, in the order of the items, and the log of their changes. A *shadow* is
+//! the server's copy of an array, with the values that the server compared last.
 //!
 //! *Invariant:* no id occurs twice, and the id at an index belongs to the item at the same index. On a
 //! shadow, a removed item may stay stored for a while as a tombstone. Lookups by id do not find tombstones.
@@ -28,8 +29,8 @@ pub(crate) struct ItemIds {
     index: OnceLock<Index>,
     pub(crate) log: ItemLog,
     counter: IdCounter,
-    /// In a shadow, this has the ids of items that count as removed, but are still in `ids`. There are at
-    /// most [`MAX_TOMBSTONES`] tombstones.
+    /// In a shadow, the ids of items that count as removed but are still in `ids`. There are at most
+    /// [`MAX_TOMBSTONES`] tombstones.
     pub(crate) tombstones: Vec<ItemId>,
 }
 
@@ -66,8 +67,8 @@ impl ItemIds {
         self.index.take();
     }
 
-    /// Returns the first of the new ids that the items of the array `successor` must get. The array
-    /// `successor` has replaced the array from which this shadow was updated before.
+    /// Returns the first new id for the items of `successor`, the array that has replaced the array from
+    /// which this shadow was updated before. Returns `None` if the items can keep their ids.
     /// [`IdCounter::first_for_successor`] describes when items need new ids.
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
@@ -143,7 +144,7 @@ impl ItemIds {
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Returns the position of the item `id`. When the log recorded a change of the item, it was at `index`.
+    /// Returns the position of the item `id`. `index` is the position that the log recorded for the item.
     pub(crate) fn locate(&self, id: ItemId, index: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {

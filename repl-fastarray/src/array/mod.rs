@@ -47,9 +47,9 @@ use item_ids::ItemIds;
 /// assert_eq!(scores.by_id(id), Some(&40));
 /// ```
 ///
-/// **Clients have the same items in another order**. A client appends new items, and moves its last
-/// item to the index of a removed item. If the order matters, use an
-/// [`OrderedFastArray`](crate::OrderedFastArray), or sort on the client by a value that is in the items.
+/// **Clients may have the same items in another order**. A client appends new items, and moves its last item
+/// to the index of a removed item. If the order matters, use an
+/// [`OrderedFastArray`](crate::OrderedFastArray), or sort the items on the client by one of their values.
 ///
 /// # Ways to write
 ///
@@ -93,19 +93,20 @@ use item_ids::ItemIds;
 /// Ids of items count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by
 /// their ids.
 ///
-/// In a value that is sent as a unit, for example a struct that derives only `NetSerialize`, a fast array is
-/// sent without its ids. There the items have other ids on clients, and new ones after each update.
+/// A fast array inside a value that is sent as a unit, for example in a struct that derives only
+/// `NetSerialize`, is sent without its ids. Its items have other ids on clients, and get new ids with each
+/// update.
 ///
-/// **An array that is assigned over another has only new items**, however the array was made (`From`,
+/// **An array that is assigned over another array has only new items**, however the array was made (`From`,
 /// `collect`, `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No item of
 /// the old array becomes an item of the new array. An id is never used for two items of the same field. So if
-/// an id of the new array was already used in the field, the server gives all items of the new array other
-/// ids at the next tick. From then on `ids` and [`id`](Self::id) return the new ids. The ids of an array that
-/// is not replaced never change.
+/// an id of the new array was already used in the field, the server changes the ids of all items of the new
+/// array at the next tick. From then on, `ids` and [`id`](Self::id) return the changed ids. The ids of an
+/// array that is not replaced never change.
 ///
-/// - To remember items of an array that replaces another array, read their ids after the tick. As an
-///   alternative to an assignment, write `array.clear(); array.extend(items);`. The calls of `clear` and
-///   `extend` cost as much as an assignment, and the new items have their final ids immediately.
+/// - To remember items of an array that replaces another array, read their ids after the tick. Instead of an
+///   assignment, you can write `array.clear(); array.extend(items);`. This costs as much as an assignment,
+///   and the new items have their final ids immediately.
 /// - To remove some items, use [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()`
 ///   makes a new array, so it sends all items again.
 /// - An array that is taken out of its field and put back before the next tick is still the same array.
@@ -113,15 +114,16 @@ use item_ids::ItemIds;
 ///   write to it.
 ///
 /// On a client, items that the client's own code adds get ids from a separate range ([`ItemId::is_local`]).
-/// They remain until the client's own code removes them or assigns another array, and are never confused with
-/// items of the server. All other edits last until the next update of the array.
+/// These items remain until the client's own code removes them or assigns another array, and are never
+/// confused with items of the server. All other edits on a client may be overwritten by the next update of
+/// the array.
 ///
 /// # Limits
 ///
-/// An array on the server may have any length. But an array is sent only while it has at most
-/// [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576, or as many as the attribute `max_len` of its
-/// field says. While the array is longer, clients keep the items that they have, and the server reports
-/// `ServerEvent::ValueRefused`. The array is also not sent if it makes its object larger than
+/// An array on the server may have any length. But it is sent only while it has at most
+/// [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) (1,048,576) items, or at most the number in the attribute
+/// `max_len` of its field. While the array is longer, clients keep the items that they have, and the server
+/// reports `ServerEvent::ValueRefused`. The array is also not sent if it makes its object larger than
 /// `ServerConfig::max_object_bytes`.
 ///
 /// # Cost
@@ -132,9 +134,9 @@ use item_ids::ItemIds;
 pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
-    /// In a shadow, this is the revision of the live array from which the shadow was last updated.
+    /// In a shadow, the revision of the live array from which the shadow was last updated.
     followed: Option<FollowedRevision>,
-    /// In a client's replica, this has the results of the update that is being received.
+    /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
 }
 
@@ -145,8 +147,8 @@ impl<T> FastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Tests of the end of the id
-    /// range use `with_next_id`.
+    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
+    /// and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -209,8 +211,8 @@ impl<T> FastArray<T> {
         self.items.get(self.item_ids.position(id)?)
     }
 
-    /// Appends a new item and returns its id. An item that was removed from an array before is a new item,
-    /// too.
+    /// Appends a new item and returns its id. If the item was removed from an array before, it is still a new
+    /// item with a new id.
     pub fn push(&mut self, item: T) -> ItemId {
         let id = self.item_ids.fresh();
         self.push_as(id, item);
@@ -229,8 +231,8 @@ impl<T> FastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The items that remain keep their order. A removed item
-    /// that is put back is a new item.
+    /// Removes the item at `index` and returns it. The items that remain keep their order. If you put the
+    /// removed item back, it is a new item.
     ///
     /// # Panics
     /// Panics if `index` is not less than the length.

@@ -23,8 +23,8 @@ impl<T> FastArray<T> {
         self.reorder(order);
     }
 
-    /// Swaps two items. The swapped items keep their ids. To exchange the values of two items and not their
-    /// positions, swap the values behind their [guards](Self::get_mut).
+    /// Swaps two items. The swapped items keep their ids. To exchange only the values of two items, swap the
+    /// values through their [guards](Self::get_mut).
     ///
     /// # Panics
     /// Panics if one of the two indices is not less than the length.

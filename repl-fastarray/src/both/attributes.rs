@@ -1,5 +1,5 @@
-//! The attributes of fields that contain an array: a limit on the length and, if each item is a single value,
-//! the attributes of that value.
+//! The attributes of fields that contain an array. An array has a limit on its length. If each item is a
+//! single value, the attributes of that value are also allowed.
 //!
 //! *Invariant:* both kinds of arrays accept the same attributes.
 

@@ -75,8 +75,8 @@ macro_rules! methods_of {
             }
 
             /// Removes the items from index `at` on and returns them in a new array. In the returned array,
-            /// the removed items are new items, with ids that continue after the ids of this array. So none
-            /// of the split-off items gets the id of an item of this array.
+            /// the removed items are new items, with ids that continue after the ids of this array. So no
+            /// split-off item gets the id of an item of this array.
             ///
             /// # Panics
             /// Panics if `at` is greater than the length.

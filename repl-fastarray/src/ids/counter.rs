@@ -1,11 +1,12 @@
-//! The id counter of an array: chooses the ids of new items.
+//! The id counter of an array: chooses the ids of new items. A *shadow* is the server's copy of an array,
+//! with the values that the server compared last.
 //!
 //! *Invariant:* no item gets an id that another item of the array has.
 
 use repl_core::ItemId;
 
-/// When an array replaces another, its ids may be greater than the ids of the other array by at most this
-/// number. Still greater ids come close to the end of the id range. After the end of the range, ids start
+/// If an array replaces another array, its ids may be greater than the ids of the other array by at most this
+/// number. Greater ids would come close to the end of the id range. After the end of the range, ids start
 /// again from the first id, and could repeat ids that the field used recently.
 const MAX_LEAD: u32 = 1 << 30;
 
@@ -43,11 +44,11 @@ impl IdCounter {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
-    /// Returns the first id for the `len` items of an array that has replaced another. The receiver `self` is
-    /// the counter of the shadow that was updated from the replaced array. `successor` is the counter of the
-    /// new array, and `least` is the lowest id of its items. `others` visits the ids that are still in use,
-    /// which the items must not get. Returns `None` if the shadow has never seen any id of the new array, so
-    /// that the items can keep their ids.
+    /// Returns the first id for the `len` items of an array that has replaced another array. `self` is the
+    /// counter of the shadow that was updated from the replaced array. `successor` is the counter of the new
+    /// array, and `least` is the lowest id of its items. `others` visits the ids that are still in use, which
+    /// the items must not get. Returns `None` if the shadow has never seen any id of the new array, so that
+    /// the items can keep their ids.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -60,7 +61,7 @@ impl IdCounter {
         if is_near && least.unwrap_or(successor.next) >= self.next {
             return None;
         }
-        // If other shadows are also updated from the successor, the ids must be new to those shadows, too.
+        // If other shadows are also updated from the successor, the ids must also be new to these shadows.
         let mut first = if is_near { self.next.max(successor.next) } else { self.next };
         let last = ItemId::LAST.number();
         loop {
@@ -78,9 +79,9 @@ impl IdCounter {
         }
     }
 
-    /// Returns the id that the first item of a copy of the array gets. No item of the copied array has the id
-    /// that the copy's first item gets. The copy of a client's array starts again at the first id of a
-    /// server, because the copy may be used on a server.
+    /// Returns the id that the first item of a copy of the array gets. No item of the copied array has this
+    /// id. The copy of a client's array starts again at the first id of a server, because the copy may be
+    /// used on a server.
     pub(crate) const fn next_for_copies(&self) -> ItemId {
         if self.next.is_local() { ItemId::FIRST } else { self.next }
     }
@@ -97,7 +98,7 @@ impl IdCounter {
     }
 
     /// Returns whether a shadow with this counter has the item `id`, which was removed from the live array.
-    /// `now` is the counter of the live array. Returns `None` if the counters do not show this, because ids
+    /// `now` is the counter of the live array. Returns `None` if the counters cannot answer this, because ids
     /// have started again from the first id or items are missing in the shadow.
     pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
         (!now.wrapped && !self.has_gaps).then(|| id < self.next)

@@ -1,4 +1,4 @@
-//! Item ids, for both kinds of arrays: this folder chooses the ids of new items, and has a map from ids to
+//! Item ids, for both kinds of arrays: the counter that chooses the ids of new items, and a map from ids to
 //! positions.
 //!
 //! *Invariant:* this module depends neither on the type of the items nor on their order.

@@ -1,7 +1,7 @@
 //! A hash table from item ids to small values. Most lookups in the table read only one cache line.
 //!
-//! *Invariant:* between the home cell of an id and the cell that holds the id, all cells are in use, and at
-//! least one cell of the table is free.
+//! *Invariant:* all cells from the home cell of an id (where a search starts) to the cell that holds the id
+//! are in use. At least one cell of the table is free.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -26,8 +26,8 @@ pub(crate) struct IdTable<V> {
     len: usize,
 }
 
-/// Returns the hash of an id. The hash of an id is seeded with a secret of this process. The seed is secret
-/// because a server chooses the ids on its clients, and must not be able to force collisions.
+/// Returns the hash of an id. The hash is seeded with a secret of this process: a server chooses the ids on
+/// its clients, and must not be able to force collisions.
 fn hash(id: ItemId) -> usize {
     static SECRET: OnceLock<u64> = OnceLock::new();
     let secret = *SECRET.get_or_init(|| RandomState::new().hash_one(0) | 1);

@@ -12,14 +12,14 @@ use super::update::ArrayUpdate;
 /// server arrives. Every function of `ItemCallbacks` does nothing by default. To use item callbacks, write
 /// `#[replicated(callbacks)]` on the item and `impl ItemCallbacks for` it.
 ///
-/// The callbacks report items that are added to, changed in or removed from an array that itself remains.
-/// **No callback of an item runs**
+/// The callbacks report items that are added to, changed in or removed from an array, as long as the array
+/// itself remains. **No callback of an item runs**
 ///
 /// - when the array is removed together with all its items. The following cases remove a whole array: its
 ///   object is despawned or becomes irrelevant; an `Option` around the array becomes `None`; the map entry,
-///   the `Vec` element or the item of another array that contains the array is removed. In these cases, the
-///   owner of the array must undo the effects of the items. It can do so in its notify, in its callbacks, or
-///   when the client reports that the object no longer exists;
+///   the `Vec` element or the item of another array that contains the array is removed. In these cases, your
+///   code must undo the effects of the items itself: in the notify or the callbacks of the value that
+///   contains the array, or when the client reports that the object no longer exists;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all items of the array;
 /// - for changes that the client's own code makes.
@@ -42,9 +42,9 @@ use super::update::ArrayUpdate;
 /// For items that are values of a map, only the three functions for single items are called.
 /// [`Map`](repl_core::Map) describes these callbacks.
 ///
-/// Until items are removed, all indices stay the same, and items that will be removed are still in the
-/// array. If any item is added, changed or removed, all functions for the whole array are called, even those
-/// for which there are no items. For an update that does not change the array, no function is called.
+/// Until items are removed, all indices stay the same, and items that will be removed are still in the array.
+/// If any item is added, changed or removed, all functions for the whole array are called, even if there are
+/// no items for some of them. For an update that does not change the array, no function is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the attribute `callbacks`, but no `impl ItemCallbacks`",
     label = "the trait with the callbacks is not implemented",
@@ -74,8 +74,8 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// Called when the update is complete. Before the update the array had `update.old_len()` items. In
-    /// `post_replicated_receive`, `update.indices()` is empty.
+    /// Called when the update is complete. Before the update, the array had `update.old_len()` items.
+    /// `update.indices()` is empty here.
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
@@ -98,19 +98,19 @@ pub trait ItemCallbackPolicy<T> {
     /// Whether the items have callbacks.
     const HAS_CALLBACKS: bool;
 
-    /// Called when the array would call [`ItemCallbacks::pre_replicated_remove`].
+    /// Calls [`ItemCallbacks::pre_replicated_remove`], if the items have callbacks.
     fn removing(item: &mut T);
-    /// Called when the array would call [`ItemCallbacks::post_replicated_add`].
+    /// Calls [`ItemCallbacks::post_replicated_add`], if the items have callbacks.
     fn added(item: &mut T);
-    /// Called when the array would call [`ItemCallbacks::post_replicated_change`].
+    /// Calls [`ItemCallbacks::post_replicated_change`], if the items have callbacks.
     fn changed(item: &mut T, changed: &ChangedProperties<'_>);
-    /// Called when the array would call [`ItemCallbacks::pre_replicated_removes`].
+    /// Calls [`ItemCallbacks::pre_replicated_removes`], if the items have callbacks.
     fn all_removing(update: &mut ArrayUpdate<'_, T>);
-    /// Called when the array would call [`ItemCallbacks::post_replicated_adds`].
+    /// Calls [`ItemCallbacks::post_replicated_adds`], if the items have callbacks.
     fn all_added(update: &mut ArrayUpdate<'_, T>);
-    /// Called when the array would call [`ItemCallbacks::post_replicated_changes`].
+    /// Calls [`ItemCallbacks::post_replicated_changes`], if the items have callbacks.
     fn all_changed(update: &mut ArrayUpdate<'_, T>);
-    /// Called when the array would call [`ItemCallbacks::post_replicated_receive`].
+    /// Calls [`ItemCallbacks::post_replicated_receive`], if the items have callbacks.
     fn received(update: &mut ArrayUpdate<'_, T>);
 }
 

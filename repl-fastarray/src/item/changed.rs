@@ -20,15 +20,15 @@ impl<'a> ChangedProperties<'a> {
         Self { layout, handles }
     }
 
-    /// Returns whether the property or the part of a property at `path` changed, or anything inside it. A
-    /// part is a field of a struct, or an element of a tuple or of a fixed array. Paths are written as the
-    /// item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`,
-    /// `"slots[2]"`. There are no paths into a `Vec`, an `Option`, a map or another fast array. For a value
-    /// inside one of these, ask for the property that contains the `Vec`, `Option`, map or fast array.
+    /// Returns whether the property (or part of a property) at `path`, or anything inside it, changed. A part
+    /// is a field of a struct, or an element of a tuple or of a fixed array. Paths are written as the item's
+    /// [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`, `"slots[2]"`.
+    /// There are no paths into a `Vec`, an `Option`, a map or another fast array. For a value inside such a
+    /// type, ask for the property that contains the `Vec`, `Option`, map or fast array.
     ///
     /// # Panics
-    /// Panics if the item has no such path. If `contains` did not panic, a misspelt name would go unnoticed.
-    /// [`contains_property`](Self::contains_property) takes a property that was looked up at compile time.
+    /// Panics if the item has no such path. Otherwise a misspelt name would not be noticed.
+    /// [`contains_property`](Self::contains_property) can check the name at compile time.
     #[must_use]
     #[track_caller]
     pub fn contains(&self, path: &str) -> bool {

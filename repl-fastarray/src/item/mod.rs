@@ -1,7 +1,7 @@
 //! Items: the types that a fast array can hold, and their callbacks on clients.
 //!
-//! *Invariant:* only the derive macro decides whether an item has callbacks, so no function calls are spent
-//! on items without callbacks.
+//! *Invariant:* only the derive macro decides whether an item has callbacks, so an update calls no functions
+//! for items without callbacks.
 
 mod callbacks;
 mod changed;

@@ -27,15 +27,14 @@ pub struct ArrayUpdate<'a, T> {
 }
 
 impl<'a, T> ArrayUpdate<'a, T> {
-    /// Returns the indices of the items that the callback is called for, in the order in which the callbacks
-    /// of the single items ran.
+    /// Returns the indices of the items that this callback is about, in the order in which the callbacks of
+    /// the single items ran.
     #[must_use]
     pub fn indices(&self) -> &'a [usize] {
         self.indices
     }
 
-    /// Returns the current number of items. New items, and items that are about to be removed, are counted,
-    /// too.
+    /// Returns the current number of items. Includes new items, and items that are about to be removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.access.len()
@@ -78,13 +77,12 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.access.id(index)
     }
 
-    /// Returns the ids of the items that the callback is called for, in the order of
-    /// [`indices`](Self::indices).
+    /// Returns the ids of the items that this callback is about, in the order of [`indices`](Self::indices).
     pub fn ids(&self) -> impl Iterator<Item = ItemId> {
         self.indices.iter().filter_map(|&index| self.id(index))
     }
 
-    /// Returns the items that the callback is called for, in the order of [`indices`](Self::indices).
+    /// Returns the items that this callback is about, in the order of [`indices`](Self::indices).
     pub fn items(&self) -> impl Iterator<Item = &T> {
         self.indices.iter().filter_map(|&index| self.get(index))
     }

@@ -1,6 +1,6 @@
-//! [`Entry`]: the place of an entry, which may be empty.
+//! [`Entry`]: the place of a key in a map, with or without a value.
 //!
-//! *Invariant:* an entry that is inserted is recorded.
+//! *Invariant:* every inserted entry is recorded, so that it is sent.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use std::fmt;
 use super::guard::ValueMut;
 use super::notes::Notes;
 
-/// The place of an entry in a map. [`ReplicatedMap::entry`] returns it.
+/// The place of a key in a map, with or without a value. [`ReplicatedMap::entry`] returns it.
 ///
 /// [`ReplicatedMap::entry`]: super::ReplicatedMap::entry
 pub struct Entry<'a, K, V> {
@@ -41,8 +41,8 @@ impl<'a, K: Clone + PartialEq, V> Entry<'a, K, V> {
         self.or_insert_with(|| value)
     }
 
-    /// Inserts what `make` returns if the map does not have the entry. Returns a guard for the value of the
-    /// entry.
+    /// If the map does not have the entry, calls `make` and inserts the result. Returns a guard for the value
+    /// of the entry.
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> ValueMut<'a, K, V> {
         let Self { place, key, len, notes } = self;
         let guard = |value| ValueMut::new(value, Cow::Owned(key), len, notes);

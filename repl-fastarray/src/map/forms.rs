@@ -1,7 +1,7 @@
 //! Trait implementations of a map: conversions, comparisons and iterators. All of them treat the map as its
 //! entries.
 //!
-//! *Invariant:* a copy of a map is a map of its own, and has no notes of the other.
+//! *Invariant:* a copy of a map is a separate map, and does not copy the notes of its source.
 
 use std::collections::{HashMap, hash_map};
 use std::fmt;
@@ -15,8 +15,8 @@ impl<K, V, S: Default> Default for ReplicatedMap<K, V, S> {
     }
 }
 
-/// Clones the entries. If the clone is assigned over its source, all entries are compared once, and what is
-/// equal is not sent.
+/// Clones the entries. If the clone is assigned over its source, all entries are compared once, and equal
+/// entries are not sent.
 impl<K: Clone, V: Clone, S: Clone> Clone for ReplicatedMap<K, V, S> {
     fn clone(&self) -> Self {
         Self::of(self.map.clone())

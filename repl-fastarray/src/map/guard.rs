@@ -17,14 +17,14 @@ use super::notes::Notes;
 /// type name, for example `ValueMut::mark(&mut value)`.
 pub struct ValueMut<'a, K: Clone, V> {
     value: &'a mut V,
-    /// The key of the entry, or `None` if the entry is recorded already.
+    /// The key of the entry, or `None` if the entry is already recorded.
     key: Option<Cow<'a, K>>,
     len: usize,
     notes: &'a Cell<Notes<K>>,
 }
 
 impl<'a, K: Clone, V> ValueMut<'a, K, V> {
-    /// Returns a guard for the value of the entry with the key `key`, one of `len` entries.
+    /// Returns a guard for the value of the entry with the key `key`. The map has `len` entries.
     pub(super) fn new(value: &'a mut V, key: Cow<'a, K>, len: usize, notes: &'a Cell<Notes<K>>) -> Self {
         Self { value, key: Some(key), len, notes }
     }
@@ -42,8 +42,8 @@ impl<K: Clone + PartialEq, V> ValueMut<'_, K, V> {
 }
 
 impl<K: Clone, V> ValueMut<'_, K, V> {
-    /// Returns a mutable reference to the value without recording the entry. A write through it is sent at
-    /// the latest when something else records the entry.
+    /// Returns a mutable reference to the value without recording the entry. Until the entry is recorded in
+    /// another way, it is not certain that a write through this reference is sent.
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut V {
         this.value

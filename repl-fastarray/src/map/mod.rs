@@ -1,6 +1,6 @@
 //! [`ReplicatedMap`]: a `HashMap` that records which entries were written to.
 //!
-//! *Invariant:* every write to the entries is recorded in the notes, whether user code or an update makes it.
+//! *Invariant:* every write to an entry is recorded in the notes, both by user code and by updates.
 
 mod entry;
 mod forms;
@@ -19,11 +19,11 @@ pub use guard::{IterMut, ValueMut, ValuesMut};
 
 use notes::Notes;
 
-/// A `HashMap` that sends only the entries that changed, and finds them without visiting the others.
+/// A `HashMap` that sends only the entries that changed, and finds them without visiting the other entries.
 ///
 /// The map is read as a `HashMap`, to which it dereferences. Writes go through guards, which record the keys
-/// of the entries that are written to. So one change of a map of 10,000 entries costs as much as one change
-/// of a map of ten entries, while a `HashMap` in its place is compared entry by entry.
+/// of the entries that are written to. So one change in a map of 10,000 entries costs as much as one change
+/// in a map of ten entries. A plain `HashMap` is compared entry by entry.
 ///
 /// ```
 /// # use repl_fastarray as repl;
@@ -44,10 +44,10 @@ use notes::Notes;
 /// assert_eq!((stock.len(), stock["axe"], stock["torch"], stock["oil"]), (3, 3, 29, 5));
 /// ```
 ///
-/// On the wire and in layouts, the map is a `HashMap<K, V>`. In a field, the one can replace the other, and
-/// the other side does not notice. The rules of the trait [`Map`](repl_core::Map) for keys, values, callbacks
-/// and limits hold for both. Only recorded entries are compared. So a value without a form on the wire is
-/// reported when its entry is written to, and not in every tick.
+/// On the wire and in layouts, the map is a `HashMap<K, V>`. A field can have a `ReplicatedMap` on one side
+/// and a `HashMap` on the other side. The rules of the trait [`Map`](repl_core::Map) for keys, values,
+/// callbacks and limits are the same for both types. Only recorded entries are compared. So a value that
+/// cannot be sent is reported when its entry is written to, and not in every tick.
 ///
 /// # Ways to write
 ///
@@ -63,10 +63,10 @@ use notes::Notes;
 ///
 /// # Cost
 ///
-/// A method costs as much as the `HashMap` method of the same name, and each write a clone of the key. The
-/// record has at most about two keys for each entry. After more writes than that between two ticks, and after
-/// an assignment, the next comparison looks at all entries. On a client, the notify of the field and
-/// `Change::copy_to` also cost only what changed.
+/// A method costs as much as the `HashMap` method of the same name, and each write also clones the key. The
+/// record has at most about two keys for each entry. After more writes between two ticks, and after an
+/// assignment, the next comparison visits all entries. On a client, the cost of the field's notify and of
+/// `Change::copy_to` also depends only on the number of changes.
 pub struct ReplicatedMap<K, V, S = RandomState> {
     map: HashMap<K, V, S>,
     notes: Notes<K>,
@@ -159,7 +159,7 @@ impl<K: Eq + Hash + Clone, V, S: BuildHasher> ReplicatedMap<K, V, S> {
         Some(ValueMut::new(value, Cow::Owned(own), len, Cell::from_mut(&mut self.notes)))
     }
 
-    /// Returns the place of the entry with this key, into which a value can be inserted.
+    /// Returns the place of this key, to read, change or insert its value.
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         let (len, notes) = (self.map.len(), Cell::from_mut(&mut self.notes));
         Entry { place: self.map.entry(key.clone()), key, len, notes }
@@ -179,7 +179,7 @@ impl<K: Eq + Hash + Clone, V, S: BuildHasher> ReplicatedMap<K, V, S> {
         ValuesMut(self.iter_mut())
     }
 
-    /// Keeps the entries for which `keep` returns true. An entry to whose value `keep` writes is recorded.
+    /// Keeps the entries for which `keep` returns true. If `keep` writes to a value, the entry is recorded.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut ValueMut<'_, K, V>) -> bool) {
         let (len, notes) = (self.map.len(), Cell::from_mut(&mut self.notes));
         self.map.retain(|key, value| {
@@ -193,8 +193,8 @@ impl<K: Eq + Hash + Clone, V, S: BuildHasher> ReplicatedMap<K, V, S> {
     }
 }
 
-/// Reads the map as a `HashMap`: `len`, `get`, `contains_key`, `iter`, `keys`, `values`, `map[&key]` and all
-/// else that does not write.
+/// Reads the map as a `HashMap`: `len`, `get`, `contains_key`, `iter`, `keys`, `values`, `map[&key]` and
+/// everything else that does not write.
 impl<K, V, S> Deref for ReplicatedMap<K, V, S> {
     type Target = HashMap<K, V, S>;
 

@@ -1,7 +1,9 @@
-//! What a map stores beside its entries: which of them were written to, and which map it is a copy of.
+//! The notes that a map stores in addition to its entries: the keys of entries that were written to, and the
+//! map from which it was last updated (which it *followed*).
 //!
-//! *Invariant:* a map that has followed another one has the entries that the other had at that revision. Any
-//! later write to it deletes this record, unless the write is a part of following.
+//! *Invariant:* if the notes say that a map followed another map at some revision, it has the entries of the
+//! other map at that revision. Every later write deletes this record, unless the write belongs to an update
+//! from the same map.
 
 use crate::marks::{FollowedRevision, Log};
 
@@ -10,7 +12,7 @@ use crate::marks::{FollowedRevision, Log};
 pub(super) struct Notes<K> {
     /// The keys of the entries that were inserted, written to or removed.
     log: Log<K>,
-    /// In a shadow or another copy, this is the revision of the map from which it was last updated.
+    /// In a shadow or another copy, the revision of the map from which it was last updated.
     followed: Option<FollowedRevision>,
 }
 
@@ -21,7 +23,7 @@ impl<K> Default for Notes<K> {
 }
 
 impl<K> Notes<K> {
-    /// Records that the entry with the key that `key` returns was written to. The map has `len` entries.
+    /// Records that an entry was written to. `key` returns the key of the entry. The map has `len` entries.
     pub(super) fn touch(&mut self, len: usize, key: impl FnOnce() -> K)
     where
         K: PartialEq,
@@ -38,13 +40,13 @@ impl<K> Notes<K> {
         self.log.skip();
     }
 
-    /// Returns the keys that the notes of `live` have recorded since this map followed it. Returns `None` if
-    /// they do not have all of them.
+    /// Returns the keys that the notes of `live` have recorded since this map was last updated from `live`.
+    /// Returns `None` if some of these keys are missing.
     pub(super) fn since<'l>(&self, live: &'l Self) -> Option<&'l [K]> {
         live.log.since(self.followed?)
     }
 
-    /// Records that the map of these notes now equals `live`.
+    /// Records that the map of these notes now equals the map of `live`.
     pub(super) fn follow(&mut self, live: &Self) {
         self.followed = Some(live.log.follow());
     }

@@ -1,7 +1,7 @@
-//! The traits through which `repl-core` uses a map, and the attributes that fit it.
+//! The traits through which `repl-core` uses a map, and the attributes that a map's field may have.
 //!
-//! *Invariant:* writes of `repl-core` are recorded as the writes of users are, because a map that a client
-//! receives may be the live map of another server.
+//! *Invariant:* writes of `repl-core` are recorded like the writes of users, because a map that a client
+//! receives may also be the live map of another server.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +16,7 @@ use super::ReplicatedMap;
 unsafe impl<K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static> Property
     for ReplicatedMap<K, V, S>
 {
-    // The name is a part of checksums: a `HashMap` may take the place of the map on the other side.
+    // The name is part of checksums, so it is the name of `HashMap`: the other side may use a `HashMap`.
     const SHAPE: &'static Shape = &Shape::map::<Self>("HashMap");
 
     fn initial() -> Self {

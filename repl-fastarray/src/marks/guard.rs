@@ -78,8 +78,8 @@ impl<T> ItemMut<'_, T> {
         }
     }
 
-    /// Returns a mutable reference to the item without marking it. A write through the unmarked reference is
-    /// sent at the latest when something else marks the item.
+    /// Returns a mutable reference to the item without marking it. Until the item is marked in another way,
+    /// it is not certain that a write through this reference is sent.
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item

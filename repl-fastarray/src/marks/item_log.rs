@@ -73,7 +73,7 @@ impl ItemLog {
     }
 
     /// Returns the ids of the items that were written to, moved or removed after `followed`. An id may occur
-    /// several times. Returns `None` if not all of them are in the log.
+    /// several times. Returns `None` if some of these changes are missing in the log.
     pub(crate) fn edits_since(&self, followed: FollowedRevision) -> Option<Vec<ItemId>> {
         Some(self.changes.since(followed)?.iter().map(|entry| entry.id).collect())
     }
@@ -94,7 +94,8 @@ impl ItemLog {
         }
     }
 
-    /// Does the same as [`Log::trim`]. Items are where the next entries record them.
+    /// Does the same as [`Log::trim`]. If the log is then empty, resets the drift, because later entries
+    /// record the current positions.
     fn trim(&mut self) -> bool {
         let records = self.changes.trim();
         if self.changes.is_empty() {
@@ -110,7 +111,7 @@ impl ItemLog {
         }
     }
 
-    /// Records that items have moved so far that a search near their recorded positions fails.
+    /// Records that items may be anywhere, so that a search near their recorded positions would fail.
     pub(crate) fn scattered(&mut self) {
         self.shifted(usize::MAX);
     }

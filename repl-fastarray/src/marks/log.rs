@@ -115,7 +115,7 @@ impl<E> Log<E> {
     where
         E: PartialEq,
     {
-        // An element is often written to several times in a row.
+        // An element is often written to several times in a row, and one entry is enough.
         if self.entries.last() == Some(&entry) {
             return;
         }
@@ -136,7 +136,7 @@ impl<E> Log<E> {
         }
     }
 
-    /// Drops all entries. Shadows that lack some of them compare all elements.
+    /// Drops all entries. Shadows that lack some of these entries must compare all elements.
     pub(super) fn forget(&mut self) {
         self.entries.clear();
     }

@@ -15,7 +15,7 @@ impl<T> IntoIterator for OrderedFastArray<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
 
-    /// Takes the items out of the tree, which costs O(n).
+    /// Moves the items out of the tree. Costs O(n).
     fn into_iter(self) -> IntoIter<T> {
         IntoIter::new(self.items.into_iter())
     }

@@ -15,8 +15,8 @@ use crate::marks::ItemMut;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Appends a new item and returns its id. An item that was removed from an array before is a new item,
-    /// too.
+    /// Appends a new item and returns its id. If the item was removed from an array before, it is still a new
+    /// item with a new id.
     pub fn push(&mut self, item: T) -> ItemId {
         self.insert(self.items.len(), item)
     }
@@ -47,9 +47,9 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The items that remain keep their order. A removed item
-    /// that is put back is a new item. Ordered arrays have no `swap_remove`, because it would not be faster
-    /// than `remove`.
+    /// Removes the item at `index` and returns it. The items that remain keep their order. If you put the
+    /// removed item back, it is a new item. Ordered arrays have no `swap_remove`, because it would not be
+    /// faster than `remove`.
     ///
     /// # Panics
     /// Panics if `index` is not less than the length.
@@ -111,7 +111,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Inserts an item that a client's own code adds after the item `before`, if there is no free label
     /// between two items of the server. The inserted item gets the label of `before`. The inserted item comes
-    /// after all items with the same label, because local ids are greater.
+    /// after all server items with the same label, because local ids are greater than server ids.
     fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = LabelledItem { item, label, id };

@@ -1,6 +1,8 @@
-//! Implements for ordered arrays how a shadow is updated from a live array, so that the shadow gets the same
-//! items and labels. *Invariant:* the log entries of an ordered array contain keys of the live array, not
-//! indices. An item keeps its key as long as it exists.
+//! Updates a shadow (the server's copy of an array with the values that it compared last) from a live ordered
+//! array, so that the shadow gets the same items and labels.
+//!
+//! *Invariant:* the log entries of an ordered array contain keys of the live array, not indices. An item
+//! keeps its key as long as it exists.
 
 use std::collections::HashSet;
 
@@ -117,9 +119,9 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Makes this array have the items of `other`. The argument `copy` copies the values of one item. This
-    /// also copies the revision of the live array from which `other` was last updated. Local items are
-    /// neither copied nor removed (S183).
+    /// Makes the items of this array equal to the items of `other`. The argument `copy` copies the values of
+    /// one item. The method also copies the revision of the live array from which `other` was last updated.
+    /// Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
         let gone = self.items.keys_from(0).zip(self.items.iter()).filter(|(_, entry)| is_gone(entry.id));

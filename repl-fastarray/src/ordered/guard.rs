@@ -130,8 +130,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns a mutable reference to the item at `index` without marking the item. A write through the
-    /// reference is sent at the latest when the item is marked.
+    /// Returns a mutable reference to the item at `index` without marking the item. Until the item is marked,
+    /// it is not certain that a write through this reference is sent.
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index).map(|entry| &mut entry.item)

@@ -1,7 +1,7 @@
 //! An item of an ordered array with its label and its id.
 //!
-//! *Invariant:* items are ordered by label, and items with equal labels by id. So all peers agree on the
-//! order.
+//! *Invariant:* items are ordered by label, and items with equal labels are ordered by id. So all peers have
+//! the same order.
 
 use std::cmp::Ordering;
 

@@ -29,7 +29,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Labels the items at `indices` with labels between the labels of their neighbours. If there are too few
-    /// short labels between the neighbours, items around them get new labels, too.
+    /// short labels between the neighbours, items around them also get new labels.
     pub(super) fn label_anyway(&mut self, indices: Range<usize>, hint: Hint) {
         let first = indices.start;
         let fits = self.label_within(indices.clone(), hint);

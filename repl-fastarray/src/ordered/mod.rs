@@ -65,10 +65,10 @@ use runs::Runs;
 ///
 /// # Ids
 ///
-/// The ids of items mean the same as in a [`FastArray`](crate::FastArray#ids). If an array is assigned over
-/// another array, all its items are new, and they get other ids at the next tick if necessary. To remove some
-/// items, use [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To keep
-/// the id of an item, [move](Self::move_item) the item instead.
+/// Ids work in the same way as in a [`FastArray`](crate::FastArray#ids). If an array is assigned over another
+/// array, all its items are new, and they get other ids at the next tick if necessary. To remove some items,
+/// use [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To keep the id
+/// of an item, [move](Self::move_item) the item instead.
 ///
 /// To remember a position, store the id of the item next to it:
 ///
@@ -86,12 +86,12 @@ use runs::Runs;
 /// # On clients
 ///
 /// The server moves items with the methods of the live array. A client's own code may add items, which keep
-/// their positions between the items of the server. All other edits of a client, such as moved items, last
-/// until the next update of the array.
+/// their positions between the items of the server. All other edits of a client, such as moved items, may be
+/// undone by the next update of the array.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the other items. An update that only moves items calls the functions
-/// for the whole array, and passes no indices. Moved items are not reported as changed.
+/// for the whole array, with an empty list of indices. Moved items are not reported as changed.
 ///
 /// # Cost
 ///
@@ -105,12 +105,12 @@ pub struct OrderedFastArray<T> {
     id_counter: IdCounter,
     log: ItemLog,
     runs: Runs,
-    /// In a shadow, this is the revision of the live array from which the shadow was last updated. The items
-    /// of a shadow are in no particular order.
+    /// In a shadow, the revision of the live array from which the shadow was last updated. The items of a
+    /// shadow are in no particular order.
     followed: Option<FollowedRevision>,
-    /// In a client's replica, this has the results of the update that is being received.
+    /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
-    /// In a client's replica, this has the items that got new labels from the update.
+    /// In a client's replica, the keys of the items that got new labels from the update.
     relabeled: Vec<Key>,
 }
 
@@ -121,8 +121,8 @@ impl<T> OrderedFastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Tests of the end of the id
-    /// range use `with_next_id`.
+    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
+    /// and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {

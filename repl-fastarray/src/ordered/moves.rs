@@ -1,4 +1,4 @@
-//! Methods that move items of an ordered array: one item, a block, or all of them.
+//! Methods that move items of an ordered array: one item, several items in a row, or all items.
 //!
 //! *Invariant:* items that are moved keep their ids and values, so only labels are sent (S145).
 
@@ -55,9 +55,9 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Rotates the items to the left, so that the item at `mid` comes first. `rotate_left` moves either the
-    /// items before `mid` or the other items, whichever are fewer, and sends only the labels of the moved
-    /// items. Costs O(log n) for each moved item.
+    /// Rotates the items to the left, so that the item at `mid` comes first. The method moves the smaller
+    /// group: the items before `mid`, or the other items. Only the labels of the moved items are sent. Costs
+    /// O(log n) for each moved item.
     ///
     /// # Panics
     /// Panics if `mid` is greater than the length.
@@ -159,12 +159,12 @@ impl<T> OrderedFastArray<T> {
     }
 }
 
-/// Returns for each number in `order` whether it belongs to one longest ascending subsequence of `order`. No
-/// number may occur twice in `order`. Costs O(n log n).
+/// Finds a longest ascending subsequence of `order`. Returns for each number in `order` whether it belongs to
+/// this subsequence. No number may occur twice in `order`. Costs O(n log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
-    // Of all ascending subsequences with `len + 1` numbers, take the one whose last number is lowest:
-    // `ends[len]` is the position of this last number. `before[at]` is the position of the number that
-    // precedes the number at `at` in a longest ascending subsequence that ends there.
+    // There may be several ascending subsequences with `len + 1` numbers. `ends[len]` is the position of the
+    // lowest last number of all these. `before[at]` is the position of the number that precedes the number at
+    // `at`, in a longest ascending subsequence that ends at `at`.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Methods that insert and move items next to an item that is given by its id.
 //!
-//! *Invariant:* an id leads to its item wherever the item has moved. A position that is stored as an id, for
+//! *Invariant:* an id finds its item wherever the item has moved. A position that is stored as an id, for
 //! example a cursor, stays valid while the item exists.
 
 use repl_core::ItemId;

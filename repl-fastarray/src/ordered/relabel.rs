@@ -12,8 +12,8 @@ const FIRST_REACH: usize = 16;
 /// The factor by which the range of relabelled items grows if too few labels are free in it.
 const REACH_FACTOR: usize = 4;
 /// The greatest number of digits of a new label while the range of relabelled items has its first size. Each
-/// time the range of relabelled items grows, the new labels must be one digit shorter. The shorter the new
-/// labels are, the more longer labels remain free between them.
+/// time the range of relabelled items grows, the new labels must be one digit shorter. Between shorter
+/// labels, more longer labels remain free.
 const MAX_DIGITS: usize = 8;
 
 /// Changes the labels of the items at `indices` and of items around them, so that labels are free at
@@ -57,9 +57,9 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts `count` labels one after another. The argument `choose` returns the index of the next label,
-    /// given the current number of labels. Returns how many items were relabelled, and how often labels had
-    /// to be changed.
+    /// Inserts `count` labels one after another. `choose` gets the current number of labels, and returns the
+    /// index of the next label. Returns how many items were relabelled, and how often labels had to be
+    /// changed.
     fn insert(count: usize, choose: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();
         let (mut relabelled, mut times) = (0, 0);

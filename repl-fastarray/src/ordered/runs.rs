@@ -7,8 +7,8 @@
 use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
-/// The number of insertion points that are remembered. Up to this number of users can insert at different
-/// positions of an array in turn, and the run of items of each user is still recognised as a run.
+/// The number of insertion points that are remembered. So up to this number of users can take turns to insert
+/// at different positions of an array, and each user's series of inserted items is still recognised.
 const MAX_RUNS: usize = 32;
 /// If the side on which a run of inserted items continues changes this many times in a row, the side is
 /// expected to change again.
@@ -25,13 +25,13 @@ pub(crate) struct Runs {
 struct End {
     /// The key of the item of the run that was inserted last.
     key: Key,
-    /// Whether the last item was inserted before or after the item before it in the run. `lean` is `Neither`
+    /// Whether the last item was inserted before or after the previous item of the run. `lean` is `Neither`
     /// for the first item of a run.
     lean: Lean,
     /// How many items in a row were inserted at the position where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side on which the run of inserted items continues. If the last item
-    /// changed the side of a run, the next item is expected to change it again.
+    /// Whether the last item changed the side on which the run of inserted items continues. If it did, the
+    /// next item is expected to change the side again.
     turned: bool,
 }
 
@@ -52,8 +52,8 @@ impl Runs {
     /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: the
     /// hint says on which side of the new item the next item is expected.
     ///
-    /// Usually there is no hint for a run that changes direction, because every change of direction uses up
-    /// labels between the two ends of the run. If a run changed direction at each of the last
+    /// Usually there is no hint for a run that changes direction, because after every change the free labels
+    /// between the two ends of the run become fewer. If a run changed direction at each of the last
     /// [`EXPECTED_TURNS`] items, the next item is expected between the new item and the last item. A new item
     /// of such a run gets a label far from the label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
@@ -77,10 +77,10 @@ impl Runs {
     /// Records that `count` items were inserted between the items `before` and `after`. The argument `key` is
     /// the key of the last of the new items, or of the first of them if the hint was [`Lean::After`].
     ///
-    /// Forgets the old end of the run of inserted items, unless another run may continue at this end. There
-    /// are two cases in which another run may continue there. The old end may be the first item of the run,
-    /// and then another run may continue on its other side. Or the run has just changed its direction, and
-    /// then another run may continue in the old direction.
+    /// Forgets the old end of the run of inserted items, unless another run may continue at this end. Another
+    /// run may continue there in two cases: the old end is the first item of the run, so that another run may
+    /// continue on its other side, or the run has just changed its direction, so that another run may
+    /// continue in the old direction.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.run_beside(before, after) {
             Some((at, side)) => {

@@ -18,7 +18,7 @@ type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 /// An array of either kind that can receive updates on a client.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// The index or key at which an item is stored. A `Spot` stays valid until an item is removed from the
+    /// The index or key at which an item is stored. A `Spot` stays valid until any item is removed from the
     /// storage.
     type Spot: Copy;
     /// The items of the array, borrowed separately from the receipt.
@@ -40,8 +40,8 @@ pub(crate) trait Replica: Sized {
     /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. If the array has no receipt, `parts` creates it. After an array got
-    /// a receipt, items that the client's own code adds get local ids.
+    /// Returns the items and the receipt. If the array has no receipt, the method creates one. After an array
+    /// got a receipt, items that the client's own code adds get local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
     /// Appends an item with initial values and with an id that no other item has.
@@ -160,7 +160,7 @@ pub(crate) trait Replica: Sized {
     }
 
     /// Returns whether the current update has added, changed, moved or removed an item. Costs O(1), but
-    /// O(items) after a sweep.
+    /// O(items) after a sweep (see `Receipt::sweep`).
     fn has_received(&self) -> bool {
         let mut any = self.has_moved();
         self.each_marked_for_removal(&mut |_| any = true);

@@ -49,7 +49,7 @@ enum Fate {
 }
 
 impl Receipt {
-    /// Begins an update of an array of `len` items. Does nothing if an update has begun already.
+    /// Begins an update of an array of `len` items. Does nothing if an update has already begun.
     pub(crate) fn begin(&mut self, len: usize) {
         if !self.open {
             self.open = true;
@@ -152,9 +152,8 @@ impl Receipt {
         self.fate(id) == Some(Fate::Removed)
     }
 
-    /// Drops the removed items from the lists of added and changed items. `drop_removed` returns the items
-    /// that were added and swept in the same update. Callbacks do not report items that were added and swept
-    /// in the same update.
+    /// Drops the removed items from the lists of added and changed items. Returns the items that were added
+    /// and swept in the same update. Callbacks do not report these items.
     pub(crate) fn drop_removed(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();

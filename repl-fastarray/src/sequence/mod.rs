@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// If more than one in this many items has moved, sorting all items is faster than moving each moved item to
-/// its position.
+/// If more than one of this many items has moved, sorting all items is faster than moving each item
+/// separately.
 const SORT_SHARE: usize = 8;
 
 /// Identifies an item of a [`Sequence`] as long as the item is in the sequence. The key of an item does not
@@ -33,8 +33,8 @@ impl Key {
 
 /// A list of items in order. Each item in a [`Sequence`] can be found by its index or by its key.
 ///
-/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of
-/// its own type, the tag of an `Option`, and about 16 bytes.
+/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of an
+/// `Option` of its type, and about 16 bytes.
 #[derive(Clone)]
 pub(crate) struct Sequence<T> {
     order: Order,
@@ -219,7 +219,7 @@ impl<T> Sequence<T> {
     }
 }
 
-/// Collects the items of an iterator, which costs O(n).
+/// Collects the items of an iterator. Costs O(n).
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -233,7 +233,7 @@ impl<T> IntoIterator for Sequence<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
-    /// Moves all items into an iterator, which costs O(n).
+    /// Moves all items into an iterator. Costs O(n).
     fn into_iter(mut self) -> Self::IntoIter {
         let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
         items.collect::<Vec<_>>().into_iter()
@@ -346,8 +346,8 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // The numbers only have to be different. The constant that is added ensures that the items are
-            // not sorted already.
+            // The numbers only have to be different. The added constant is large, so that the items are not
+            // already sorted.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));

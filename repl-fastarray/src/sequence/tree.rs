@@ -1,5 +1,5 @@
-//! The order of a sequence: a balanced tree of keys, with the number of keys in each part. The tree of keys
-//! finds the key at an index, and the index of a key.
+//! The order of a sequence: a balanced tree of keys. Each part of the tree stores its number of keys. With
+//! these numbers, the tree finds the key at an index, and the index of a key.
 //!
 //! The tree is a B-tree. Leaves contain keys, and inner nodes refer to child nodes. Each entry of a node
 //! stores the number of keys below the entry. All nodes are in one vector and refer to each other by index.
@@ -35,8 +35,8 @@ struct Node {
     len: u32,
     /// The entries of the node: keys in a leaf, and child nodes in an inner node.
     ids: [u32; NODE_ENTRIES],
-    /// The number of keys below each entry, which is 1 for each entry of a leaf. The counts are stored apart
-    /// from the ids, so that a search in a leaf loads only half of the node into the cache.
+    /// The number of keys below each entry, which is 1 for each entry of a leaf. The counts and the ids are
+    /// in separate arrays, so that a search in a leaf loads only half of the node into the cache.
     counts: [u32; NODE_ENTRIES],
 }
 

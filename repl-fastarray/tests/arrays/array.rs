@@ -62,7 +62,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The items with their ids in a plain `Vec`. New items get consecutive ids.
+/// A model of a fast array: the items with their ids in a plain `Vec`. New items get consecutive ids.
 struct Model {
     items: Vec<(u32, u16)>,
     next: u32,

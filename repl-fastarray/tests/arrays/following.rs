@@ -1,7 +1,8 @@
-//! Shadows that follow a live array.
+//! Tests of shadows that follow a live array. A shadow is the server's copy of an array. It *follows* when it
+//! is updated from the live array.
 //!
-//! *Invariant:* after a shadow has followed, it has the same items as the live array, by id, and has reported
-//! exactly the touched items.
+//! *Invariant:* after a shadow has followed, it has the same items with the same ids as the live array, and
+//! has reported exactly the items that were written to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +71,7 @@ fn op() -> impl Strategy<Value = Op> {
 /// A shadow, and the items that it may report when it follows the next time.
 struct Watcher {
     shadow: FastArray<u32>,
-    /// The items that were touched since the shadow followed. `None` if the shadow may report every item,
+    /// The items that were written to since the shadow followed. `None` if the shadow may report every item,
     /// because the array was replaced or its log was cut.
     touched: Option<BTreeSet<ItemId>>,
     /// The number of the array that the shadow has followed.
@@ -80,11 +81,11 @@ struct Watcher {
 struct Room {
     live: FastArray<u32>,
     other: FastArray<u32>,
-    /// The numbers of the arrays `live` and `other`. Each new array gets a number of its own.
+    /// The numbers of the arrays `live` and `other`. Each new array gets a new number.
     numbers: (u32, u32),
     made: u32,
     watchers: [Watcher; 3],
-    /// The most changes that may have been logged since a shadow last followed.
+    /// The greatest number of changes that the log may contain since a shadow last followed.
     noted: usize,
 }
 
@@ -120,7 +121,7 @@ impl Room {
         }
     }
 
-    /// Notes that the array, or all its items, were replaced.
+    /// Records that the array, or all its items, were replaced.
     fn renewed(&mut self) {
         self.numbers.0 = self.made;
         self.made += 1;
@@ -241,7 +242,7 @@ impl Room {
 
     fn follow(&mut self, which: usize) {
         for other in (0..3).filter(|&other| other != which) {
-            // Entries that one shadow has followed are dropped. So the other shadows may have to compare all
+            // Log entries that one shadow has read are dropped. So the other shadows may have to compare all
             // items.
             if !self.watchers[other].shadow.is_up_to_date(&self.live) {
                 self.watchers[other].touched = None;
@@ -540,7 +541,7 @@ fn s137_an_array_assigned_over_another_has_new_items_with_ids_of_their_own() {
 #[test]
 fn s137_items_of_an_array_assigned_over_another_are_found_by_their_new_ids_alone() {
     let (_, mut shadow) = pair(3);
-    // So many items that lookups use an index.
+    // With this many items, lookups use an index.
     let mut live: FastArray<u32> = (0..1_000).collect();
     let old = live.ids().to_vec();
     assert_eq!(live.index_of(old[999]), Some(999));
@@ -643,7 +644,7 @@ fn removing_an_item_that_could_not_be_sent_sends_nothing() {
     for round in 0..3 {
         let unsendable = live.push(round);
         follow(&mut shadow, &mut live);
-        // The item contains a value without a wire form.
+        // The item contains a value that cannot be sent.
         shadow.remove_unsendable(unsendable);
         assert!(live.remove_by_id(unsendable).is_some());
         assert_eq!(follow(&mut shadow, &mut live), []);

@@ -1,5 +1,5 @@
-//! Both kinds of fast arrays on their own: what users call, how shadows follow them, and how clients receive
-//! items.
+//! Tests of both kinds of fast arrays without a server: the public methods, the updates of shadows, and the
+//! items that clients receive.
 
 mod support;
 

@@ -185,7 +185,7 @@ impl Trio {
         }
     }
 
-    /// Lets the shadow follow, and applies its steps to the replica.
+    /// Updates the shadow from the live array, and applies its steps to the replica.
     fn follow(&mut self) {
         let (mut told, mut known) = (Vec::new(), self.replica.ids().collect::<Vec<_>>());
         known.sort_unstable();
@@ -249,7 +249,8 @@ proptest! {
     }
 }
 
-/// Returns the steps of a shadow: the ids, and whether the label changed or the item was only visited.
+/// Returns the steps of a shadow: each id, and whether the label of the item changed. An item without a new
+/// label was only visited.
 fn told(shadow: &mut OrderedFastArray<u16>, live: &mut OrderedFastArray<u16>) -> BTreeMap<ItemId, bool> {
     let mut told = BTreeMap::new();
     let must_renumber = shadow.follow(live, &mut |id, step| {
@@ -528,8 +529,8 @@ fn s183_local_items_find_a_place_where_labels_leave_none() {
     let mut array = replica(&[(1, &[10]), (2, &[10]), (3, &[20])]);
     array.insert(1, 1_000);
     array.insert(1, 1_001);
-    // Nothing fits between equal labels, which no honest server sends. So the items come after all items with
-    // that label.
+    // No label fits between equal labels, which no honest server sends. So the new items come after all items
+    // with this label.
     assert_eq!(array, [1, 2, 1_000, 1_001, 3]);
     for local in 0..1_000 {
         array.insert(5, local);
@@ -557,7 +558,8 @@ fn s172_a_sweep_removes_what_an_update_does_not_name_and_leaves_the_order_of_the
     let mut array = replica(&[(1, &[50]), (2, &[40]), (3, &[30]), (4, &[20]), (5, &[10])]);
     array.push(100);
     assert_eq!(array, [5, 4, 3, 2, 1, 100]);
-    // The client missed the packets that removed the items 2 and 5, so the server names those that exist.
+    // The client missed the packets that removed the items 2 and 5, so the server lists all items that still
+    // exist.
     array.received_sweep();
     array.receive(id(1), ReceivedChange::Changed(&HandleSet::up_to(1)));
     array.receive(id(3), ReceivedChange::Spared);

@@ -1,7 +1,7 @@
-//! Replicas: how they apply an update, and which callbacks run.
+//! Tests of replicas (a client's copies of arrays): how they apply an update, and which callbacks run.
 //!
-//! *Invariant:* a replica equals the model, and the callbacks, applied to the items before, lead to the items
-//! after.
+//! *Invariant:* a replica equals the model. If the changes in the callbacks are applied to the old items, the
+//! result is the new items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn names(array: &FastArray<Told>) -> Vec<u32> {
     array.iter().map(|item| item.name).collect()
 }
 
-/// Returns the name of a call, without the items.
+/// Returns a short text for a call, without the items.
 fn outline(call: &Call) -> String {
     let of = |what: &str, view: &View| {
         format!("{what} {:?} of {} → {}", view.indices, view.items.len(), view.final_len)
@@ -454,7 +454,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 #[derive(Default)]
 struct Model {
-    /// The items by id, each with the effect of the current update.
+    /// The items by id. Each item also has the effect of the current update on it.
     items: BTreeMap<u32, (Told, Said)>,
     removed: Vec<u32>,
     swept: bool,

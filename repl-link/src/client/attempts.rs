@@ -1,7 +1,7 @@
-//! The attempts of a client to connect: when a session begins, with which number, and whether the server is
-//! still the same.
+//! The attempts of a client to connect. This module decides when the next session begins and which number it
+//! has, and finds out whether the server was restarted.
 //!
-//! *Invariant:* each session of a client has another number.
+//! *Invariant:* no two sessions of a client have the same number.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::session::identity::Session;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
-/// A session that has lasted for so long is worth to be begun again at once.
+/// If the server forgot a session that lasted at least this long, the client connects again at once.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The attempts of a client to connect.
@@ -22,14 +22,14 @@ pub(super) struct Attempts {
     identity: Session,
     /// How many sessions have ended.
     earlier: u64,
-    /// The number of the server of the last session that began.
+    /// The instance number of the server that accepted the last session. A restarted server has a new number.
     server: Option<u64>,
-    /// When the next session begins. `None` while there is a session, and after an end for good.
+    /// When the next session begins. `None` during a session, and if the client will not connect again.
     next: Option<Duration>,
-    /// When the last session began. `None` if it has ended, or has not been welcomed yet.
+    /// When the server accepted the current session. `None` before that, and after the session has ended.
     began_at: Option<Duration>,
-    /// Whether a session ended because another client has its address or its number, and since then no
-    /// session has lasted for a timeout.
+    /// Whether a session ended because another client took its address or its number. Reset after a session
+    /// that lasted for at least the timeout.
     has_yielded: bool,
     /// How long the client waits if the current attempt fails.
     delay: Duration,
@@ -48,7 +48,7 @@ impl Attempts {
         }
     }
 
-    /// Returns the number of the server that accepted this client last.
+    /// Returns the instance number of the server that accepted this client last.
     pub(super) fn server(&self) -> Option<u64> {
         self.server
     }
@@ -63,15 +63,17 @@ impl Attempts {
         self.earlier == 0
     }
 
-    /// Handles the end of a session. After some ends a client connects again: it waits longer after each
-    /// failure, but connects immediately to a server that was restarted. `timeout` is the client's.
+    /// Handles the end of a session. After some reasons, the client connects again: it waits longer after
+    /// each failure, but connects immediately to a server that was restarted. `timeout` is the timeout of the
+    /// client.
     pub(super) fn ended(&mut self, reason: &DisconnectReason, now: Duration, timeout: Duration) {
         let lasted = self.began_at.take().map(|began| now.saturating_sub(began));
         if lasted >= Some(timeout) {
             self.has_yielded = false;
         }
         let delay = match reason {
-            // A session that was forgotten as soon as it had begun may be forgotten again.
+            // If the server forgot the session soon after it began, that may happen again, so the client
+            // waits.
             DisconnectReason::Forgotten if lasted.is_none_or(|lasted| lasted >= SETTLED) => Duration::ZERO,
             DisconnectReason::Forgotten
             | DisconnectReason::Timeout
@@ -79,8 +81,8 @@ impl Attempts {
             | DisconnectReason::TicksTooFarApart(_)
             | DisconnectReason::Unacknowledged
             | DisconnectReason::Full => self.delay,
-            // Another client has the address or the number of the session. Two that replace each other again
-            // and again must not do so for ever.
+            // Another client has the address or the number of the session. The client tries only one more
+            // time, because otherwise two clients could replace each other for ever.
             DisconnectReason::Replaced | DisconnectReason::Taken if !self.has_yielded => {
                 self.has_yielded = true;
                 self.next = Some(now.saturating_add(self.delay));
@@ -98,8 +100,8 @@ impl Attempts {
         self.next = None;
     }
 
-    /// Handles the welcome of a server. Returns whether the session is the first one, one with the server of
-    /// the last session, or one with another server.
+    /// Handles the welcome packet, by which a server accepts the client. Returns whether this is the first
+    /// session, and if not, whether the server is the same as in the last session.
     pub(super) fn began(&mut self, server: Option<u64>, now: Duration) -> Beginning {
         self.delay = FIRST_DELAY;
         self.began_at = Some(now);
@@ -124,11 +126,11 @@ impl Attempts {
 /// How a new session relates to the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// It is the first session of the client.
+    /// The session is the first one of the client.
     First,
-    /// The server is the one of the last session.
+    /// The server is the same as in the last session.
     SameServer,
-    /// The server is another one, or was restarted.
+    /// The server is not the server of the last session, or it was restarted.
     OtherServer,
 }
 

@@ -1,7 +1,7 @@
 //! A client: one session after another with a server, and the messages in both directions.
 //!
-//! *Invariant:* nothing of a session is used in a later one but the registered types, messages that were not
-//! polled, and what the statistics count.
+//! *Invariant:* a new session keeps only the registered types, the messages that were not polled, and the
+//! statistics of earlier sessions.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod attempts;
@@ -43,13 +43,13 @@ pub enum ReceiveError {
     /// `Disconnected` has the reason [`Protocol`](DisconnectReason::Protocol), which lists the causes.
     #[error("malformed packet: {0}")]
     Malformed(String),
-    /// The connection with the server has already ended. Ignore the packet: the event `Disconnected` has told
-    /// why, and a later session may begin.
+    /// The connection with the server has already ended. Ignore the packet: the event `Disconnected` has
+    /// reported the reason, and a later session may begin.
     #[error("the connection is closed")]
     Closed,
 }
 
-/// What a packet from the server means for the user of a session.
+/// What the user of a session must do with a packet from the server.
 #[derive(Debug)]
 pub enum Heard<'b, P: Payload> {
     /// Nothing.
@@ -63,22 +63,23 @@ pub enum Heard<'b, P: Payload> {
     Ended(DisconnectReason),
 }
 
-/// What a client has sent and received, in all sessions together.
+/// Counts of the bytes and packets of a client, in all sessions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
     /// The bytes of all packets that were sent.
     pub bytes_sent: u64,
     /// The bytes of all packets that were received.
     pub bytes_received: u64,
-    /// The packets with state or acks that were received, without repeated ones.
+    /// The packets with state or acks that were received, without duplicates.
     pub packets_received: u64,
-    /// The packets that the server has sent and that have not arrived. Late packets count until they arrive.
+    /// The packets that the server has sent and that have not arrived. A late packet counts as lost until it
+    /// arrives.
     pub packets_lost: u64,
     /// The packets that the server must acknowledge and has not acknowledged.
     pub packets_in_flight: usize,
 }
 
-/// Makes the rate control of a link whose packets have at most this many bytes.
+/// Makes the rate control of a link. The argument is the greatest size of its packets in bytes.
 pub type MakeRate<P> = fn(usize) -> <P as Payload>::Rate;
 
 /// The client's side of its sessions with a server.
@@ -89,9 +90,9 @@ pub type MakeRate<P> = fn(usize) -> <P as Payload>::Rate;
 pub struct ClientSession<P: Payload> {
     handshake: ClientHandshake,
     attempts: Attempts,
-    /// What the client sends and receives, packet by packet.
+    /// The link to the server, which fills the packets that are sent, and reads the packets that arrive.
     pub link: Link<P>,
-    /// The types of messages, and those that were not polled.
+    /// The registered types of messages, and the messages that were not polled.
     pub mailbox: Mailbox<()>,
     /// The latest time that was passed to the client. An earlier time counts as this time.
     now: Duration,
@@ -99,10 +100,10 @@ pub struct ClientSession<P: Payload> {
     bytes_received: u64,
     packets_received: u64,
     make_rate: MakeRate<P>,
-    /// The greatest size of packets, if what the path carries has changed it and the user has not heard of
+    /// The new greatest size of packets, if a probe of the path has changed it. `None` after the user took
     /// it.
     changed_packet_bytes: Option<usize>,
-    /// What all earlier sessions together have received and lost.
+    /// The packets that were received and lost in all earlier sessions together.
     earlier: Earlier,
     truncation: Truncation,
     /// How much time has passed between the last two ticks.
@@ -117,8 +118,8 @@ struct Earlier {
 }
 
 impl<P: Payload> ClientSession<P> {
-    /// Returns a client that connects in its first tick. Each of its sessions has another number, derived
-    /// from `identity`, and a rate control of its own from `make_rate`.
+    /// Returns a client that connects in its first tick. Each session has a new number, which is derived from
+    /// `identity`, and a new rate control from `make_rate`.
     ///
     /// # Panics
     /// Panics if one of `terms` is out of its range. The message names the field.
@@ -144,7 +145,7 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Returns whether types may still be registered: there was no tick yet.
+    /// Returns whether types may still be registered. This is so until the first tick.
     #[must_use]
     pub fn may_register(&self) -> bool {
         self.handshake.is_idle() && self.attempts.is_first()
@@ -157,7 +158,7 @@ impl<P: Payload> ClientSession<P> {
         self.handshake.is_connected()
     }
 
-    /// Returns whether the session has ended, or could not begin, and this client will not try again by
+    /// Returns whether the session has ended or could not begin, and this client will not connect again by
     /// itself.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -176,7 +177,8 @@ impl<P: Payload> ClientSession<P> {
         &self.handshake.login_answer
     }
 
-    /// Returns the number of the server that accepted this client last. It differs after a restart.
+    /// Returns the instance number of the server that accepted this client last. A restarted server has a new
+    /// number.
     #[must_use]
     pub fn server_instance(&self) -> Option<u64> {
         self.attempts.server()
@@ -194,7 +196,7 @@ impl<P: Payload> ClientSession<P> {
         self.last_tick
     }
 
-    /// Returns what was sent and received. `first_sequence` is the number of the first packet of a session.
+    /// Returns how many bytes and packets were sent and received.
     #[must_use]
     pub fn stats(&self, terms: &ClientTerms<'_>) -> SessionStats {
         let packets_sent = self.link.received_end().number().saturating_sub(terms.first_sequence);
@@ -211,7 +213,7 @@ impl<P: Payload> ClientSession<P> {
     /// Handles a packet from the server.
     ///
     /// # Errors
-    /// Returns an error if the bytes are no packet of this session, or if the session has ended before.
+    /// Returns an error if the bytes are not a packet of this session, or if the session has already ended.
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of the timeout without a tick.
@@ -280,7 +282,7 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Reads and checks the messages of a packet, up to its end.
+    /// Reads and checks the messages of a packet, up to the end of the packet.
     ///
     /// # Errors
     /// Returns an error if an honest server cannot have sent them.
@@ -291,14 +293,14 @@ impl<P: Payload> ClientSession<P> {
         self.link.exchange.read(reader, &mut self.mailbox)
     }
 
-    /// Delivers the messages of one type in a packet that was checked, before anything else of the packet.
-    /// Returns them, in their order. Returns nothing if the type is not registered.
+    /// Delivers the messages of one type before anything else in a checked packet. Returns the messages in
+    /// the order in which they were sent. Returns no messages if the type is not registered.
     pub fn take_early<M: NetSerialize + Send + Sync>(&mut self, messages: &CheckedMessages<'_>) -> Vec<M> {
         let Some(channel) = self.mailbox.channel(TypeId::of::<M>()).filter(|_| !messages.is_empty()) else {
             return Vec::new();
         };
         let Self { link, mailbox, now, .. } = self;
-        // The messages are taken at once, so too many cannot wait.
+        // The messages are polled at once, so the mailbox cannot become full.
         link.exchange.deliver((messages, Some(channel)), (), mailbox, &NoObjects, *now).ok();
         std::iter::from_fn(|| mailbox.poll().map(|((), message)| message)).collect()
     }
@@ -319,7 +321,8 @@ impl<P: Payload> ClientSession<P> {
         self.link.exchange.deliver((&messages, None), (), &mut self.mailbox, objects, self.now)
     }
 
-    /// Ends the session, and tells the server. Returns the reason, unless the session had ended before.
+    /// Ends the session, and tells the server. Returns the reason, or `None` if the session had already
+    /// ended.
     pub fn end(&mut self, reason: DisconnectReason) -> Option<DisconnectReason> {
         match self.handshake.end(reason, &mut self.link.outbox.queue) {
             ClientOutcome::Ended(reason) => {
@@ -330,20 +333,21 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Says that the transport seals the packets, and has a connection for each session. Then packets have
-    /// the [form](crate::parts::to_sealed) for it, in this session and in later ones.
+    /// Tells the client that the transport seals the packets, and has a connection for each session. From now
+    /// on, packets have the [form for such a transport](crate::parts::to_sealed), also in later sessions.
     pub fn seal(&mut self) {
         (self.handshake.is_sealed, self.link.outbox.is_sealed) = (true, true);
     }
 
-    /// Returns the number of the session that this client has, or wants to begin. Each has another number.
+    /// Returns the number of the session that this client has, or wants to begin. No two sessions have the
+    /// same number.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.handshake.session()
     }
 
-    /// Ends the session, because the transport knows that it cannot go on. Tells the server nothing. Returns
-    /// the reason, unless the session had ended before.
+    /// Ends the session, because the transport knows that it cannot go on. Sends nothing to the server.
+    /// Returns the reason, or `None` if the session had already ended.
     pub fn lose(&mut self, reason: DisconnectReason, terms: &ClientTerms<'_>) -> Option<DisconnectReason> {
         if self.handshake.is_ended() {
             return None;
@@ -353,7 +357,7 @@ impl<P: Payload> ClientSession<P> {
         Some(reason)
     }
 
-    /// Makes this client not connect again.
+    /// Prevents this client from connecting again.
     pub fn stop(&mut self) {
         self.attempts.stop();
     }
@@ -378,8 +382,8 @@ impl<P: Payload> ClientSession<P> {
         self.now
     }
 
-    /// Returns how much time has passed between the last two ticks, if it is at least `timeout`: the program
-    /// stood still, or the times are in another unit.
+    /// Returns how much time has passed between the last two ticks, if this is at least `timeout`. Then the
+    /// program was suspended, or its times are in the wrong unit.
     #[must_use]
     pub fn jump(&self, timeout: Duration) -> Option<Duration> {
         Some(self.jump).filter(|jump| *jump >= timeout)
@@ -408,17 +412,19 @@ impl<P: Payload> ClientSession<P> {
         self.handshake.packet_bytes = self.link.outbox.packet_bytes();
     }
 
-    /// Returns the greatest size of packets once, if what the path carries has changed it.
+    /// Returns the new greatest size of packets, if a probe of the path has changed it. Returns each change
+    /// once.
     pub fn take_changed_packet_bytes(&mut self) -> Option<usize> {
         self.changed_packet_bytes.take()
     }
 
-    /// Returns once to how many bytes larger packets of the server are truncated, if they seem to be.
+    /// If packets of the server seem to be truncated, returns the length to which they are truncated, in
+    /// bytes. Returns it once.
     pub fn take_truncated(&mut self) -> Option<usize> {
         self.truncation.take()
     }
 
-    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns the
+    /// Probes whether the path carries packets of the greatest size, if large packets were lost. Returns the
     /// reason if the session ends.
     fn probe(&mut self) -> Option<DisconnectReason> {
         match self.link.probe(self.handshake.closing_key(), self.now)? {
@@ -463,7 +469,7 @@ impl<P: Payload> ClientSession<P> {
     /// Queues a message to the server, which is sent in the next tick.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    /// Returns an error if the message cannot be sent. Then the client has not changed.
     ///
     /// # Panics
     /// Panics if the type is not registered in the mailbox.
@@ -472,11 +478,11 @@ impl<P: Payload> ClientSession<P> {
         self.send_bits((self.mailbox.channel_of::<M>(), 0), |writer| message.write(writer))
     }
 
-    /// Queues a message to the server that `write` writes, as [`send`](Self::send) does. It is given by its
-    /// channel and its number among the kinds of the channel.
+    /// Queues a message to the server that `write` writes, as [`send`](Self::send) does. `channel` contains
+    /// the channel of the message, and the number of the message's kind within this channel.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    /// Returns an error if the message cannot be sent. Then the client has not changed.
     pub fn send_bits(
         &mut self,
         channel: (u16, usize),
@@ -487,10 +493,10 @@ impl<P: Payload> ClientSession<P> {
         queue(handshake, link, channel, writer, *last_tick)
     }
 
-    /// Queues a message to the server that `write` writes, which gets the inbox of its type.
+    /// Queues a message to the server that `write` writes. `write` also gets the inbox of the message's type.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed but what `write` did.
+    /// Returns an error if the message cannot be sent. Then only the changes that `write` made remain.
     pub fn send_from_inbox<I: Inbox<()>>(
         &mut self,
         type_id: TypeId,
@@ -524,8 +530,7 @@ impl<P: Payload> ClientSession<P> {
     }
 }
 
-/// Queues a message that was written, which is given by its channel and its number among the kinds of the
-/// channel.
+/// Queues a message. `channel` contains its channel, and the number of its kind within this channel.
 fn queue<P: Payload>(
     handshake: &ClientHandshake,
     link: &mut Link<P>,

@@ -1,17 +1,19 @@
 //! The answers to clients without a connection, until the user polls them.
 //!
 //! *Invariant:* an answer is shorter than the packet that it answers (R26). At most [`MAX_ANSWERS`] answers
-//! wait, and of each origin only a part of them, so a flood from one host keeps no answer from another one.
+//! wait, and at most [`MAX_OF_ORIGIN`] of them for one origin (a host or network), so a flood from one host
+//! does not block the answers to other hosts.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::origin::{Address, Origin};
 
-/// The most answers that wait to be polled. Further ones are dropped; the clients repeat their hellos.
+/// The greatest number of answers that wait to be polled. Further answers are dropped. Their clients repeat
+/// the hello, the first packet of a handshake.
 const MAX_ANSWERS: usize = 1_024;
 
-/// The most answers that wait for one origin.
+/// The greatest number of answers that wait for one origin.
 const MAX_OF_ORIGIN: usize = 32;
 
 /// The answers that wait, the oldest first.

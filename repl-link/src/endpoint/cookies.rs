@@ -1,6 +1,7 @@
-//! Cookies: how a client shows that it receives packets at its address, before the server keeps anything.
+//! Cookies: numbers that the server sends to an address. A client that sends its cookie back has shown that
+//! it receives packets at this address. Until then, the server stores nothing about the client.
 //!
-//! *Invariant:* making and checking a cookie stores nothing, and a cookie is right for one address, one
+//! *Invariant:* making and checking a cookie stores nothing, and a cookie is valid for one address, one
 //! session and a limited time (R26).
 
 use std::hash::Hash;
@@ -8,28 +9,28 @@ use std::time::Duration;
 
 use crate::session::secret::Secret;
 
-/// Makes and checks cookies. A cookie is right in the period in which it was made, and in the next one.
+/// Makes and checks cookies. A cookie is valid in the period in which it was made, and in the next period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cookies {
     pub(super) secret: Secret,
-    /// The length of an period. A client has at least this time to send a cookie back.
+    /// The length of a period. A client has at least this time to send a cookie back.
     pub(super) period: Duration,
 }
 
 impl Cookies {
-    /// Returns the longest time for which a cookie is right.
+    /// Returns the longest time for which a cookie is valid.
     pub(super) const fn lifetime(self) -> Duration {
         self.period.saturating_mul(2)
     }
 
-    /// Returns the cookie of a session at an address. The endpoint adds to the address how many times the
-    /// session has moved.
+    /// Returns the cookie of a session at an address. The endpoint passes a pair as `address`: the address,
+    /// and how many times the session has moved.
     pub(super) fn make(self, address: &impl Hash, session: u64, now: Duration) -> u64 {
         self.secret.cookie(address, session, self.period_at(now))
     }
 
-    /// Returns whether the cookie is right. The time of the comparison does not depend on the cookie: a
-    /// difference of 64 bits is compared with zero in one step, and both periods are always tried.
+    /// Returns whether the cookie is valid. The comparison takes constant time: it compares all 64 bits in
+    /// one step, and always tries both periods.
     pub(super) fn check(self, cookie: u64, address: &impl Hash, session: u64, now: Duration) -> bool {
         let present = self.period_at(now);
         let differs = |period: u64| (self.secret.cookie(address, session, period) ^ cookie) != 0;

@@ -1,7 +1,8 @@
-//! Which connection belongs to which address and to which session.
+//! Finds the connections of an address and the connection of a session. A connection is *settled* at an
+//! address when its client has shown that it is there. A *newcomer* is a connection whose client has not
+//! shown this yet.
 //!
-//! *Invariant:* an address has at most one connection that is settled there. A session has at most one
-//! connection.
+//! *Invariant:* an address has at most one settled connection. A session has at most one connection.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,11 @@ use crate::session::connection_id::ConnectionId;
 /// The connections of one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Residents {
-    /// The connection of the client that was the last to show that it is at this address.
+    /// The connection of the client that has most recently shown that it is at this address.
     pub(super) settled: Option<ConnectionId>,
-    /// The connections of other sessions, each of which will take the address over if its handshake succeeds.
-    /// A newcomer may also be a late hello, so none of them ends another one before it has succeeded.
+    /// The connections of other sessions. A newcomer takes the address over when its handshake succeeds.
+    /// Before that it does not end another connection, because its hello may be an old packet that arrived
+    /// late.
     pub(super) newcomers: Vec<ConnectionId>,
 }
 
@@ -33,13 +35,14 @@ impl Residents {
     }
 }
 
-/// What the endpoint knows about a connection.
+/// The data that an endpoint stores about a connection.
 #[derive(Clone, Copy, Debug)]
 struct KnownClient<A> {
     session: u64,
-    /// From where the first hello came.
+    /// The origin of the first hello.
     origin: Origin,
-    /// Where the packets of the connection are sent. `None` if another client is at this address now.
+    /// The address to which packets of the connection are sent. `None` if another client is at this address
+    /// now.
     address: Option<A>,
     /// How many times the client has moved to another address.
     moves: u64,
@@ -71,7 +74,7 @@ impl<A: Address> Directory<A> {
         self.addresses.get(&address)
     }
 
-    /// Returns where the packets of a connection are sent.
+    /// Returns the address to which packets of a connection are sent.
     pub(super) fn address_of(&self, id: ConnectionId) -> Option<A> {
         self.entries.get(&id)?.address
     }
@@ -81,9 +84,9 @@ impl<A: Address> Directory<A> {
         self.connection_of(session).and_then(|id| self.entries.get(&id)).map_or(0, |entry| entry.moves)
     }
 
-    /// Adds a connection at an address. A newcomer takes the address over when its handshake succeeds, any
-    /// other connection at once. The connection that had the address before still sends to it, but receives
-    /// no packets from there.
+    /// Adds a connection at an address. A newcomer takes the address over when its handshake succeeds. Any
+    /// other connection takes it over at once. The connection that had the address before still sends to it,
+    /// but receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
         self.entries.insert(id, KnownClient { session, origin, address: Some(address), moves: 0 });
@@ -91,8 +94,8 @@ impl<A: Address> Directory<A> {
         self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
 
-    /// Keeps only those newcomers of an address that still need its packets. The others still send to the
-    /// address.
+    /// Keeps only the newcomers for which `keeps` returns true: they still need the packets of the address.
+    /// The other newcomers still send to the address.
     pub(super) fn retain_newcomers(&mut self, address: A, keeps: impl Fn(ConnectionId) -> bool) {
         if let Some(residents) = self.addresses.get_mut(&address) {
             residents.newcomers.retain(|&newcomer| keeps(newcomer));
@@ -100,8 +103,9 @@ impl<A: Address> Directory<A> {
     }
 
     /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces. These
-    /// are the connection that was settled, and the newcomers that came earlier: their late packets must not
-    /// end a younger session. They still send to the address, but receive no packets from there.
+    /// are the connection that was settled, and the newcomers that came earlier, so that their late packets
+    /// cannot end a younger session. The replaced connections still send to the address, but receive no
+    /// packets from there.
     pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Vec<ConnectionId> {
         let Some(residents) = self.addresses.get_mut(&address) else { return Vec::new() };
         let Residents { settled, newcomers } = residents;
@@ -112,8 +116,8 @@ impl<A: Address> Directory<A> {
     }
 
     /// Moves a connection to an address, as a newcomer or settled. If another connection was settled there
-    /// and this one settles, the client of the other one is at another address now. So the other connection
-    /// has no address any more.
+    /// and this connection settles, the other client must have moved to an unknown address. Then the other
+    /// connection has no address.
     pub(super) fn relocate(&mut self, id: ConnectionId, address: A, is_newcomer: bool) {
         if let Some(settled) = self.residents(address).and_then(|residents| residents.settled)
             && !is_newcomer
@@ -128,7 +132,7 @@ impl<A: Address> Directory<A> {
         }
     }
 
-    /// Removes a connection. Returns from where its first hello came.
+    /// Removes a connection. Returns the origin of its first hello.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Origin> {
         self.leave(id);
         let KnownClient { session, origin, .. } = self.entries.remove(&id)?;
@@ -138,7 +142,7 @@ impl<A: Address> Directory<A> {
         Some(origin)
     }
 
-    /// Takes a connection away from its address.
+    /// Removes a connection from its address.
     fn leave(&mut self, id: ConnectionId) {
         let Some(address) = self.entries.get_mut(&id).and_then(|entry| entry.address.take()) else { return };
         let Some(residents) = self.addresses.get_mut(&address) else { return };

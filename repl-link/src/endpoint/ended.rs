@@ -1,12 +1,13 @@
 //! The ended connections of an endpoint, which are remembered so that their clients learn why they ended.
 //!
-//! *Invariant:* a connection whose client never showed its token is forgotten before one whose client did.
+//! *Invariant:* connections that ended half-open are forgotten before all others. A connection is half-open
+//! until its client has sent back the token from the server's welcome.
 
 use std::collections::VecDeque;
 
 use crate::session::connection_id::ConnectionId;
 
-/// The connections that have ended, those that ended first in front.
+/// The connections that have ended. The connection that ended first is at the front.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     half_open: VecDeque<ConnectionId>,
@@ -14,12 +15,13 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Adds a connection that has just ended. `was_half_open` says whether its client never showed its token.
+    /// Adds a connection that has just ended. `was_half_open` says whether its client never sent back its
+    /// token.
     pub(super) fn push(&mut self, id: ConnectionId, was_half_open: bool) {
         if was_half_open { &mut self.half_open } else { &mut self.others }.push_back(id);
     }
 
-    /// Removes a connection. Does nothing if it is not there. O(connections that ended before it).
+    /// Removes a connection. Does nothing if it is not in the list. O(connections that ended before it).
     pub(super) fn remove(&mut self, id: ConnectionId) {
         for list in [&mut self.half_open, &mut self.others] {
             if let Some(at) = list.iter().position(|&other| other == id) {
@@ -28,7 +30,7 @@ impl Ended {
         }
     }
 
-    /// Removes and returns a connection if there are more than `most`.
+    /// Removes and returns the connection to forget first, if there are more than `most` connections.
     pub(super) fn pop_beyond(&mut self, most: usize) -> Option<ConnectionId> {
         if self.half_open.len().saturating_add(self.others.len()) <= most {
             return None;

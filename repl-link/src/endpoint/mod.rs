@@ -1,8 +1,13 @@
-//! The endpoint: a server's clients by their addresses.
+//! The endpoint: finds the connection of each packet by its address, and answers clients that have no
+//! connection yet.
 //!
-//! *Invariant:* a packet from an address that has not proved itself is answered by at most one packet, which
-//! is shorter (R26). It stores nothing except this answer, until the answer is polled. A packet has no effect
-//! on a session that it does not name (R25).
+//! A client begins with a *hello*. The server answers with a *cookie*, which the client sends back to prove
+//! its address. Then the server makes a connection and sends a *welcome* with a *token*. The connection is
+//! *half-open* until the client has sent the token back.
+//!
+//! *Invariant:* a packet from an unproved address causes at most one answer, which is shorter than the packet
+//! (R26). The endpoint stores only this answer, until it is polled. A packet affects only the session that it
+//! belongs to (R25).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod answers;
@@ -35,29 +40,31 @@ use places::Places;
 pub use config::EndpointConfig;
 pub use origin::{Address, Origin};
 
-/// The most newcomers that wait at one address. All but one of them are late packets, or a client that was
-/// started again and again.
+/// The greatest number of newcomers that wait at one address. An honest address has one. More come from late
+/// packets, or from a client that was restarted several times.
 const MAX_NEWCOMERS: usize = 4;
 
-/// Half-open connections of one origin may take this part of their places, but at least [`LEAST_SHARE`].
+/// One origin may take a 32nd of the places for half-open connections, but always [`LEAST_SHARE`] if there
+/// are enough.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The clients of a server by their addresses. What it receives and sends is neither encrypted nor
-/// authenticated: whoever can read it can forge it. The server is a [`Host`].
+/// The clients of a server by their addresses. Packets are neither encrypted nor authenticated: whoever can
+/// read them can forge them. The server is a [`Host`].
 ///
-/// An endpoint makes a connection for each client that has shown that it receives packets at its address. It
-/// finds the connection of each packet, follows clients when their addresses change, and limits the number of
-/// connections. A server that uses an endpoint needs no other way to connect clients or to receive packets.
-/// Use each endpoint with one server. A server may have several endpoints, for example one for each
-/// transport. It may also have connections that belong to no endpoint.
+/// An endpoint makes a connection for each client that has proved its address. It finds the connection of
+/// each packet, follows clients when their addresses change, and limits the number of connections. A server
+/// that uses an endpoint needs no other way to connect clients or to receive packets. Use each endpoint with
+/// one server. A server may have several endpoints, for example one for each transport. A server may also
+/// have connections without an endpoint.
 ///
 /// A client notices that its address has changed when it has received nothing for about a second. The
 /// endpoint follows the client about one second and two round trips after the change. Until then, packets are
-/// lost in both directions: reliable messages arrive later, others are lost. No event reports this.
+/// lost in both directions: reliable messages arrive later, and other messages are lost. No event reports
+/// this.
 ///
-/// `A` is the address: whatever the transport uses to say where a packet comes from. Addresses of one
-/// [origin](Address::origin), such as all ports of a host, share a limited part of the places.
+/// `A` is the type of the transport's addresses. Addresses of one [origin](Address::origin), such as all
+/// ports of a host, may together have only a part of the connections.
 ///
 /// ```
 /// use repl_link::plain::{MessageClient, MessageServer};
@@ -93,24 +100,25 @@ pub struct Endpoint<A = SocketAddr> {
     half_open: Places,
     /// The connections that have ended and are remembered.
     ended: Ended,
-    /// How many half-open connections had to leave for others.
+    /// How many half-open connections ended to make room for others.
     evictions: u64,
-    /// Packets that belong to no connection.
+    /// Answers to clients without a connection.
     answers: Answers<A>,
     /// The answer that was last returned.
     last_packet: Vec<u8>,
     polls: PollWatch,
 }
 
-/// What a server with an endpoint must call that receives packets.
+/// The text of the panic if packets are received but never polled.
 const POLL_ENDPOINT: &str = "`Endpoint::poll_transmit` was never called: call it in every frame until it returns `None`, instead of \
                              `Server::poll_any_transmit`. It returns the packets of the server, and answers to clients that have no \
                              connection yet";
 
 impl<A: Address> Endpoint<A> {
     /// Returns an endpoint without connections. `secret` protects the cookies by which clients prove their
-    /// addresses, and the tokens of its connections: take 128 random bits of the operating system that are
-    /// new in each run of the server. The secret of the server is not used for these connections.
+    /// addresses, and the tokens of its connections: take 128 random bits from the operating system, and take
+    /// new ones at each start of the server. These connections do not use the secret in the settings of the
+    /// server.
     ///
     /// # Panics
     /// Panics if a limit of `config` is zero.
@@ -121,7 +129,7 @@ impl<A: Address> Endpoint<A> {
         Self {
             secret: Secret::from(secret),
             directory: Directory::new(),
-            // The server counts how many of all connections have places.
+            // The server itself limits the number of all connections.
             connections: Places::new(usize::MAX, config.max_per_origin),
             half_open: Places::new(config.max_half_open, share_of(&config)),
             ended: Ended::default(),
@@ -133,19 +141,19 @@ impl<A: Address> Endpoint<A> {
         }
     }
 
-    /// Takes a packet that came from an address. Bytes that belong to no session are ignored. Poll the
+    /// Handles a packet that came from an address. Bytes that belong to no session are ignored. Poll the
     /// answers after each batch of packets: at most 1,024 answers to clients without a connection wait, and
-    /// 32 of them to one origin. O(bytes + log connections).
+    /// at most 32 of them for one origin. O(bytes + log connections).
     ///
     /// # Panics
-    /// As the server, if packets were received for half of its timeout without a tick. In debug builds also
-    /// if packets were received for so long and [`poll_transmit`](Self::poll_transmit) was never called.
+    /// In debug builds, panics if packets were received for half of the server's timeout without a tick of
+    /// the server, or without a call of [`poll_transmit`](Self::poll_transmit).
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration, from: A, bytes: &[u8]) {
         self.polls.received(now, server.roster().timeout(), POLL_ENDPOINT);
         self.note_ends(server);
         if let Some(mut reader) = packet::open_hello(bytes) {
-            // A hello that is longer than any client's hello is not one.
+            // No client sends a hello that is longer than `HELLO_BYTES`.
             if bytes.len() <= HELLO_BYTES
                 && let Ok(Control::Hello(hello)) = Control::read(&mut reader)
             {
@@ -165,9 +173,9 @@ impl<A: Address> Endpoint<A> {
         }
     }
 
-    /// Returns the next packet with the address to which the caller sends it immediately. Returns `None` if
-    /// there are no more packets until the next tick of the server or [`receive`](Self::receive). The
-    /// connections take turns, each turn is one packet. The cost is the same, too.
+    /// Returns the next packet and its address. Send the packet immediately. Returns `None` if there are no
+    /// more packets until the next tick of the server or the next [`receive`](Self::receive). The connections
+    /// take turns, and each turn is one packet.
     pub fn poll_transmit<'a>(&'a mut self, server: &'a mut impl Host) -> Option<(A, &'a [u8])> {
         self.polls.polled();
         self.note_ends(server);
@@ -180,13 +188,13 @@ impl<A: Address> Endpoint<A> {
             if let Some(to) = self.directory.address_of(id) {
                 return server.roster_mut().poll_transmit(id).map(|bytes| (to, bytes));
             }
-            // Nobody knows where the client is.
+            // The address of the client is unknown, so the packet is dropped.
             server.roster_mut().poll_transmit(id);
         }
     }
 
-    /// Returns the address of a connection. `None` if the connection was removed or does not belong to this
-    /// endpoint, or if its client has left the address and has not told its new one yet.
+    /// Returns the address of a connection. Returns `None` if the connection was removed, if it does not
+    /// belong to this endpoint, or if its client has left its address and the new address is not known yet.
     #[must_use]
     pub fn address(&self, connection: ConnectionId) -> Option<A> {
         self.directory.address_of(connection)
@@ -202,7 +210,8 @@ impl<A: Address> Endpoint<A> {
             server.receive(id, now, bytes);
             return;
         }
-        // A cookie from before the last move of the client proves nothing any more: the hello may be late.
+        // A cookie from before the last move of the client is not valid any more. Otherwise a late hello
+        // could move the client back.
         let place = (from, self.directory.moves(session));
         let cookies = self.cookies(server);
         let has_cookie =
@@ -213,7 +222,8 @@ impl<A: Address> Endpoint<A> {
         }
         match known {
             Some(id) => self.receive_from_elsewhere(server, now, from, id, hello, bytes),
-            // Only a client that was welcomed has a token, so the server has forgotten its session.
+            // Only a client that received a welcome has a token, so the server had this session and has
+            // forgotten it.
             None if token != 0 => {
                 let forgotten = Control::Closing(Closing::Forgotten).to_packet(session ^ token);
                 self.answers.push(from, forgotten, bytes.len());
@@ -237,8 +247,8 @@ impl<A: Address> Endpoint<A> {
             return self.answers.push(from, closing, bytes.len());
         }
         if !server.roster().handshake(id).is_some_and(|handshake| handshake.is_token(token)) {
-            // Somebody else chose the same number of the session, or the client has moved before it got the
-            // welcome. In both cases it goes on with another number.
+            // Another client chose the same session number, or the client moved before it received the
+            // welcome. In both cases the client connects again with another number.
             let taken = Control::Closing(Closing::Taken).to_packet(hello.session);
             return self.answers.push(from, taken, bytes.len());
         }
@@ -255,7 +265,7 @@ impl<A: Address> Endpoint<A> {
     /// Makes a connection for the session of a client that has proved its address.
     fn admit(&mut self, server: &mut impl Host, now: Duration, from: A, session: u64, bytes: &[u8]) {
         let is_open = |id| server.roster().handshake(id).is_some_and(|handshake| !handshake.is_ended());
-        // Each packet of the address is tried on all its newcomers.
+        // Each packet of the address is tried on all its newcomers, so ended ones are removed first.
         self.directory.retain_newcomers(from, is_open);
         let settled = self.directory.residents(from).and_then(|residents| residents.settled);
         let is_taken = settled.is_some_and(is_open);
@@ -275,12 +285,14 @@ impl<A: Address> Endpoint<A> {
     /// Returns whether a new connection waits for its place until its client has shown the token. Returns
     /// `None` if connections that are not half-open have all places.
     ///
-    /// Half-open connections have places, too, because most of them are of honest clients, which get state
-    /// sooner so. But they have at most half of what is left: then a client that shows its token finds one.
+    /// Half-open connections may have places, because most of their clients are honest and get state sooner
+    /// in this way. But they take at most half of the free places, so that clients that have shown their
+    /// tokens find places.
     fn waits_for_place(&self, server: &impl Host) -> Option<bool> {
         let most = self.config.max_connections;
         let fits = |held: usize, free: usize| held < free.div_euclid(2);
-        // The listed connections are at least those that are half-open, which saves counting these.
+        // The list contains all half-open connections, and may contain more. If even the length of the list
+        // fits, the half-open connections need not be counted.
         if fits(self.half_open.taken(), most.saturating_sub(server.roster().open())) {
             return Some(false);
         }
@@ -308,9 +320,9 @@ impl<A: Address> Endpoint<A> {
         contenders.is_none_or(|contenders| self.evict_one(server, contenders))
     }
 
-    /// Ends one of the half-open connections among these, and forgets it. Nobody can foresee which one, so a
-    /// flood cannot be timed such that it hits a certain client. A connection about whose login the
-    /// application decides keeps its place. Returns whether there was one.
+    /// Ends one of the half-open connections among `contenders`, and forgets it. The choice is unpredictable,
+    /// so an attacker cannot time a flood to hit a certain client. A connection keeps its place while the
+    /// application decides about its login. Returns whether a connection was ended.
     fn evict_one(&mut self, server: &mut impl Host, mut contenders: Vec<ConnectionId>) -> bool {
         let is_undecided =
             |id| server.roster().handshake(id).is_some_and(|handshake| handshake.awaits_login());
@@ -327,8 +339,8 @@ impl<A: Address> Endpoint<A> {
         true
     }
 
-    /// Handles a newcomer that has shown its token: it gets the address and a place. If half-open connections
-    /// have the last places, one of them ends, otherwise the newcomer itself.
+    /// Handles a newcomer that has shown its token: it gets the address and a place. If no place is free, a
+    /// half-open connection ends. If there is no half-open connection, the newcomer ends.
     fn settle(&mut self, server: &mut impl Host, from: A, newcomer: ConnectionId) {
         for replaced in self.directory.settle(from, newcomer) {
             server.close(replaced, DisconnectReason::Replaced);
@@ -342,13 +354,13 @@ impl<A: Address> Endpoint<A> {
         }
     }
 
-    /// Returns the cookies of a server, which are right as long as its timeout asks for.
+    /// Returns the cookies of a server. How long a cookie is valid depends on the timeout of the server.
     fn cookies(&self, server: &impl Host) -> Cookies {
         Cookies { secret: self.secret, period: step_time(server.roster().timeout()) }
     }
 
-    /// Notes which connections have ended. Forgets those that the server has removed, and removes those that
-    /// are too many to be remembered.
+    /// Records which connections have ended. Forgets the connections that the server has removed, and removes
+    /// the oldest ended connections if there are too many.
     fn note_ends(&mut self, server: &mut impl Host) {
         for id in server.roster_mut().take_ended(|id| self.directory.contains(id)) {
             let has_token = server.roster().handshake(id).is_some_and(|handshake| handshake.has_token());

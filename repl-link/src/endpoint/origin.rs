@@ -1,4 +1,4 @@
-//! Addresses, and the host or network from which an address is.
+//! Addresses, and their origins: the host or the network that an address belongs to.
 //!
 //! *Invariant:* however many ports a host uses, its addresses have one origin.
 
@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::session::secret;
 
-/// The host or network from which an address is. Addresses of one origin share its part of the places of an
-/// [`Endpoint`](crate::Endpoint), so one host cannot keep others out.
+/// The host or the network that an address belongs to. All addresses of one origin may together have only a
+/// part of the connections of an [`Endpoint`](crate::Endpoint), so one host cannot keep others out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin(u64);
 
@@ -20,8 +20,7 @@ impl Origin {
     }
 }
 
-/// An address: what a transport uses to say where a packet comes from. Implement it for an address type of
-/// your own:
+/// An address from which a transport receives packets. Implement this trait for your own type of addresses:
 ///
 /// ```
 /// # use repl_link as repl;
@@ -40,9 +39,9 @@ impl Origin {
 /// }
 /// ```
 pub trait Address: Copy + Ord + Hash {
-    /// Returns the origin of the address. By default each address is an origin of its own, which is right if
-    /// nobody can choose many addresses at will. Hosts that the server sees at one address, as behind one
-    /// proxy, NAT or NAT64, are one origin and share its places.
+    /// Returns the origin of the address. By default, each address is a separate origin. Use this default
+    /// only if a client cannot choose many addresses. Hosts behind one proxy, NAT or NAT64 have one address
+    /// for the server, so they are one origin.
     fn origin(&self) -> Origin {
         Origin::of(self)
     }

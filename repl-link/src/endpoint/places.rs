@@ -1,19 +1,19 @@
-//! The places that connections take, of which each origin may take only a part.
+//! The places for connections. Each connection takes one place, and the connections of each origin (a host or
+//! a network) may take only a part of the places.
 //!
-//! *Invariant:* no origin takes more than its share of the places, and all origins together not more than
-//! there are.
+//! *Invariant:* no origin takes more places than its share, and all origins together take at most all places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::origin::Origin;
 use crate::session::connection_id::ConnectionId;
 
-/// Connections that take places, by their origins.
+/// The connections that take places, grouped by origin.
 #[derive(Debug)]
 pub(super) struct Places {
     /// How many places there are.
     most: usize,
-    /// How many of them an origin may take.
+    /// How many places an origin may take.
     share: usize,
     by_origin: BTreeMap<Origin, BTreeSet<ConnectionId>>,
     taken: usize,
@@ -24,11 +24,11 @@ impl Places {
         Self { most, share, by_origin: BTreeMap::new(), taken: 0 }
     }
 
-    /// Returns the connections of which one must leave before one more of this origin may come. Returns
-    /// `None` if there is a place.
+    /// Returns the connections that could make room for one more connection of this origin. Returns `None` if
+    /// there is a free place.
     ///
-    /// `needs` says whether a connection still needs its place. It is asked only if there seems to be no
-    /// place: O(share), or O(places) if other origins take them.
+    /// `needs` says whether a connection still needs its place. It is called only if no place seems to be
+    /// free: O(share), or O(places) if other origins take all places.
     pub(super) fn contenders(
         &mut self,
         origin: Origin,
@@ -53,7 +53,7 @@ impl Places {
         }
     }
 
-    /// Frees the place of a connection. Does nothing if it has none.
+    /// Frees the place of a connection. Does nothing if the connection has no place.
     pub(super) fn remove(&mut self, id: ConnectionId, origin: Origin) {
         let Some(ids) = self.by_origin.get_mut(&origin) else { return };
         self.taken = self.taken.saturating_sub(usize::from(ids.remove(&id)));

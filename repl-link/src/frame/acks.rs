@@ -5,25 +5,24 @@
 //! [`WINDOW`] packets.
 //!
 //! On the wire, each range of acked packets consists of a bit that is 1, the end of the range, and its length
-//! minus one in an Exp-Golomb code of order 2. The newest range of acked packets comes first. The end of the
-//! newest range is the low 16 bits of its newest packet. The end of every other range is the number of
-//! missing packets between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A
-//! zero bit ends the list of ranges. So an empty list takes one bit, and a list of one range with up to four
-//! packets takes 21 bits.
+//! minus one in an Exp-Golomb code of order 2. The newest range comes first. The end of the newest range is
+//! the low 16 bits of its newest packet. The end of every other range is the number of missing packets
+//! between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A zero bit ends
+//! the list of ranges. An empty list takes one bit, and a list of one range with up to four packets takes 21
+//! bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::frame::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The order of the Exp-Golomb code for the gaps between ranges of acked packets. The order of the code for
-/// gaps is 0, because most losses are single packets.
+/// The order of the Exp-Golomb code for the gaps between ranges of acked packets. It is 0, because most
+/// losses are single packets.
 const GAP_ORDER: u32 = 0;
 /// The order of the Exp-Golomb code for the lengths of ranges of acked packets. Without losses there is one
-/// range of acked packets. The range without losses contains the packets of the last round trip, because the
-/// sender does not know yet that these packets have arrived. At 60 packets a second, a round trip of 100 ms
-/// corresponds to 6 packets. Order 2 writes a length of up to 4 packets in 3 bits, and a length of up to 12
-/// packets in 5 bits. So the length takes few bits if nothing is lost, and also if losses cut the packets
-/// into shorter ranges.
+/// range. It contains the packets of the last round trip, because the sender does not know yet that these
+/// packets have arrived. At 60 packets a second, a round trip of 100 ms corresponds to 6 packets. Order 2
+/// writes a length of up to 4 packets in 3 bits, and a length of up to 12 packets in 5 bits. So the length
+/// takes few bits without losses, and also if losses make the ranges shorter.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;
@@ -45,8 +44,8 @@ pub(crate) enum Arrival {
     New,
     /// The packet has already arrived before. A repeated packet is not applied, but is acked again.
     Duplicate,
-    /// The packet is older than the window, or the sender has already declared it lost. A packet that is too
-    /// old is not applied, and an ack for it would have no effect.
+    /// The packet is older than the window, or the sender has already declared it lost. Such a packet is not
+    /// applied, and an ack for it would have no effect.
     TooOld,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Received {
     /// One bit for each of the [`WINDOW`] packets before `end`. The position of a packet's bit is the
     /// packet's number modulo the window.
     arrived: [u64; WORDS],
-    /// The packet after the newest packet that has arrived.
+    /// The number after the number of the newest packet that has arrived.
     end: Sequence,
     /// The oldest packet for which the sender does not know yet whether it has arrived.
     floor: Sequence,
@@ -181,8 +180,8 @@ impl Received {
         }
     }
 
-    /// Considers the consecutive packets directly before `end` that have all arrived (if `arrived` is set) or
-    /// that have all not arrived. Returns the first of these packets, but never a packet before `oldest`.
+    /// Finds the longest run of packets directly before `end` that have all arrived (if `arrived` is set), or
+    /// are all missing (otherwise). Returns the first packet of this run, but never a packet before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {
@@ -228,8 +227,8 @@ pub(crate) struct AckRanges<'a> {
     /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
     /// this packet was not sent yet.
     next: Sequence,
-    /// `above` is `None` before the first range. After the first range was read, the value contains the first
-    /// packet of the last range, and the oldest packet of the window.
+    /// The first packet of the range that was read last, and the oldest packet of the window. `None` before
+    /// the first range is read.
     above: Option<(Sequence, Sequence)>,
     /// The first range, until the iterator has returned it.
     newest: Option<AckRange>,

@@ -37,11 +37,12 @@ impl Cut {
         if self.bit_len <= self.part_bits { 1 } else { self.bit_len.div_ceil(self.part_bits) }
     }
 
-    /// Returns how these parts compare with those of another `Cut` of the same content: by their sizes. The
-    /// sender cuts content anew if its packets have become smaller. So of two, the smaller parts are newer.
+    /// Compares the size of the parts with the size of the parts of another `Cut` of the same content. If
+    /// packets become smaller, the sender cuts the content again, into smaller parts. So smaller parts are
+    /// newer.
     ///
     /// # Errors
-    /// Returns an error if the other `Cut` is of content of another length.
+    /// Returns an error if the content of the other `Cut` has another length.
     pub fn compare(self, other: Self) -> Result<Ordering, ReadError> {
         if self.bit_len == other.bit_len {
             Ok(self.part_bits.cmp(&other.part_bits))
@@ -55,13 +56,13 @@ impl Cut {
         self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
     }
 
-    /// Returns the bits of a part of the content, which is in `bytes`.
+    /// Returns the bits of a part of the content. `bytes` is the whole content.
     pub fn part(self, index: usize, bytes: &[u8]) -> BitSlice<'_> {
         let start = index.saturating_mul(self.part_bits);
         BitSlice::new(bytes, start, self.bits_of(index)).unwrap_or_default()
     }
 
-    /// Returns the bits of the whole content, which is in `bytes`, if the bytes have so many.
+    /// Returns the bits of the whole content. Returns `None` if `bytes` is shorter than the content.
     pub fn whole_of(self, bytes: &[u8]) -> Option<BitSlice<'_>> {
         BitSlice::new(bytes, 0, self.bit_len)
     }
@@ -91,7 +92,7 @@ impl Cut {
     }
 }
 
-/// Content that has arrived only in part.
+/// Content that arrives in parts, and the parts that have arrived so far.
 #[derive(Debug)]
 pub struct Partial {
     /// How the content is cut.
@@ -112,7 +113,7 @@ fn reserve<T>(list: &mut Vec<T>, more: usize) {
 }
 
 impl Partial {
-    /// Returns content of which no part has arrived.
+    /// Returns content without parts: no part has arrived yet.
     pub const fn new(cut: Cut) -> Self {
         Self { cut, bytes: Vec::new(), starts: Vec::new() }
     }
@@ -144,8 +145,8 @@ impl Partial {
         whole
     }
 
-    /// Returns the whole content if `more` has all parts that have not arrived, by their indexes. Stores
-    /// nothing.
+    /// Returns the whole content if `more` contains all missing parts, by their indexes. Does not store these
+    /// parts.
     pub fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
         let new = more.keys().filter(|&&index| !self.has(index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {

@@ -1,6 +1,6 @@
-//! The header of a packet with state: its number, its stamp, the floor, what the sender adds, and acks.
+//! The header of a packet with state: its number, its stamp, the floor, an extension of the sender, and acks.
 //!
-//! *Invariant:* a header that was read names no packet that the reader has not sent.
+//! *Invariant:* if a header acks a packet that this side has not sent, reading the header fails.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
@@ -22,29 +22,29 @@ pub struct Header {
     pub floor: Option<Sequence>,
 }
 
-/// What one side of a link adds to the headers of its packets, for example the number of its tick.
+/// Data that one side of a link adds to the headers of its packets, for example the number of its tick.
 pub trait Extension: fmt::Debug + Default {
-    /// What the other side reads.
+    /// The data that the other side reads.
     type Content: fmt::Debug;
 
-    /// The greatest number of bits that it takes in a header.
+    /// The greatest number of bits that the extension takes in a header.
     const BITS: usize;
 
-    /// Returns whether the other side must learn something that it may not know yet. Then each packet has the
-    /// long form.
+    /// Returns whether the extension contains data that the other side may not know yet. Then each packet has
+    /// the long form.
     fn is_urgent(&self) -> bool;
 
-    /// Writes the part of a header. `is_long` says whether to write the long form.
+    /// Writes the extension of a header. `is_long` says whether to write the long form.
     fn write(&mut self, header: &Header, is_long: bool, writer: &mut BitWriter);
 
     /// Reads what [`write`](Self::write) wrote.
     ///
     /// # Errors
-    /// Returns an error if the bits are not what `write` writes.
+    /// Returns an error if `write` never writes these bits.
     fn read(reader: &mut BitReader<'_>, is_long: bool) -> Result<Self::Content, ReadError>;
 }
 
-/// Nothing is added.
+/// No extension.
 impl Extension for () {
     type Content = ();
 
@@ -87,9 +87,9 @@ impl Header {
         acks.write(writer, max_ack_bits)
     }
 
-    /// Reads the rest of the header of the packet `sequence`, which follows the packet's number. Returns it
-    /// with the extension, if the sender has one, and the acks. The argument `next` is the number of the next
-    /// packet that this side sends: a peer cannot have received this packet or a later packet.
+    /// Reads the rest of the header of the packet `sequence`, which follows the packet's number. Returns the
+    /// header, the extension if the sender has one, and the acks. The argument `next` is the number of the
+    /// next packet that this side sends: a peer cannot have received this packet or a later packet.
     ///
     /// # Errors
     /// Returns an error if no honest peer sends such a header.

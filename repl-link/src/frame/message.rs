@@ -1,15 +1,15 @@
 //! The wire form of messages in packets. Messages do not belong to objects, and come after the segments with
 //! state in a packet.
 //!
-//! The zero bit that ends the list of segments may be followed by messages. A message is a one bit, its
-//! header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The header
-//! consists of the message's channel and the low 16 bits of its number in this channel. The header of each
-//! message except the first in a packet begins with a bit. If this bit is set, the message is the next
+//! After the zero bit that ends the list of segments, messages may follow. A message consists of a bit that
+//! is 1, its header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The
+//! header consists of the message's channel and the low 16 bits of its number in this channel. The header of
+//! each message except the first in a packet begins with a bit. If this bit is set, the message is the next
 //! message of the same channel, and the rest of the header is left out. The messages end where only the
 //! padding of the packet is left.
 //!
-//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit
-//! instead of the one bit. The next part of the same message takes only two bits in addition to its content.
+//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit.
+//! The next part of the same message takes only two bits in addition to its content.
 //!
 //! *Invariant:* a packet without messages has no additional bits for messages, and a message that is not cut
 //! into parts has no additional bits for parts.
@@ -20,8 +20,8 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use crate::frame::cut::Cut;
 use crate::frame::packet::read_end;
 
-/// The order of the Exp-Golomb code for lengths of messages. The order of the code for lengths is 6, because
-/// most messages take 4 to 24 bytes.
+/// The order of the Exp-Golomb code for lengths of messages. It is 6, because most messages take 4 to 24
+/// bytes.
 const LENGTH_ORDER: u32 = 6;
 
 /// The greatest number of bits that a message takes without its content: two flags, the channel, the number
@@ -112,7 +112,7 @@ pub struct ReceivedMessage<'a> {
     pub content: BitSlice<'a>,
 }
 
-/// The most messages for which memory is reserved after the first message of a packet.
+/// The greatest number of messages for which memory is reserved after the first message of a packet.
 const MAX_RESERVED: usize = 127;
 
 /// Returns whether a packet has only its padding left.
@@ -200,8 +200,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a packet with the messages `messages`. Each message is given by its channel, its number and
-    /// the number of bits of its content.
+    /// Returns a packet with the messages `messages`. Each tuple contains the channel, the number, and the
+    /// number of content bits of a message.
     fn packet(messages: &[(u16, u64, usize)], channels: u16) -> (Vec<u8>, usize) {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, bits) in messages {
@@ -237,8 +237,8 @@ mod tests {
         assert!(read_messages(&mut BitReader::new(&[0x81]), 0).is_err(), "a message without channels");
     }
 
-    /// Writes messages of three channels: Each message is given by its channel, number and part, and by how
-    /// it is cut.
+    /// Writes messages of three channels. Each tuple contains the channel, number and part of a message, and
+    /// how the message is cut.
     fn mixed(messages: &[(u16, u64, u16, Cut)]) -> (Vec<u8>, usize) {
         let (mut writer, mut packet) = (MessageWriter::default(), BitWriter::new());
         for &(channel, number, part, cut) in messages {
@@ -308,8 +308,8 @@ mod tests {
             (0..20).for_each(|_| bits.write_bits(u64::MAX, 64));
             read_messages(&mut BitReader::new(&bits.into_bytes()), 3).err()
         };
-        // If the bits are cut elsewhere, the bits after the first part are read as further messages and
-        // refused for another reason.
+        // This cut is valid, so the part is accepted. The bits after it are then read as further messages,
+        // and refused for another reason.
         assert_ne!(refused(Cut { bit_len: 600, part_bits: 256 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 255 }, 1), Some(ReadError::OutOfRange));
         assert_eq!(refused(Cut { bit_len: 600, part_bits: 256 }, 3), Some(ReadError::OutOfRange));

@@ -1,6 +1,6 @@
-//! What is in a packet, bit by bit: its checksum, its header with acks, and its messages.
+//! The wire format of a packet: its checksum, its header with acks, and its messages.
 //!
-//! *Invariant:* bytes of a peer never panic, and never decide how much is allocated (R20).
+//! *Invariant:* bytes from a peer never cause a panic, and never decide how much memory is allocated (R20).
 
 pub(crate) mod acks;
 pub(crate) mod cut;

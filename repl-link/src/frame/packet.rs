@@ -9,13 +9,13 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::frame::sequence::Sequence;
 
-/// The range of sizes that packets may be configured to have: from a size with room for any small update, to
-/// the limit of UDP.
+/// The range of packet sizes that a side may be configured with. The smallest size has room for any small
+/// update. The greatest size is the limit of UDP.
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
-/// The size of packets that every connection must be able to have, unless its server is configured with a
-/// smaller one: what each host of the internet receives (576 bytes, RFC 791), less the longest header of IPv4
-/// and the header of UDP.
+/// The packet size in bytes that every connection must support, unless its server is configured with a
+/// smaller size. Each host of the internet receives 576 bytes (RFC 791). The longest IPv4 header and the UDP
+/// header leave 508 bytes of these.
 pub(crate) const LEAST_PACKET_BYTES: usize = 508;
 
 /// The size of the checksum at the start of each packet.
@@ -81,25 +81,27 @@ impl LastSeed {
     }
 }
 
-/// What binds the packets of one side of a connection to the connection (R25).
+/// The keys that the checksums of one side's packets include, so that packets of another connection count as
+/// damaged (R25).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub session: u64,
     /// The token of the connection. Zero before the welcome.
     pub token: u64,
-    /// What packets of state add to the session.
+    /// The value that is combined with the session for packets of state.
     pub of_state: u64,
-    /// Whether the transport has sealed the packets, so that those of state have no checksum.
+    /// Whether the transport encrypts and authenticates the packets, so that packets of state have no
+    /// checksum.
     pub is_sealed: bool,
 }
 
 impl Keys {
-    /// Returns what binds a packet that ends the session, once both sides know the token.
+    /// Returns the key of a packet that ends the session, once both sides know the token.
     pub(crate) const fn closing(self) -> u64 {
         self.session ^ self.token
     }
 
-    /// Returns what binds packets of state.
+    /// Returns the key of packets of state.
     pub(crate) const fn state(self) -> u64 {
         self.session ^ self.of_state
     }
@@ -108,10 +110,11 @@ impl Keys {
 /// A packet with a correct checksum, and a reader at the first bit of its content.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
-    /// A control packet that is sealed with the session alone, so everyone who knows the number of the
-    /// session can have made it.
+    /// A control packet whose checksum includes only the session. Everyone who knows the number of the
+    /// session can make such a packet.
     Control(BitReader<'a>),
-    /// A control packet that is sealed with the token too, so the other side of the connection has made it.
+    /// A control packet whose checksum also includes the token. Only the other side of the connection can
+    /// make such a packet.
     Sealed(BitReader<'a>),
     /// A packet of state with this number.
     State(Sequence, BitReader<'a>),
@@ -149,13 +152,13 @@ fn store_checksum(packet: &mut [u8], seed: u32) {
     }
 }
 
-/// Returns whether the bytes have the kind of a packet of state, whatever their checksum.
+/// Returns whether the bytes are marked as a packet of state. Does not check the checksum.
 pub(crate) fn is_state(bytes: &[u8]) -> bool {
     bytes.get(CHECKSUM_BYTES).is_some_and(|first| first & 1 == 0)
 }
 
-/// Returns a reader of the content of a packet of state that this side has made, from its number on. Returns
-/// `None` for packets of other kinds.
+/// Returns a reader of a packet of state that this side has made. The reader is at the packet's number.
+/// Returns `None` for packets of other kinds.
 pub(crate) fn content_of_state(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (_, _, mut reader) = split(bytes)?;
     (!reader.read_flag().ok()?).then_some(reader)
@@ -164,8 +167,8 @@ pub(crate) fn content_of_state(bytes: &[u8]) -> Option<BitReader<'_>> {
 /// Checks a packet of a session and reads its kind and number. Returns `None` if the checksum is wrong.
 ///
 /// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits
-/// of its number, so the reader guesses the upper bits from `newest`. For a packet that is more than 32,767
-/// numbers away from `newest` the guess is wrong, so its checksum is wrong. `seed` is used again for the next
+/// of its number, so the reader guesses the upper bits from `newest`. If a packet is more than 32,767 numbers
+/// away from `newest`, the guess is wrong, so its checksum does not match. `seed` is used again for the next
 /// packet.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
@@ -197,8 +200,8 @@ pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
 /// Returns the checksum of a packet, the content that it covers, and a reader of this content.
 fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
     let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
-    // The reader gets the bytes of the checksum too. With less than eight bytes it would be slow, and a
-    // packet with acks is short.
+    // The reader also gets the bytes of the checksum. A reader of fewer than eight bytes is slow, and a
+    // packet with only acks is short.
     let all = BitSlice::from(bytes);
     let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();
     Some((u32::from_le_bytes(*sum), content, reader))

@@ -1,13 +1,15 @@
 //! The form of packets for a transport that encrypts and authenticates them, and that has a connection for
-//! each session: then the checksum of a packet of state says nothing that the transport does not know (R25).
+//! each session. Packets of state then need no checksum, because the transport knows that each packet is
+//! undamaged and belongs to the session (R25).
 //!
-//! *Invariant:* only this side's transport decides that packets have this form, and never a byte of a peer.
+//! *Invariant:* only this side's transport decides that packets have this form. The bytes of a peer never
+//! decide it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::frame::packet::{self, CHECKSUM_BYTES};
 
-/// Appends a packet to `into` in the form for such a transport: a packet of state without its checksum, and
-/// any other packet with its checksum at the end.
+/// Appends a packet to `into` in the form for a transport that encrypts: a packet of state without its
+/// checksum, and any other packet with its checksum at the end.
 pub fn to_sealed(packet: &[u8], into: &mut Vec<u8>) {
     let Some((checksum, content)) = packet.split_first_chunk::<CHECKSUM_BYTES>() else { return };
     into.extend_from_slice(content);
@@ -16,8 +18,9 @@ pub fn to_sealed(packet: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-/// Replaces `into` by a packet that has arrived in this form. A packet of state has zeros in place of the
-/// checksum. Bytes that are no packet become one that nobody takes.
+/// Replaces `into` by the usual form of a packet that has arrived in the form of [`to_sealed`]. A packet of
+/// state gets zeros in place of the checksum. Bytes that are not a packet become a packet that every reader
+/// refuses.
 pub fn from_sealed(bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
     let is_state = bytes.first().is_some_and(|first| first & 1 == 0);

@@ -3,8 +3,8 @@
 //! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-/// The greatest number of packets from the oldest packet on that is neither acked nor declared lost. For
-/// [`WINDOW`] packets before the newest packet, a receiver can distinguish late packets from repeated packets
+/// The greatest number of packets, counted from the oldest packet that is neither acked nor declared lost. A
+/// receiver can distinguish late packets from repeated packets for [`WINDOW`] packets before the newest one
 /// (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
@@ -30,8 +30,8 @@ impl Sequence {
         self.0
     }
 
-    /// Returns the packet after this one. For the last number, the function returns this number itself, but a
-    /// connection would need 58 million years to reach it at 10,000 packets a second.
+    /// Returns the packet after this one. For the last number, returns the same number. At 10,000 packets a
+    /// second, a connection would reach the last number after 58 million years.
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -75,7 +75,7 @@ impl Sequence {
             (Some(later), _) if ahead < HALF_SPAN => Self(later),
             (_, Some(earlier)) => Self(earlier),
             (Some(later), None) => Self(later),
-            // Unreachable: at least one of the two sides has room for 16 bits.
+            // Unreachable: there is always room for 16 bits below or above `near`.
             (None, None) => near,
         }
     }

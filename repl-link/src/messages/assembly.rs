@@ -1,7 +1,8 @@
-//! Large messages that have arrived only in part.
+//! Large messages whose parts have not all arrived yet.
 //!
 //! *Invariant:* at most [`MAX_UNFINISHED`] messages are unfinished. The memory depends on the parts that have
-//! arrived, and not on the size that a peer claims. What bulk messages claim is limited by their types.
+//! arrived, and not on the size that a peer claims. The size that a bulk message (more than 64 KiB) claims is
+//! limited by its type.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -20,9 +21,9 @@ const EXPIRY: Duration = Duration::from_secs(5);
 /// The unfinished messages of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
-    /// By channel and number.
+    /// The unfinished messages, by channel and number.
     unfinished: BTreeMap<(u16, u64), Unfinished>,
-    /// How many bytes the messages count for that are not bulk.
+    /// How many bytes the messages that are not bulk count for.
     bytes: usize,
 }
 
@@ -99,7 +100,7 @@ impl Content {
         }
     }
 
-    /// Returns the content if it is not bulk and `parts` are all of its parts that have not arrived.
+    /// Returns the content if it is not bulk and `parts` contains all its missing parts.
     fn whole_with(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
         match self {
             Self::Usual(partial) => partial.whole_with(parts),
@@ -123,7 +124,7 @@ impl Assembly {
         self.unfinished.is_empty()
     }
 
-    /// Returns how many bytes the unfinished messages count for that are not bulk.
+    /// Returns how many bytes the unfinished messages that are not bulk count for.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -133,8 +134,8 @@ impl Assembly {
         Some(self.unfinished.get(&key)?.content.cut())
     }
 
-    /// Returns whether parts of an unfinished message have arrived that are smaller than those of `cut`. Then
-    /// its sender has cut it anew since.
+    /// Returns whether the parts of an unfinished message that have arrived are smaller than the parts of
+    /// `cut`. Then `cut` is outdated: the sender has since cut the message again, into smaller parts.
     ///
     /// # Errors
     /// Returns an error if the message has another length.
@@ -142,8 +143,8 @@ impl Assembly {
         self.cut(key).map_or(Ok(false), |known| Ok(cut.compare(known)? == Ordering::Greater))
     }
 
-    /// Returns the content of a message that is not bulk, if `parts` are all of its parts that have not
-    /// arrived, by their indexes. Stores nothing.
+    /// Returns the content of a message that is not bulk, if `parts` contains all its missing parts, by their
+    /// indexes. Does not store the parts.
     pub(super) fn whole_with(
         &self,
         key: (u16, u64),
@@ -156,9 +157,9 @@ impl Assembly {
         }
     }
 
-    /// Stores `parts` of a bulk message, if they are all of its parts that have not arrived, by their
-    /// indexes. Then returns the content of the message, which is not copied. The message stays unfinished
-    /// until one of these parts is [taken](Self::take).
+    /// Stores `parts` of a bulk message, if these are all its missing parts, by their indexes. Then returns
+    /// the content of the message, without copying it. The message stays unfinished until one of these parts
+    /// is [taken](Self::take).
     pub(super) fn complete_bulk(
         &mut self,
         key: (u16, u64),
@@ -201,9 +202,9 @@ impl Assembly {
     }
 
     /// Stores a part of the message with the channel and number `key`. Returns the content of the message if
-    /// no part is missing any more. `room` is how many bytes all unfinished messages may count for that are
-    /// not bulk. If there is no room, drops unreliable messages, beginning with the message that has waited
-    /// longest for a new part.
+    /// all its parts have arrived. `room` is the limit on the bytes that all unfinished messages that are not
+    /// bulk count for. If there is no room, drops unreliable messages, beginning with the message that has
+    /// waited longest for a new part.
     pub(super) fn take(
         &mut self,
         key: (u16, u64),
@@ -213,7 +214,7 @@ impl Assembly {
         now: Duration,
     ) -> Option<Whole> {
         if self.cut(key).is_some_and(|known| cut.compare(known) == Ok(Ordering::Less)) {
-            // The sender has cut the message anew, because its packets have become smaller.
+            // The sender has cut the message again, because its packets have become smaller.
             self.drop_message(key);
         }
         let is_new = !self.unfinished.contains_key(&key);
@@ -272,8 +273,8 @@ impl Assembly {
         old.into_iter().for_each(|key| self.drop_message(key));
     }
 
-    /// Drops unreliable messages that have waited too long. Returns the channel of a reliable message of
-    /// which no part has arrived since `start`, if there is one.
+    /// Drops unreliable messages that have waited too long. Returns the channel of a reliable message that
+    /// has received no part since `start`, if there is one.
     pub(super) fn expire(&mut self, start: Option<Duration>, now: Duration) -> Option<u16> {
         let is_old = |of: &Unfinished| !of.is_reliable && now.saturating_sub(of.since) >= EXPIRY;
         while let Some((&key, _)) = self.unfinished.iter().find(|(_, of)| is_old(of)) {

@@ -1,4 +1,4 @@
-//! The content of a bulk message that arrives part by part, in any order.
+//! The content of a bulk message (more than 64 KiB), which arrives part by part, in any order.
 //!
 //! *Invariant:* a part costs O(log parts that arrived too early), however many parts the message has. The
 //! memory depends on the parts that have arrived, and not on the length that a peer claims.
@@ -10,12 +10,12 @@ use repl_core::{BitSlice, BitWriter};
 use crate::frame::cut::{Cut, Partial};
 use crate::messages::progress::Progress;
 
-/// How many parts a chunk has: enough that few chunks are stored, and few enough that a part is quickly put
-/// into its place. A multiple of 8, so that each chunk begins at a whole byte.
+/// How many parts a chunk has. With larger chunks, fewer chunks are stored. With smaller chunks, inserting a
+/// part is faster. The number is a multiple of 8, so that each chunk begins at a whole byte.
 const CHUNK_PARTS: usize = 64;
 
-/// What has arrived of the content of a bulk message. The parts are collected in chunks, and the front of the
-/// content is in one piece.
+/// The parts of a bulk message that have arrived. They are collected in chunks. The complete chunks at the
+/// front of the content are joined in one buffer.
 #[derive(Debug)]
 pub(super) struct BulkContent {
     pub cut: Cut,
@@ -23,14 +23,14 @@ pub(super) struct BulkContent {
     front: Vec<u8>,
     /// The chunk after the front.
     next: usize,
-    /// The later chunks of which parts have arrived.
+    /// The later chunks that have received parts.
     chunks: BTreeMap<usize, Partial>,
     arrived_parts: usize,
     arrived_bits: usize,
 }
 
 impl BulkContent {
-    /// Returns content of which no part has arrived.
+    /// Returns content without parts: no part has arrived yet.
     pub(super) const fn new(cut: Cut) -> Self {
         Self { cut, front: Vec::new(), next: 0, chunks: BTreeMap::new(), arrived_parts: 0, arrived_bits: 0 }
     }
@@ -70,8 +70,8 @@ impl BulkContent {
         Cut { bit_len: chunk_bits.min(self.cut.bit_len.saturating_sub(before)), part_bits }
     }
 
-    /// Adds the bytes of the next chunk to the front. The front grows by eighths, and never beyond the end of
-    /// the content.
+    /// Adds the bytes of the next chunk to the front. The capacity of the front grows by an eighth at a time,
+    /// and never beyond the length of the content.
     fn add_to_front(&mut self, bytes: &[u8]) {
         let free = self.front.capacity().saturating_sub(self.front.len());
         if free < bytes.len() {
@@ -82,7 +82,7 @@ impl BulkContent {
         self.next = self.next.saturating_add(1);
     }
 
-    /// Returns whether no part is missing except these, by their indexes.
+    /// Returns whether `parts` contains all missing parts, by their indexes.
     pub(super) fn lacks_only(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> bool {
         let new = parts.keys().filter(|&&index| !self.has(index)).count();
         self.arrived_parts.saturating_add(new) == self.cut.parts()

@@ -1,46 +1,51 @@
-//! How messages are delivered, and why a message cannot be sent.
+//! The kinds of channels, the limits of messages, and the errors of sending.
 //!
-//! *Invariant:* both sides use the same numbers here, so an honest peer never exceeds what is allowed.
+//! *Invariant:* both sides use the same limits here, so an honest peer never exceeds them.
 //!
-//! A new kind of channel is a variant of [`Channel`]: each rule by the kind of channel is a `match` without
-//! a wildcard, so the compiler names all of them, here and in `sending` and `incoming`. What asks
-//! `is_reliable` or `replaces_older` follows. No kind is both: one that is would also change
-//! `Incoming::take` and `SendingChannel::arrived`. A new limit of a type of messages is a field of
-//! [`MessageOptions`]: the compiler asks whether both sides must agree on it, `outgoing` and `sending` keep
-//! it, and `incoming`, `exchange` and `mailbox` (messages in a second) check it. `send_to_each` expects
-//! that it is the same for all connections.
+//! To add a kind of channel, add a variant to [`Channel`]. Code that depends on the kind uses a `match`
+//! without a wildcard, so the compiler lists all places to change, here and in `sending` and `incoming`. Code
+//! that calls `is_reliable` or `replaces_older` needs no change, unless both return true for the new kind. No
+//! kind today is both, so such a kind would also change `Incoming::take` and `SendingChannel::arrived`.
+//!
+//! To add a limit for a type of messages, add a field to [`MessageOptions`]. The compiler then shows where to
+//! decide whether both sides must agree on it. `outgoing` and `sending` obey limits when they send.
+//! `incoming`, `exchange` and `mailbox` (messages in a second) check limits when messages arrive.
+//! `send_to_each` expects that a limit is the same for all connections.
 
 use repl_core::{Checksum, Form, WriteError};
 
-/// The most messages of a reliable channel that may wait for their acks.
+/// The greatest number of messages of a reliable channel that may wait for their acks.
 pub(crate) const MAX_MESSAGES: usize = 1_024;
 
-/// The most bytes of messages that a connection stores in each direction: on the sending side until their
-/// acks, on the receiving side until earlier messages arrive.
+/// The greatest number of bytes of messages that a connection stores in each direction. The sender stores
+/// them until their acks, and the receiver until earlier messages arrive.
 pub(crate) const MAX_BYTES: usize = 256 << 10;
 
-/// The most reliable messages of a connection that are larger than a packet and not yet acknowledged.
+/// The greatest number of reliable messages of a connection that are larger than a packet and not
+/// acknowledged yet.
 pub(crate) const MAX_UNFINISHED: usize = 16;
 
 /// The greatest size of a message in bytes, if its type does not allow more. A larger message is *bulk*: it
-/// is sent with what all else leaves of the link, and does not count in [`MAX_BYTES`].
+/// uses the bandwidth that all other data leaves free, and does not count in [`MAX_BYTES`].
 pub(crate) const USUAL_MESSAGE_BYTES: usize = 64 << 10;
 
 /// The greatest size in bytes that a type of messages can allow.
 pub(crate) const LARGEST_MESSAGE_BYTES: usize = 16 << 20;
 
-/// Returns whether a message of so many bits is bulk.
+/// Returns whether a message with this many bits is bulk.
 pub(crate) const fn is_bulk(bits: usize) -> bool {
     bits > USUAL_MESSAGE_BYTES * 8
 }
 
-/// Returns how many bytes a message counts for. The same on every platform, so that both sides agree.
+/// Returns how many bytes a message counts for. The result is the same on every platform, so that both sides
+/// agree.
 pub const fn held_bytes(bytes: usize) -> usize {
     bytes.saturating_add(64)
 }
 
-/// How the messages of a type are delivered. Each type is a channel of its own: its messages do not wait for
-/// messages of other types. If messages of several kinds must be in one order, make them one enum.
+/// How the messages of a type are delivered. Each type has its own channel: its messages do not wait for
+/// messages of other types. If several kinds of messages must stay in one order, make them variants of one
+/// enum.
 ///
 /// ```
 /// use repl_link::plain::MessageServer;
@@ -57,20 +62,21 @@ pub enum Channel {
     /// Each message arrives once, as soon as it can. A message that was lost is sent again.
     Unordered,
     /// Only the newest message counts: a message that arrives after a newer message of its type is dropped,
-    /// and a lost message is not sent again. For inputs and positions.
+    /// and a lost message is not sent again. Use it for inputs and positions.
     Sequenced {
-        /// In how many ticks in a row each message is sent, unless it or a newer one is acknowledged earlier:
-        /// at least 1. With 3, an input is missing only if three packets in a row are lost, as in an outage.
-        /// This holds for all messages that are sent in one tick. If the link has no room, the messages of
-        /// this number of ticks wait, and older ones are dropped.
+        /// In how many ticks in a row each message is sent: at least 1. The copies stop earlier if this
+        /// message or a newer one is acknowledged. With 3, an input is missing only if three packets in a row
+        /// are lost, as in an outage. This also holds if several messages are sent in one tick. If the link
+        /// has no room, the messages of this many ticks wait, and older ones are dropped.
         copies: u8,
     },
     /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
-    /// as soon as it can. For effects that may be missing.
+    /// as soon as it can. Use it for effects that may be missing.
     Unreliable,
-    /// Each message is sent only one time, and only if no newer one was added in a later tick before there
-    /// was room. It arrives at most once, as soon as it can, also after newer ones. For messages that
-    /// repeat what the ones before them had, as those with the inputs of a player do.
+    /// Each message is sent only one time. A message that still waits for room is dropped when a newer
+    /// message is added in a later tick. Each message arrives at most once, as soon as it can, even after
+    /// newer messages. Use it for messages that repeat the content of earlier messages, for example the last
+    /// inputs of a player.
     Inputs,
 }
 
@@ -102,7 +108,7 @@ impl Channel {
         }
     }
 
-    /// Returns the name of the kind, for messages to users.
+    /// Returns the name of the kind, for error texts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ordered => "ordered",
@@ -114,7 +120,7 @@ impl Channel {
     }
 }
 
-/// The limits of a type of messages. Its [`Channel`] is given separately.
+/// The limits of a type of messages. The [`Channel`] of the type is a separate argument.
 ///
 /// ```
 /// use repl_link::plain::MessageServer;
@@ -130,19 +136,18 @@ pub struct MessageOptions {
     /// [reliable](Channel::is_reliable). A message that is larger than a packet is sent in parts. Both sides
     /// must register the same size. Default 65,536.
     ///
-    /// A message of more than 65,536 bytes is *bulk*. It takes what state and other messages leave of the
-    /// link, and at least a 32nd of the link if they leave nothing. Later messages of an
-    /// [`Ordered`](Channel::Ordered) type wait for it. The bulk messages of a type that wait for their acks
-    /// have together at most `max_bytes`, and each connection of a server may make both sides store so much:
-    /// the sender one copy for all connections to which the message was sent at once, and the receiver what
-    /// has arrived.
+    /// A message of more than 65,536 bytes is *bulk*. It uses the bandwidth that state and other messages
+    /// leave free, and at least a 32nd of the link. Later messages of an [`Ordered`](Channel::Ordered) type
+    /// wait for it. All bulk messages of a type that wait for their acks have together at most `max_bytes`.
+    /// Both sides may have to store this many bytes for each connection. If a message is sent to several
+    /// connections at once, the sender stores one copy for all of them.
     pub max_bytes: usize,
     /// The weight of this type: 1 to 255. If several types have more to send than the link carries, they
-    /// share the link in proportion to their weights. What a type does not use is left to the others. Each
-    /// side has its own weights. Default 16.
+    /// share the link in proportion to their weights. The other types use the share that a type does not
+    /// need. Each side has its own weights. Default 16.
     pub weight: u8,
     /// How many messages of this type a client may send in a second: at least 1. After a pause, it may send
-    /// the same number without any delay between them. The client keeps this limit itself
+    /// the same number without any delay between them. The client itself obeys this limit
     /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
     /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
     /// must register the same number. Default 1,000.
@@ -227,7 +232,7 @@ impl ChannelConfig {
         self.options.max_bytes > USUAL_MESSAGE_BYTES
     }
 
-    /// Returns what both sides must agree on, by the names that the user knows.
+    /// Returns the options that both sides must agree on, by the names that the user knows.
     pub fn forms(&self) -> Vec<Form> {
         let form = |path: &str, text: String, number: u64| Form {
             path: path.to_owned(),
@@ -242,27 +247,27 @@ impl ChannelConfig {
         ]
     }
 
-    /// Adds to a checksum what both sides must agree on.
+    /// Adds the options that both sides must agree on to a checksum.
     pub const fn checksum(&self, checksum: Checksum) -> Checksum {
         let MessageOptions { max_bytes, weight: _, per_second } = self.options;
         checksum.number(self.channel.tag()).number(max_bytes as u64).number(per_second as u64)
     }
 }
 
-/// The reason why a message was not sent. Nothing has changed then.
+/// The reason why a message was not sent. The call has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and send
     /// the message again if it still makes sense then.
     #[error("not connected")]
     NotConnected,
-    /// Too much of this type waits for its acks. A type may have at most 1,024 messages waiting. It may have
-    /// at most as many bytes waiting as all types together leave free of 256 KiB, and at most as many
-    /// messages larger than a packet as all types leave free of 16. So one type alone takes at most half.
-    /// Messages of more than 64 KiB do not count in these bytes: those of a type have together at most
-    /// [`max_bytes`](MessageOptions::max_bytes). Send the message again in a later tick. This error does not
-    /// occur for channels that are not [reliable](Channel::is_reliable): if too much waits to be sent there,
-    /// the oldest messages of the type are dropped.
+    /// Too many messages of this type wait for their acks. Send the message again in a later tick. Three
+    /// limits apply: a type may have 1,024 messages waiting. Its waiting bytes may be as many as all types
+    /// together leave free of 256 KiB. Its waiting messages larger than a packet may be as many as all types
+    /// together leave free of 16. So one type alone takes at most half. Messages of more than 64 KiB do not
+    /// count in these bytes: all such messages of a type have together at most
+    /// [`max_bytes`](MessageOptions::max_bytes). Channels that are not [reliable](Channel::is_reliable) never
+    /// return this error. If too much waits there, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]
     Full,
     /// This client has sent more messages of this type in the last second than
@@ -278,11 +283,11 @@ pub enum SendError {
     TooLarge {
         /// The bits of the message.
         bits: usize,
-        /// The most bits that a message may take.
+        /// The greatest number of bits that a message may take.
         max_bits: usize,
     },
-    /// The message has no form on the wire, for example because of a number outside its `range`.
-    /// [`WriteError`] says why, and what to change.
+    /// The message cannot be written, for example because a number is outside its `range`. [`WriteError`]
+    /// states the reason, and what to change.
     #[error("{0}")]
     Refused(#[from] WriteError),
 }

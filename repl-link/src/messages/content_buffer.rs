@@ -1,5 +1,5 @@
-//! The contents of the messages that a channel stores, one after the other in one buffer. So a message costs
-//! no allocation of its own.
+//! The contents of the messages that a channel stores. All contents are in one buffer, so that a message
+//! needs no separate allocation.
 //!
 //! *Invariant:* contents are removed in the order in which they were added.
 

@@ -1,7 +1,7 @@
-//! The messages of a connection without packets, because both of its sides are in one process. A message is
-//! written, and what was written is delivered at once, so the receiver gets the same values as over a link.
+//! The messages of a connection inside one process, which sends no packets. A message is written and its bits
+//! are delivered at once, so the receiver gets the same values as over a link.
 //!
-//! *Invariant:* the limits of a type of messages are those of a connection with packets.
+//! *Invariant:* the limits of a type of messages are the same as on a connection with packets.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct DirectLimits {
 }
 
 impl DirectLimits {
-    /// Returns the limits that a client keeps for the channels of a mailbox.
+    /// Returns the limits that a client must obey for the channels of a mailbox.
     pub fn of<F: Sender>(mailbox: &Mailbox<F>) -> Self {
         let of_channel = |rates: Vec<u32>| rates.into_iter().map(RateLimit::sending).collect();
         Self { limits: mailbox.rates().map(of_channel).collect() }
@@ -40,13 +40,13 @@ impl DirectLimits {
 
 /// A message that was written and is delivered without a packet.
 pub struct DirectMessage<'a, F> {
-    /// Who sends it.
+    /// The sender of the message.
     pub from: F,
     /// The message.
     pub writer: &'a mut BitWriter,
     /// Tells which objects exist.
     pub objects: &'a dyn Objects,
-    /// The time at which it is sent.
+    /// The time at which the message is sent.
     pub now: Duration,
 }
 

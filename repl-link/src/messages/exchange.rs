@@ -1,6 +1,6 @@
 //! The messages of one connection in both directions.
 //!
-//! *Invariant:* messages of a packet are delivered after all of the packet was checked.
+//! *Invariant:* the messages of a packet are delivered only after the whole packet was checked.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::session::disconnect::DisconnectReason;
 /// A reliable message makes progress when a part of it arrives. A message that waits for an earlier message
 /// makes progress when the earlier message does. The connection ends after this time without progress: the
 /// longest of 30 s, three timeouts and 40 round trips. If nine of ten packets are lost in both directions, a
-/// packet is tried four times a second, and only three of a million messages make no progress for 30 s.
+/// message is tried four times a second, and only three of a million messages make no progress for 30 s.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 const STALL_TIMEOUTS: u32 = 3;
 const STALL_ROUND_TRIPS: u32 = 40;
@@ -28,11 +28,11 @@ const STALL_ROUND_TRIPS: u32 = 40;
 /// The messages that a connection sends and receives.
 #[derive(Debug, Default)]
 pub struct Exchange {
-    /// What this side sends.
+    /// The messages that this side sends.
     pub outgoing: Outgoing,
     incoming: Incoming,
-    /// For each channel, how many messages of each kind a client may send: on the client the limits that it
-    /// keeps, on the server the limits that it allows.
+    /// For each channel, how many messages of each kind a client may send. The client obeys these limits, and
+    /// the server checks them.
     limits: Vec<Vec<RateLimit>>,
 }
 
@@ -57,8 +57,8 @@ impl CheckedMessages<'_> {
 }
 
 impl Exchange {
-    /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped. `timeout`
-    /// is the longest silence of the other side.
+    /// Begins a session with the channels of a mailbox. Messages of an earlier session are dropped. The
+    /// session ends if the other side is silent for `timeout`.
     pub fn begin<F: Sender>(&mut self, mailbox: &Mailbox<F>, timeout: Duration) {
         let limit = |per_second| match F::IS_CLIENT {
             true => RateLimit::receiving(per_second, MAX_MESSAGES as u32, timeout),
@@ -87,15 +87,15 @@ impl Exchange {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }
 
-    /// Returns whether nothing must be sent, and no message waits for anything.
+    /// Returns whether no message must be sent, and no received message waits for other messages or parts.
     pub fn is_at_rest(&self) -> bool {
         !self.outgoing.is_waiting() && self.incoming.is_at_rest()
     }
 
-    /// Reads and checks a packet that has nothing but messages.
+    /// Reads and checks a packet that contains only messages.
     ///
     /// # Errors
-    /// Returns an error in the same cases as [`read`](Self::read), or if the packet has more.
+    /// Returns an error in the same cases as [`read`](Self::read), or if the packet contains anything else.
     pub fn read_alone<'a, F: Sender>(
         &mut self,
         reader: &mut BitReader<'a>,
@@ -104,11 +104,11 @@ impl Exchange {
         if reader.read_flag()? { Err(ReadError::OutOfRange) } else { self.read(reader, mailbox) }
     }
 
-    /// Reads the messages of a packet after its body, up to the end of the packet. Checks them, and also the
-    /// messages in parts that they complete.
+    /// Reads the messages of a packet after its body, up to the end of the packet. Checks these messages, and
+    /// also the large messages whose last parts are in the packet.
     ///
     /// # Errors
-    /// Returns an error if an honest peer cannot have sent them, or if a message cannot be read.
+    /// Returns an error if an honest peer cannot have sent these messages, or if a message cannot be read.
     pub fn read<'a, F: Sender>(
         &mut self,
         reader: &mut BitReader<'a>,
@@ -125,14 +125,13 @@ impl Exchange {
         Ok(CheckedMessages { messages, packet })
     }
 
-    /// Delivers the messages of a packet that was checked, or only those of a channel. Messages that must
-    /// wait for earlier messages or for other parts are stored. What was delivered before is not delivered
-    /// again.
+    /// Delivers the messages of a packet that was checked, or only its messages of one channel. Messages that
+    /// must wait for earlier messages or for other parts are stored. A message is never delivered again.
     ///
     /// # Errors
     /// Returns an error if the connection must end, because a client has sent too many messages, or because
-    /// too many messages wait to be polled. All messages of the packet are delivered in the second case. The
-    /// reason names the type of the message.
+    /// too many messages wait to be polled. In the second case, all messages of the packet are delivered
+    /// first. The reason names the type of the message.
     pub fn deliver<F: Sender>(
         &mut self,
         (checked, only): (&CheckedMessages<'_>, Option<u16>),
@@ -184,8 +183,8 @@ impl Exchange {
     /// Drops unreliable messages whose other parts do not arrive.
     ///
     /// # Errors
-    /// Returns an error if a reliable message makes no progress. `timeout` is the longest silence of the
-    /// other side, and `round_trip` the smoothed round trip.
+    /// Returns an error if a reliable message makes no progress. `timeout` is the timeout of the session, and
+    /// `round_trip` the smoothed round trip.
     pub fn expire(
         &mut self,
         timeout: Duration,

@@ -1,4 +1,4 @@
-//! The order of the messages that one side of a connection receives.
+//! The messages that one side of a connection receives: puts them in order, and joins their parts.
 //!
 //! *Invariant:* each message of a reliable channel is delivered exactly once. The memory for messages that
 //! wait for earlier messages or for their other parts is limited, whatever the peer sends.
@@ -21,7 +21,8 @@ use crate::messages::progress::Progress;
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
-    /// The bytes of all messages that wait for earlier messages, except bulk ones.
+    /// The bytes of all messages that wait for earlier messages. Bulk messages (more than 64 KiB) do not
+    /// count.
     bytes: usize,
     /// The messages that wait for their other parts.
     assembly: Assembly,
@@ -33,12 +34,12 @@ struct ReceivingChannel {
     /// The number of the first message that has not arrived. In an unreliable channel, the number after the
     /// newest message.
     next: u64,
-    /// The numbers after `next` that have arrived. In an ordered channel with their messages.
+    /// The numbers after `next` that have arrived. An ordered channel also stores their messages.
     early: Early,
     /// The bytes of the bulk messages in `early`.
     early_bulk_bytes: usize,
-    /// The last time when `next` changed, when a part of the message `next` arrived, or when no later message
-    /// was stored.
+    /// The last time when the channel made progress: `next` changed, a part of the message `next` arrived, or
+    /// no later message was stored.
     since: Duration,
 }
 
@@ -50,12 +51,12 @@ enum Early {
     None,
 }
 
-/// The parts of a message that a packet has.
+/// The parts of one message in a packet.
 struct PacketParts<'a> {
     cut: Cut,
-    /// The index in the packet of the first of them.
+    /// The index of the first part among the messages of the packet.
     first: usize,
-    /// By their indexes in the message.
+    /// The contents of the parts, by their indexes in the message.
     contents: BTreeMap<usize, BitSlice<'a>>,
 }
 
@@ -75,20 +76,20 @@ impl Incoming {
         self.assembly.is_empty() && self.channels.iter().all(|receiving| receiving.early.is_empty())
     }
 
-    /// Returns how much has arrived of the oldest message of a channel of which parts are missing.
+    /// Returns the progress of a channel's oldest message that lacks parts.
     pub(crate) fn progress(&self, channel: u16) -> Option<Progress> {
         self.assembly.progress(channel)
     }
 
-    /// Checks the messages of a packet, before anything of it is applied. Calls `read` with the channel and
-    /// the content of each message that is whole, or that the packet completes. If the message is in one
-    /// piece, `read` also gets its index in the packet. If it is bulk, `read` gets the index of its first
-    /// part, with which it will be delivered.
+    /// Checks the messages of a packet, before any of its content is applied. Calls `read` with the channel
+    /// and the content of each message that is in one piece, or whose last parts are in this packet. If the
+    /// message is in one piece, `read` also gets its index in the packet. For a bulk message, `read` gets the
+    /// index of its first part in the packet, because the message will be delivered with this part.
     ///
     /// The last parts of a bulk message are stored here, so that its content is not copied.
     ///
     /// # Errors
-    /// Returns an error if an honest peer cannot have sent them, or the error of `read`.
+    /// Returns an error if an honest peer cannot have sent these messages. Also returns the errors of `read`.
     pub(crate) fn check(
         &mut self,
         messages: &[ReceivedMessage<'_>],
@@ -115,7 +116,7 @@ impl Incoming {
                 continue;
             };
             let key = (message.channel, number);
-            // The sender may have cut the message anew since it has sent this part.
+            // The sender may have cut the message again after it sent this part.
             if self.assembly.is_outdated(key, cut)? {
                 continue;
             }
@@ -131,7 +132,7 @@ impl Incoming {
             |(channel, number)| self.is_reliable(channel) && self.assembly.cut((channel, number)).is_none();
         let begun = parts.keys().filter(|key| is_new(**key)).count();
         let unfinished = self.assembly.reliable().saturating_add(begun);
-        // A packet can finish all messages that it begins.
+        // Messages that this packet begins count even if the packet also completes them.
         if begun > 0 && unfinished > MAX_UNFINISHED {
             return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
         }
@@ -149,8 +150,9 @@ impl Incoming {
         Ok(())
     }
 
-    /// Checks the bulk messages that a packet begins, each given by its channel and its bytes. Those of a
-    /// channel that are unfinished or wait have together at most the bytes that its options allow.
+    /// Checks the bulk messages that a packet begins. Each is passed as its channel and its number of bytes.
+    /// The bulk messages of a channel that are unfinished or wait for delivery may together have only as many
+    /// bytes as the options of the channel allow.
     fn check_bulk(&self, begun: impl Iterator<Item = (u16, usize)>) -> Result<(), ReadError> {
         let mut by_channel = BTreeMap::new();
         for (channel, bytes) in begun {
@@ -175,9 +177,9 @@ impl Incoming {
         self.channels.get(channel as usize).is_some_and(|receiving| receiving.has_arrived(number))
     }
 
-    /// Takes a message that was checked. Calls `deliver` with the number and the content of each message that
-    /// can be delivered now: this message, and messages that have waited for it. `deliver` also gets whether
-    /// this content was read with the index of this message when the packet was checked.
+    /// Handles a message that was checked. Calls `deliver` with the number and the content of each message
+    /// that can be delivered now: this message, and messages that have waited for it. The last argument of
+    /// `deliver` says whether `check` has already read this content with the index of this message.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
@@ -190,12 +192,13 @@ impl Incoming {
             return;
         }
         if receiving.early.is_empty() {
-            // What is stored now begins to wait now, also in the first packet of a connection.
+            // A message that is stored now begins to wait now, even in the first packet of a connection.
             receiving.since = receiving.since.max(now);
         }
         let assembled = match message.part {
             None => {
-                // It may be the mark of a message that was withdrawn after some of its parts had been sent.
+                // This message may be empty and replace a message that the sender withdrew after some of its
+                // parts were sent.
                 self.assembly.drop_message((message.channel, number));
                 None
             }
@@ -235,7 +238,7 @@ impl Incoming {
                     self.bytes = self.bytes.saturating_add(held_bytes(bytes));
                 }
                 early.insert(number, stored);
-                // What is stored of unreliable messages must not keep a reliable one out.
+                // Stored parts of unreliable messages must not take the room of a reliable message.
                 self.assembly.make_room(MAX_BYTES.saturating_sub(self.bytes));
             }
             Early::Ordered(early) => {

@@ -1,12 +1,13 @@
-//! The two kinds of messages that are sent one after the other: usual ones, and bulk with what these leave.
+//! The two lanes of messages: usual messages are sent first, and bulk messages (more than 64 KiB) use the
+//! room that is left.
 //!
-//! *Invariant:* while bulk waits, it gets at least one of [`SHARE`] bits that are sent.
+//! *Invariant:* while bulk messages wait, at least one of [`SHARE`] bits that are sent is theirs.
 
-/// If state and other messages leave nothing, one of this many bits is bulk. So they are delayed by 3 % at
-/// most.
+/// If state and other messages leave no room, one of this many bits is still for bulk messages. This slows
+/// other data by at most 3 %.
 const SHARE: usize = 32;
 
-/// By how many bits bulk can be behind its share, or before it.
+/// By how many bits bulk messages can be behind their share, or ahead of it.
 const MOST_OWED_BITS: i64 = 16_384;
 
 /// The kind of the messages that are sent now.
@@ -17,7 +18,7 @@ pub(super) enum Lane {
     Bulk,
 }
 
-/// Something for each lane.
+/// A value for each lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ByLane<T> {
     usual: T,
@@ -33,25 +34,25 @@ impl<T> ByLane<T> {
     }
 }
 
-/// The share of bulk in what a connection sends.
+/// The share of the sent bits that bulk messages get.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BulkShare {
-    /// By how many bits bulk is behind its share.
+    /// By how many bits bulk messages are behind their share.
     owed_bits: i64,
 }
 
 impl BulkShare {
-    /// Returns how many bits of bulk are sent before anything else.
+    /// Returns how many bits of bulk messages are sent before anything else.
     pub(super) fn bits(self) -> usize {
         usize::try_from(self.owed_bits).unwrap_or(0)
     }
 
-    /// Records that so many bits of bulk were sent.
+    /// Records how many bits of bulk messages were sent.
     pub(super) fn spend(&mut self, bits: usize) {
         self.owed_bits = self.owed_bits.saturating_sub_unsigned(bits as u64).max(-MOST_OWED_BITS);
     }
 
-    /// Records that a tick has sent so many bits in total, while bulk was waiting.
+    /// Records how many bits a tick has sent in total, while bulk messages were waiting.
     pub(super) fn earn(&mut self, sent_bits: usize) {
         self.owed_bits =
             self.owed_bits.saturating_add_unsigned((sent_bits / SHARE) as u64).min(MOST_OWED_BITS);

@@ -21,18 +21,18 @@ use crate::session::agreement::ChannelTerms;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::mismatch::MESSAGE;
 
-/// The most messages of one type and one sender that may wait to be polled, and how many bytes they may take
-/// on the wire.
+/// The greatest number of messages of one type and one sender that may wait to be polled, and of the bytes
+/// that they take on the wire.
 pub const MAX_UNREAD: usize = 4_096;
 const MAX_UNREAD_BYTES: usize = 1 << 20;
 
 /// All registered types of messages, with the messages that arrived from senders `F`.
 pub struct Mailbox<F> {
-    /// Sorted by name.
+    /// The types, sorted by name.
     types: Vec<MessageType<F>>,
     /// The channel of each type, sorted by type.
     by_type: Vec<(TypeId, u16)>,
-    /// Memory to write messages.
+    /// A buffer for writing messages.
     writer: BitWriter,
     /// The number of the last packet whose messages were checked.
     packet: u64,
@@ -50,41 +50,42 @@ struct MessageType<F> {
 
 /// The unread messages of one type.
 pub trait Inbox<F>: Any + Send + Sync {
-    /// Checks that a message can be read, whatever objects exist. May keep the value for the delivery of the
-    /// message, if it has a ticket.
+    /// Checks that a message can be read, whatever objects exist. May keep the value until the message is
+    /// delivered, if `ticket` is `Some`.
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
 
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
-    /// them. If the channel is reliable, instead stores the message and returns an error. Drops a message
-    /// that cannot be read because an object in it does not exist.
+    /// these messages. In a reliable channel, drops none: stores the message and returns an error. Drops a
+    /// message that cannot be read because an object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), InboxRefusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
-    /// channel has only one kind, because its options then have the number.
+    /// channel has only one kind. Then the options of the channel contain the limit.
     fn rates(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Returns the form of each part on which both sides must agree.
+    /// Returns the descriptions of everything on which both sides must agree, to compare them in the
+    /// handshake.
     fn forms(&self, config: &ChannelConfig) -> Vec<Form>;
 
-    /// Drops messages that wait in the form of an earlier session.
+    /// Drops waiting messages that are encoded for an earlier session.
     fn begin_session(&mut self) {}
 
-    /// Drops what is only of use while the session of a sender goes on.
+    /// Drops data that is useful only during the session of a sender.
     fn end_session(&mut self, _from: F) {}
 
-    /// Returns the inbox itself, to find its type again.
+    /// Returns the inbox itself, so that the caller can downcast it.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A message that has arrived.
 pub struct Arrival<'a, F> {
-    /// Who has sent it.
+    /// The sender of the message.
     pub from: F,
-    /// The number of the message in its channel. Messages that passed no link are all number 0.
+    /// The number of the message in its channel. Messages that did not pass a link all have the number 0.
     pub number: u64,
-    /// Its bits.
+    /// The bits of the message.
     pub content: BitSlice<'a>,
     /// The ticket with which the message was checked.
     pub ticket: Option<Ticket>,
@@ -92,7 +93,7 @@ pub struct Arrival<'a, F> {
     pub objects: &'a dyn Objects,
     /// For each kind of messages of the channel, how many the sender may still send, if it is a client.
     pub limits: &'a mut [RateLimit],
-    /// The time of its arrival.
+    /// The time when the message arrived.
     pub now: Duration,
 }
 
@@ -143,7 +144,7 @@ where
     M: NetSerialize + Send + Sync,
 {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError> {
-        // What a message refers to is known only when it is read.
+        // Only reading the message shows which objects it refers to. Whether they exist does not matter here.
         let any = AnyObject::default();
         let mut references = ReferenceMap::new(&any);
         let message = read::<M>(content, &mut references)?;
@@ -190,7 +191,8 @@ where
 impl<F: Sender, M> TypedInbox<F, M> {
     fn new(config: ChannelConfig) -> Self {
         let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
-        // One packet can bring all bulk messages that the type may have, with the messages behind them.
+        // One packet can complete all bulk messages that the type may have, and release the messages that
+        // waited for them.
         let bulk = if config.allows_bulk() { config.options.max_bytes } else { 0 };
         let max_unread_bytes = MAX_UNREAD_BYTES.saturating_add(bulk);
         Self {
@@ -235,7 +237,8 @@ impl<M> Unread<M> {
         Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    /// Returns whether there is no room for a message of `bytes` bytes, if all may take `most` bytes.
+    /// Returns whether there is no room for a message of `bytes` bytes. All messages together may take `most`
+    /// bytes.
     fn is_full(&self, bytes: usize, most: usize) -> bool {
         let is_over = self.bytes.saturating_add(bytes) > most;
         self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
@@ -265,7 +268,7 @@ impl<M> Unread<M> {
     }
 }
 
-/// Reads a message that takes exactly these bits.
+/// Reads a message. The message must take exactly the bits of `content`.
 fn read<M: NetSerialize>(content: BitSlice<'_>, references: &mut ReferenceMap<'_>) -> Result<M, ReadError> {
     let mut reader = content.reader();
     let message = M::read(&mut reader, references)?;
@@ -300,7 +303,7 @@ impl<F: Sender> Mailbox<F> {
         self.register_inbox(name, TypeId::of::<M>(), M::WIRE_FORM.checksum(), config, inbox);
     }
 
-    /// Adds a type of messages with an inbox of its own.
+    /// Adds a type of messages with a special inbox.
     ///
     /// # Panics
     /// Panics if the type or its name is registered already.
@@ -362,19 +365,19 @@ impl<F: Sender> Mailbox<F> {
         Ok((channel, self.write_bits(|writer| message.write(writer))?))
     }
 
-    /// Begins a session that is not the first one. `epoch` is the epoch of the references in messages that
-    /// are written from now on.
+    /// Begins a session after the first one. Object references in messages that are written from now on
+    /// belong to the epoch `epoch`.
     pub fn begin_session(&mut self, epoch: Epoch) {
         self.writer.set_epoch(epoch.offset());
         self.types.iter_mut().for_each(|known| known.inbox.begin_session());
     }
 
-    /// Drops what is only of use while the session of a sender goes on, which has ended.
+    /// Handles the end of a sender's session: drops the data that was useful only during this session.
     pub fn end_session(&mut self, from: F) {
         self.types.iter_mut().for_each(|known| known.inbox.end_session(from));
     }
 
-    /// Writes a message by `write`, and returns its bits.
+    /// Writes a message with `write`, and returns its bits.
     pub fn write_bits(
         &mut self,
         write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
@@ -384,10 +387,11 @@ impl<F: Sender> Mailbox<F> {
         Ok(&mut self.writer)
     }
 
-    /// Writes a message by `write`, which gets the inbox of its type. Returns its channel and its bits.
+    /// Writes a message with `write`, which gets the inbox of its type. Returns its channel and its bits.
     ///
     /// # Errors
-    /// Returns an error if the type is not registered with such an inbox, or the error of `write`.
+    /// Returns an error if the type is not registered with an inbox of the type `I`. Also returns the errors
+    /// of `write`.
     pub fn write_from_inbox<I: Inbox<F>>(
         &mut self,
         type_id: TypeId,
@@ -401,7 +405,7 @@ impl<F: Sender> Mailbox<F> {
         Ok((channel, &mut self.writer))
     }
 
-    /// Returns the numbers of the assets to which the message that was written last refers.
+    /// Returns the numbers of the assets that the last written message refers to.
     pub fn named_assets(&self) -> &[NonZeroU32] {
         self.writer.named_assets()
     }
@@ -432,7 +436,7 @@ impl<F: Sender> Mailbox<F> {
         self.types.get(channel as usize).map(|known| known.config)
     }
 
-    /// Returns the inbox of a type, if the type is registered with such an inbox.
+    /// Returns the inbox of a type, if the type is registered with an inbox of the type `I`.
     pub fn inbox_mut<I: Inbox<F>>(&mut self, type_id: TypeId) -> Option<&mut I> {
         let channel = self.channel(type_id)?;
         self.types.get_mut(channel as usize)?.inbox.as_any_mut().downcast_mut()
@@ -444,7 +448,7 @@ impl<F: Sender> Mailbox<F> {
         self.packet
     }
 
-    /// Checks that a message can be read. A message in a packet that is checked has a ticket.
+    /// Checks that a message can be read. A message in a packet that is being checked has a ticket.
     pub fn check(
         &mut self,
         channel: u16,

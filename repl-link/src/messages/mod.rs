@@ -1,14 +1,17 @@
-//! Messages: values that belong to no object. Either side can send them.
+//! Messages: values that do not belong to an object. Either side can send them.
 //!
-//! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
-//! until it is acknowledged, each channel in [`sending`], and a message that was [`written`] for many
-//! connections only once. The [`parts`] of a large message are sent piece by piece, and the largest messages
-//! have a [`lane`] of their own. A [`recipient`] says who may get a message. [`incoming`] puts the messages
-//! that arrive into order, [`assembly`] waits for all parts of large messages, and [`bulk_content`] puts the
-//! largest ones together. [`progress`] says how much of a large message has been transferred. [`exchange`]
-//! has both directions of one connection. The [`mailbox`] knows the types and stores messages until the user
-//! polls them. A connection without packets is [`direct`]. [`read_ahead`] keeps values between the check of a
-//! packet and the delivery of its messages.
+//! Each type of message has its own channel, with its own numbers.
+//!
+//! - Sending: [`outgoing`] stores the sent messages of a connection until they are acknowledged, with one
+//!   [`sending`] for each channel. [`written`] is a message that is stored once for many connections.
+//!   [`parts`] are the parts of a message that is larger than a packet. Messages of more than 64 KiB (bulk
+//!   messages) have a separate [`lane`]. A [`recipient`] says who may receive a message.
+//! - Receiving: [`incoming`] puts messages in order. [`assembly`] collects the parts of large messages, and
+//!   [`bulk_content`] those of bulk messages. [`read_ahead`] keeps values that were read when a packet was
+//!   checked, until its messages are delivered. The [`mailbox`] knows the types, and stores messages until
+//!   the user polls them.
+//! - Both: [`exchange`] contains both directions of one connection. [`progress`] says how much of a large
+//!   message has been transferred. [`direct`] is for a connection inside one process, without packets.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod assembly;

@@ -1,8 +1,8 @@
 //! The messages that one side of a connection sends: each is stored until it is acknowledged or no longer
 //! needed.
 //!
-//! *Invariant:* a reliable message is waiting or in flight until packets with all of it are acknowledged, so
-//! it is never lost. The same holds for the mark that is sent in place of a message that was withdrawn.
+//! *Invariant:* a reliable message waits or is in flight until packets with all its parts are acknowledged,
+//! so it is never lost. The same is true for the mark (an empty message) that replaces a withdrawn message.
 
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ pub struct Outgoing {
     declared_lost: Option<Box<LateLog<SentMessage, MAX_MESSAGES>>>,
     turns: ByLane<Turn>,
     bulk_share: BulkShare,
-    /// Whether messages may be held.
+    /// Whether there may be held messages. A held message waits because the other side does not accept parts
+    /// of more messages.
     has_held: bool,
 }
 
@@ -43,7 +44,7 @@ pub struct Outgoing {
 struct Turn {
     /// The channel that has the next turn.
     first: u16,
-    /// Whether this turn has begun already.
+    /// Whether this turn has already begun.
     resumes: bool,
 }
 
@@ -140,7 +141,7 @@ impl Outgoing {
         self.channels.get(channel as usize).is_none_or(|sending| number < sending.first())
     }
 
-    /// Frees memory that few messages need. Called once in a round of ticks.
+    /// Frees unused memory of channels that store few messages. Called once in a round of ticks.
     pub fn end_round(&mut self) {
         self.channels.iter_mut().for_each(SendingChannel::shrink);
     }
@@ -150,12 +151,12 @@ impl Outgoing {
         self.channels.iter_mut().for_each(SendingChannel::begin_pass);
     }
 
-    /// Returns whether messages wait that were not sent in this tick.
+    /// Returns whether messages that were not sent in this tick wait.
     pub fn is_waiting(&self) -> bool {
         self.waits_in(Lane::Usual) || self.waits_in(Lane::Bulk)
     }
 
-    /// Returns whether messages wait that are not bulk and were not sent in this tick.
+    /// Returns whether messages wait that were not sent in this tick. Bulk messages do not count.
     pub fn is_usual_waiting(&self) -> bool {
         self.waits_in(Lane::Usual)
     }
@@ -168,8 +169,8 @@ impl Outgoing {
     /// `budget_bits` are used up. The last message may exceed the budget. Returns how many bits the messages
     /// take.
     ///
-    /// Asks `may_receive` before each message or part that is not for anyone, and withdraws a message that
-    /// the other side may not receive now.
+    /// Before each message or part with a restricted recipient, calls `may_receive`. Withdraws the message if
+    /// the other side may not receive it now.
     pub fn send<P: Payload>(
         &mut self,
         outbox: &mut Outbox<P>,
@@ -180,14 +181,14 @@ impl Outgoing {
         self.send_lane(Lane::Usual, outbox, budget_bits, may_receive, now)
     }
 
-    /// Sends what bulk messages must get of the link, before anything else of a tick is sent.
+    /// Sends the guaranteed share of bulk messages, before anything else of a tick is sent.
     pub fn send_bulk_share<P: Payload>(&mut self, outbox: &mut Outbox<P>, now: Duration) {
         let bits = self.send_lane(Lane::Bulk, outbox, self.bulk_share.bits(), &|_, _| true, now);
         self.bulk_share.spend(bits);
     }
 
-    /// Sends bulk messages with the room that everything else has left in a tick. What is sent in this tick
-    /// after them is only for them.
+    /// Sends bulk messages in the room that all other data of a tick has left. Only bulk messages may be sent
+    /// in this tick from now on.
     pub fn send_bulk_rest<P: Payload>(&mut self, outbox: &mut Outbox<P>, now: Duration) {
         if !self.waits_in(Lane::Bulk) {
             self.bulk_share = BulkShare::default();
@@ -215,8 +216,8 @@ impl Outgoing {
         sent_bits
     }
 
-    /// Cuts the messages anew that do not fit into packets with room for `max_bits`, because packets have
-    /// become smaller. Nothing that became of their earlier parts counts. Costs O(messages).
+    /// Packets have become smaller: messages that do not fit into packets with room for `max_bits` are cut
+    /// again. Acks and losses of their earlier parts no longer count. Costs O(messages).
     pub fn fit<R: Record>(&mut self, max_bits: usize, in_flight: &mut InFlight<R>) {
         for (sending, channel) in self.channels.iter_mut().zip(0..) {
             let numbers = sending.fit(max_bits);
@@ -231,8 +232,8 @@ impl Outgoing {
         self.release();
     }
 
-    /// Releases messages that are held, one of each channel in turn, as far as the other side takes parts of
-    /// more messages. Only messages that were cut anew are held.
+    /// Releases held messages, one of each channel in turn, as long as the other side accepts parts of more
+    /// messages. Only messages that were cut again are held.
     fn release(&mut self) {
         let reliable = || self.channels.iter().filter(|sending| sending.is_reliable());
         let under_way = || reliable().map(SendingChannel::under_way).fold(0, usize::saturating_add);
@@ -294,7 +295,8 @@ impl Outgoing {
         }
     }
 
-    /// Handles acks of packets that counted as lost: their messages have arrived, so they are not sent again.
+    /// Handles acks of packets that counted as lost: the messages of these packets have arrived, so they are
+    /// not sent again.
     pub fn arrived_late(&mut self, range: AckRange) {
         if let Some(declared_lost) = &mut self.declared_lost {
             let messages: Vec<_> =
@@ -303,8 +305,8 @@ impl Outgoing {
         }
     }
 
-    /// Sends the reliable messages again that were sent by the time `sent_by` in packets that may still
-    /// arrive, because the link has not answered for a long time. The ack of any copy is enough.
+    /// Sends reliable messages again because the link has not answered for a long time. Affects the messages
+    /// of packets that were sent by the time `sent_by` and may still arrive. The ack of any copy is enough.
     pub fn retry<R: Record>(&mut self, in_flight: &InFlight<R>, sent_by: Duration) {
         for (sequence, packet) in in_flight.sent_by(sent_by) {
             for message in &packet.messages {
@@ -322,8 +324,8 @@ impl Outgoing {
         }
     }
 
-    /// Sends a message again unless a later packet than `sequence` contains it. Returns whether it is
-    /// reliable and not acknowledged.
+    /// Sends a message again, unless a later packet than `sequence` contains it. Returns whether the message
+    /// is reliable and not acknowledged.
     fn send_again(&mut self, sequence: Sequence, message: SentMessage) -> bool {
         let sending = self.channels.get_mut(message.channel as usize);
         sending.is_some_and(|sending| sending.send_again(sequence, message))

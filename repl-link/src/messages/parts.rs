@@ -1,5 +1,5 @@
-//! The parts of a message that is larger than a packet, on the side that sends it: which of them must be
-//! sent, which may still arrive, and which are acknowledged.
+//! The parts of an outgoing message that is larger than a packet: which parts must be sent, which are in
+//! flight, and which are acknowledged.
 //!
 //! *Invariant:* sending, acknowledging or losing a part costs amortised O(log parts in flight), however many
 //! parts the message has.
@@ -40,29 +40,30 @@ pub(super) struct Parts {
     first: u32,
     /// The states of the parts from `first` on that were sent at least one time.
     states: VecDeque<State>,
-    /// The parts from this one on must be sent in this round.
+    /// The first part that must still be sent in this round. All later parts must be sent too, unless
+    /// acknowledged.
     next: u32,
-    /// How many rounds are left, with this one. In each round all parts are sent that are not acknowledged:
-    /// a sequenced message has a round for each copy, all others have one.
+    /// How many rounds are left, including the current one. Each round sends all parts that are not
+    /// acknowledged. A sequenced message has one round for each copy, and all other messages have one round.
     rounds: u8,
     /// The parts that were lost and must be sent again.
     lost: BTreeSet<u32>,
     acked_bits: usize,
-    /// Whether nothing of it is sent yet, because the other side does not take parts of one more message.
+    /// Whether no part is sent yet, because the other side does not accept parts of one more message.
     pub is_held: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It was lost.
+    /// The part was lost.
     Waiting,
-    /// It was sent in this packet, which may still arrive.
+    /// The part was sent in this packet, which may still arrive.
     InFlight(Sequence),
     Acked,
 }
 
 impl Parts {
-    /// Returns the parts of a message that is cut into at least two, of which none was sent.
+    /// Returns the parts of a message that is cut into at least two parts. No part was sent yet.
     pub(super) fn new(cut: Cut, content: Arc<Vec<u8>>, rounds: u8) -> Self {
         Self {
             cut,
@@ -154,7 +155,8 @@ impl Parts {
         *state != State::Acked
     }
 
-    /// Returns whether everything that must be sent was sent, and nothing must be acknowledged any more.
+    /// Returns whether the message needs no more work: all parts are acknowledged, or the message is
+    /// unreliable and all its rounds were sent.
     pub(super) fn is_done(&self, is_reliable: bool) -> bool {
         self.first == self.end() || !is_reliable && self.next().is_none()
     }
@@ -184,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// Ten parts.
+    /// Returns a message of ten parts.
     fn ten(rounds: u8) -> Parts {
         Parts::new(Cut { bit_len: 3_000, part_bits: 300 }, Arc::new(vec![0; 375]), rounds)
     }

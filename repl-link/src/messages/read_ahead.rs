@@ -1,19 +1,19 @@
-//! Values that were read when their packet was checked, and wait for their delivery. So most messages are
-//! read only once.
+//! Values that were read when their packet was checked. They are kept until their messages are delivered, so
+//! that most messages are read only once.
 //!
 //! *Invariant:* a value is taken only for the message from which it was read. A value that depends on the
 //! objects that exist is not kept, because the rest of the packet may create or remove objects.
 
 use std::collections::VecDeque;
 
-/// How many bytes the values that wait may take, beside their own heap memory. Messages beyond this are read
-/// again when they are delivered.
+/// How many bytes the waiting values may take, without their own heap memory. Further messages are read again
+/// when they are delivered.
 const MAX_BYTES: usize = 16 << 10;
 
 /// Identifies a message of a packet that is checked. Tickets are in the order of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// The number of the packet among those that were checked for a mailbox.
+    /// The number of the packet. A mailbox numbers the packets that it checks.
     pub packet: u64,
     /// The index of the message in its packet.
     pub index: usize,
@@ -21,7 +21,7 @@ pub struct Ticket {
 
 /// The values of one type of messages that wait for their delivery.
 pub struct ReadAhead<V> {
-    /// All of one packet, in the order of their messages.
+    /// The values, in the order of their messages. All of them are from one packet.
     values: VecDeque<(Ticket, V)>,
 }
 
@@ -32,11 +32,11 @@ impl<V> Default for ReadAhead<V> {
 }
 
 impl<V> ReadAhead<V> {
-    /// The most values that wait.
+    /// The greatest number of values that wait.
     const MAX: usize = MAX_BYTES / size_of::<(Ticket, V)>();
 
-    /// Keeps the value of a message, if there is room. Drops the values of earlier packets: their messages
-    /// were not delivered.
+    /// Keeps the value of a message, if there is room. Drops the values of earlier packets, because their
+    /// messages were not delivered.
     pub fn keep(&mut self, ticket: Ticket, value: V) {
         if self.values.front().is_some_and(|(first, _)| first.packet != ticket.packet) {
             self.values.clear();

@@ -1,16 +1,17 @@
-//! Who may receive a message. The sender asks when the message leaves, because the answer may change while
+//! Who may receive a message. This is checked when the message is sent, because the answer may change while
 //! the message waits.
 //!
 //! *Invariant:* a message for [`Recipient::Anyone`] is never withdrawn.
 
-/// What the other side must be to receive a message, each time when the message or a part of it is sent.
+/// The condition that the other side must meet to receive a message. It is checked each time the message or a
+/// part of it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipient {
-    /// Whoever it is. The message belongs to no object.
+    /// Everyone may receive the message. It does not belong to an object.
     Anyone,
-    /// A client that sees the object with whose guid the message begins.
+    /// A client that sees an object. The message begins with the guid (the identifier) of this object.
     Viewer,
-    /// A client that sees the object with whose guid the message begins, and owns it.
+    /// A client that sees and owns an object. The message begins with the guid of this object.
     Owner,
 }
 

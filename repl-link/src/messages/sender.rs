@@ -2,7 +2,8 @@
 
 use crate::session::connection_id::ConnectionId;
 
-/// Identifies the sender of a message: on a server its connection, on a client nothing.
+/// Identifies the sender of a message. On a server this is the connection. On a client it is `()`, because
+/// all messages come from the server.
 pub trait Sender: Copy + Ord + Send + Sync + 'static {
     /// Whether the senders are clients.
     const IS_CLIENT: bool;

@@ -1,11 +1,14 @@
 //! The outgoing messages of one channel, and which parts of them were sent.
 //!
-//! A message whose receiver lost the right to it before it was sent is *withdrawn*: its content is freed. In
-//! a reliable channel a mark, which is a message without content, is sent in its place, so that later
-//! messages need not wait for it.
+//! A message is *withdrawn* if its receiver loses the right to it before it is sent. Its content is freed. In
+//! a reliable channel a *mark*, which is a message without content, replaces it, so that later messages need
+//! not wait for it.
 //!
-//! *Invariant:* messages are removed only from the front of the list, so the number of a message is computed
-//! from its index. The content of a withdrawn message is in no later packet.
+//! A message is *held* if packets became smaller than the message, but the other side does not accept parts
+//! of one more message.
+//!
+//! *Invariant:* messages are removed only from the front of the list, so the number of a message can be
+//! computed from its index. After a message is withdrawn, no packet contains its content.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -39,7 +42,7 @@ pub(super) struct SendingChannel {
     /// The contents of the messages in one piece.
     contents: ContentBuffer,
     pub stored: Stored,
-    /// The numbers of the stored bulk messages.
+    /// The numbers of the stored bulk messages, which have more than 64 KiB.
     bulk: VecDeque<u64>,
     /// The message at which sending continues in this tick. No message or part is sent twice in a tick.
     cursor: u64,
@@ -48,72 +51,71 @@ pub(super) struct SendingChannel {
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: ByLane<i64>,
-    /// The reliable messages that became larger than a packet when packets became smaller, and that are not
-    /// sent before the other side takes parts of one more message.
+    /// The numbers of the held messages. Only reliable messages are held.
     held: BTreeSet<u64>,
     /// Whether `contents` has contents that no message needs.
     has_gaps: bool,
 }
 
-/// Why a channel has stopped sending.
+/// The reason why a channel has stopped sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Nothing more waits to be sent in this tick.
     Empty,
     /// The channel has sent its share.
     Turn,
-    /// The limits do not allow more.
+    /// The limits of the connection do not allow more.
     NoRoom,
 }
 
-/// What a channel stores.
+/// The amounts of data that a channel stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stored {
-    /// The bytes of all stored messages except bulk ones.
+    /// The bytes of all stored messages, except bulk messages.
     pub bytes: usize,
     /// The bytes of the bulk messages.
     pub bulk_bytes: usize,
-    /// How many messages, except bulk ones, must be sent in the next tick, in whole or in part.
+    /// How many messages must be sent in the next tick, in whole or in part. Bulk messages do not count.
     pub waiting: usize,
     /// How many messages are larger than a packet.
     pub large: usize,
 }
 
-/// A message, and what must be sent of it.
+/// A message, and which parts of it must be sent.
 #[derive(Debug)]
 struct Message {
-    /// The value of [`SendingChannel::passes`] when it was added.
+    /// The value of [`SendingChannel::passes`] when the message was added.
     added: u64,
-    /// How many bits it has, even if it was withdrawn: the other side may store what it has received of it,
-    /// so its size counts until its mark is acknowledged.
+    /// The length of the message in bits, even if it was withdrawn. The other side may store parts of a
+    /// withdrawn message, so its size counts until its mark is acknowledged.
     bit_len: usize,
     recipient: Recipient,
     content: Content,
 }
 
-/// What is sent of a message.
+/// The form in which a message is sent.
 #[derive(Debug)]
 enum Content {
-    /// It fits into a packet. The number is the position of its content.
+    /// The message fits into a packet. The number is the position of its content in the buffer.
     Whole(u64, State),
-    /// It is larger than a packet.
+    /// The message is larger than a packet.
     Parts(Box<Parts>),
-    /// It was withdrawn. This is the state of its mark.
+    /// The message was withdrawn. `mark` is the state of its mark.
     Withdrawn { mark: State, was_large: bool },
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Message>() <= 56);
 
-/// What identifies the mark of a withdrawn message in a packet that was sent, instead of the index of a part.
-/// No message has so many parts.
+/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It stands in
+/// place of the index of a part. No message has this many parts.
 const MARK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It must be sent this many more times: one time, or once for each copy of a sequenced message.
+    /// The message must be sent this many more times: one time, or once for each copy of a sequenced message.
     Waiting(u8),
-    /// It was sent in this packet, which may still arrive.
+    /// The message was sent in this packet, which may still arrive.
     InFlight(Sequence),
     Done,
 }
@@ -123,7 +125,7 @@ impl State {
         matches!(self, Self::Waiting(_))
     }
 
-    /// Records that it was sent in a packet.
+    /// Records that the message was sent in a packet.
     fn sent(&mut self, sequence: Sequence, is_reliable: bool) {
         *self = match *self {
             Self::Waiting(times @ 2..) => Self::Waiting(times.saturating_sub(1)),
@@ -132,7 +134,7 @@ impl State {
         };
     }
 
-    /// Records that the packet `sequence` was lost. Returns whether it is not acknowledged.
+    /// Records that the packet `sequence` was lost. Returns whether the message is not acknowledged.
     fn lost(&mut self, sequence: Sequence) -> bool {
         if *self == Self::InFlight(sequence) {
             *self = Self::Waiting(1);
@@ -168,7 +170,7 @@ impl Message {
         }
     }
 
-    /// Lets a message be sent that was held.
+    /// Allows a held message to be sent.
     fn release(&mut self) {
         if let Content::Parts(parts) = &mut self.content {
             parts.is_held = false;
@@ -189,8 +191,8 @@ impl Message {
         }
     }
 
-    /// Records that what is [next](Self::next) was sent. Returns whether nothing more of the message is sent
-    /// in this tick.
+    /// Records that the [next](Self::next) part or message was sent. Returns whether this tick must not send
+    /// more of the message.
     fn sent(&mut self, sequence: Sequence, is_reliable: bool) -> bool {
         match &mut self.content {
             Content::Parts(parts) => parts.sent(sequence),
@@ -203,8 +205,8 @@ impl Message {
 
     /// Returns the state of a message in one piece, or of the mark if `part` is [`MARK`].
     ///
-    /// If a message in one piece was withdrawn, but has arrived nevertheless, its mark is not needed. Of a
-    /// message in parts more than one part would have to arrive, so those do not count any more.
+    /// If a message in one piece was withdrawn, but an earlier copy has arrived, its mark is not needed. For
+    /// a withdrawn message in parts, acks of single parts no longer count.
     fn state_mut(&mut self, part: u32) -> Option<&mut State> {
         match &mut self.content {
             Content::Whole(_, state) => (part == 0).then_some(state),
@@ -222,7 +224,7 @@ impl Message {
     }
 
     /// Records that the packet `sequence` with the message, a part of it or its mark was lost. Returns
-    /// whether that is not acknowledged. The message belongs to a reliable channel.
+    /// whether the lost content is not acknowledged. The message belongs to a reliable channel.
     fn lost(&mut self, sequence: Sequence, part: u32) -> bool {
         match &mut self.content {
             Content::Parts(parts) => parts.lost(sequence, part),
@@ -307,7 +309,7 @@ impl SendingChannel {
         })
     }
 
-    /// Adds a message that is cut in this way. If an unreliable channel stores too much, drops the oldest
+    /// Adds a message that is cut as `cut` says. If an unreliable channel stores too much, drops the oldest
     /// messages.
     pub(super) fn add(&mut self, written: &mut Written<'_>, cut: Cut, recipient: Recipient) {
         let bytes = cut.bit_len.div_ceil(8);
@@ -340,9 +342,9 @@ impl SendingChannel {
         self.messages.len() < MAX_MESSAGES && self.stored.bytes.saturating_add(held_bytes(bytes)) <= MAX_BYTES
     }
 
-    /// Cuts the messages anew that do not fit into packets with room for `max_bits`. They are sent again from
-    /// the beginning. If the channel is reliable, those that were in one piece are held until they are
-    /// [released](Self::release). Returns the numbers of all of them.
+    /// Cuts messages again that do not fit into packets with room for `max_bits`. They are sent again from
+    /// the beginning. In a reliable channel, messages that were in one piece are held until they are
+    /// [released](Self::release). Returns the numbers of all messages that were cut again.
     pub(super) fn fit(&mut self, max_bits: usize) -> Vec<u64> {
         let is_reliable = self.is_reliable();
         let is_too_large = |message: &Message| !message.fits(max_bits) && !message.is_done(is_reliable);
@@ -373,14 +375,14 @@ impl SendingChannel {
         self.change(number, |message| message.content = Content::Parts(Box::new(parts)));
     }
 
-    /// Releases the oldest message that is held, so that it is sent. Returns whether there was one.
+    /// Releases the oldest held message, so that it is sent. Returns whether there was a held message.
     pub(super) fn release(&mut self) -> bool {
         let Some(number) = self.held.pop_first() else { return false };
         self.change(number, Message::release);
         true
     }
 
-    /// Returns of how many messages the other side may have some parts and not all. Costs O(messages).
+    /// Returns how many messages may have arrived only in part. Costs O(messages).
     pub(super) fn under_way(&self) -> usize {
         let is_reliable = self.is_reliable();
         let is_partial = |message: &&Message| match &message.content {
@@ -419,7 +421,7 @@ impl SendingChannel {
         }
     }
 
-    /// Returns whether something waits in a lane that was not sent in this tick.
+    /// Returns whether a message in a lane waits and was not sent in this tick.
     pub(super) fn is_waiting(&self, lane: Lane) -> bool {
         match lane {
             Lane::Usual => self.stored.waiting > 0 && self.cursor < self.end(),
@@ -434,9 +436,9 @@ impl SendingChannel {
         *deficit = deficit.saturating_add(quantum);
     }
 
-    /// Sends what waits in a lane of this channel, until its turn is over or all channels together have sent
-    /// `budget_bits`. Withdraws each message whose turn comes and that `may_receive` does not allow. Call
-    /// [`end_sending`](Self::end_sending) afterwards.
+    /// Sends waiting messages in a lane of this channel, until its turn is over or all channels together have
+    /// sent `budget_bits`. Withdraws each message that `may_receive` does not allow when it is about to be
+    /// sent. Call [`end_sending`](Self::end_sending) afterwards.
     pub(super) fn send<P: Payload>(
         &mut self,
         lane: Lane,
@@ -499,7 +501,8 @@ impl SendingChannel {
         message.recipient == Recipient::Anyone || may_receive(message.recipient, content)
     }
 
-    /// Sends what is next of a message. Returns how many bits that takes, or `None` if there is no room.
+    /// Sends the next part of a message, or the whole message. Returns how many bits this takes, or `None` if
+    /// there is no room.
     fn send_next<P: Payload>(
         &mut self,
         number: u64,
@@ -527,7 +530,7 @@ impl SendingChannel {
         Some(bits)
     }
 
-    /// Changes a message, and counts whether it waits.
+    /// Changes a message, and updates the count of waiting messages.
     fn change<R>(&mut self, number: u64, change: impl FnOnce(&mut Message) -> R) -> Option<R> {
         let at = self.index(number)?;
         let message = self.messages.get_mut(at)?;

@@ -1,6 +1,6 @@
-//! A message that was written once, for one connection or for many.
+//! An encoded message, for one connection or for many.
 //!
-//! *Invariant:* the parts of a large message are cut from one content, however many connections send it.
+//! *Invariant:* all connections that send a large message cut its parts from one shared buffer.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use repl_core::BitWriter;
 
 use crate::messages::channel::is_bulk;
 
-/// A message that was written.
+/// An encoded message.
 pub struct Written<'a> {
     bit_len: usize,
     writer: &'a mut BitWriter,
-    /// The bytes, if a connection sends them in parts.
+    /// The bytes of the message, if a connection sends it in parts.
     shared: Option<Arc<Vec<u8>>>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Written<'a> {
         self.bit_len
     }
 
-    /// Returns the bytes of the message. The last one is padded with zeros.
+    /// Returns the bytes of the message. The last byte is padded with zeros.
     pub(super) fn bytes(&mut self) -> &[u8] {
         match &self.shared {
             Some(shared) => shared,
@@ -35,8 +35,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Returns the bytes of the message, which all connections share. A bulk message is not copied: the
-    /// writer loses its memory.
+    /// Returns the bytes of the message, which all connections share. A bulk message is not copied. Instead
+    /// its buffer is taken out of the writer.
     pub(super) fn shared(&mut self) -> Arc<Vec<u8>> {
         let Self { bit_len, writer, shared } = self;
         let make = || {

@@ -1,8 +1,9 @@
-//! What the limits of a connection allow the outbox to send: the limits on packets, bytes and memory, the
-//! user's budget, and the congestion control.
+//! Computes how much the outbox may send. The limits are: packets, bytes and memory, the user's budget, and
+//! the congestion control.
 //!
-//! *Invariant:* the limits on what is in flight never stop the only packet, so a limit that is smaller than a
-//! packet does not stop the connection. All other limits may stop every packet of a tick.
+//! *Invariant:* if nothing is in flight, the limits on packets, bytes and memory in flight allow one packet.
+//! So a limit that is smaller than a packet does not stop the connection. All other limits may stop every
+//! packet of a tick.
 
 use std::time::Duration;
 
@@ -17,16 +18,16 @@ use crate::sent::payload::Payload;
 /// in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// Bulk messages leave one of this many parts of what may be in flight to everything else.
+/// Bulk messages (more than 64 KiB) leave one of this many parts of the bytes in flight to all other data.
 const REST_SHARE: usize = 8;
 
-/// The number of packets that may be in flight when the memory of the connection is used up. When packets in
-/// flight are acked, memory of the connection becomes free.
+/// The number of packets that may be in flight when the memory of the connection is used up. Their acks free
+/// memory.
 const PROBES: usize = 4;
 
 impl<P: Payload> Outbox<P> {
-    /// Returns how many bits of a packet are free for what is encoded for several connections: for a whole
-    /// segment, or for a table with one entry.
+    /// Returns how many bits of a packet are free for data that is encoded once for several connections: for
+    /// a whole segment, or for a table with one entry.
     pub fn body_bits(&self) -> usize {
         self.max_bits() - frame_bits::<P>()
     }
@@ -48,7 +49,7 @@ impl<P: Payload> Outbox<P> {
     }
 
     /// Does the work of [`pace`](Self::pace) for ticks in which nothing was sent and `pace` was not called.
-    /// The last of them was at the time `until`.
+    /// The last of these ticks was at the time `until`.
     pub fn has_rested(&mut self, until: Duration) {
         if let Some(congestion) = &mut self.congestion {
             congestion.has_rested(until);
@@ -70,7 +71,8 @@ impl<P: Payload> Outbox<P> {
             (bytes_per_second < usize::MAX).then(|| Box::new(ByteBudget::new(bytes_per_second, now)));
     }
 
-    /// Returns whether the link or the limits are so narrow that not everything can be sent in one tick.
+    /// Returns whether the link or the limits are so tight that one tick may not be enough to send
+    /// everything.
     pub fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.budget.is_some()
@@ -107,15 +109,15 @@ impl<P: Payload> Outbox<P> {
                 && (packets < PROBES || self.has_memory())
     }
 
-    /// From now on until the end of the tick, messages get only the room that neither this tick nor the next
-    /// one needs for anything else.
+    /// From now on until the end of the tick, messages get only the room that all other data of this tick and
+    /// of the next tick does not need.
     pub(crate) fn begin_rest(&mut self) {
         self.rest = Some(Rest { is_short: self.is_short(), has_refused: false });
     }
 
     /// Returns whether `bits` more bits may be sent. After [`begin_rest`](Self::begin_rest), they must leave
-    /// room for what the next tick sends: in the congestion control, in the user's budget, and an eighth of
-    /// what may be in flight.
+    /// room for the next tick: in the congestion control, in the user's budget, and an eighth of the bytes
+    /// that may be in flight.
     pub(super) fn leaves_room(&mut self, bits: usize) -> bool {
         if self.rest.is_none() {
             return true;
@@ -171,13 +173,14 @@ impl<P: Payload> Outbox<P> {
         packets.saturating_mul(self.mtu_bytes).min(in_flight).min(link).min(pass).min(budget)
     }
 
-    /// Returns whether the user's budget has room for a shared segment, which is sent entry by entry
-    /// otherwise.
+    /// Returns whether the user's budget has room for a shared segment. If it has not, the segment is sent
+    /// entry by entry.
     pub fn affords(&self, segment_bits: usize) -> bool {
         segment_bits.saturating_add(frame_bits::<P>()) <= self.unspent_bits()
     }
 
-    /// Returns how many bits the packet that is being filled, or an empty one, has left for updates.
+    /// Returns how many bits are left for updates in the packet that is being filled. If none is being
+    /// filled, returns the bits of an empty packet.
     pub fn packet_room(&self) -> usize {
         match self.record {
             Some(_) => self.max_bits().saturating_sub(self.filling_bits() + 2),
@@ -186,8 +189,8 @@ impl<P: Payload> Outbox<P> {
     }
 
     /// Returns how many bits the limits leave for further updates in the packet that is being filled. The
-    /// first update of a packet may exceed the budget, because what is larger than the budget of a tick must
-    /// be sent too.
+    /// first update of a packet may exceed the budget, so that an update larger than the budget of a tick can
+    /// be sent at all.
     pub fn room(&self) -> usize {
         let unspent = if self.record.is_some() { self.unspent_bits() } else { usize::MAX };
         self.packet_room().min(unspent)

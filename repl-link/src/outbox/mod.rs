@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* each packet of state in the queue has its own number and one record of its content. All
 //! packets of a tick have the same stamp, which is the number of the first packet of the tick (R1). In names,
-//! a *pass* is everything that is sent to the peer in one tick.
+//! a *pass* is all packets that are sent to the peer in one tick.
 
 mod draft;
 mod limits;
@@ -31,7 +31,7 @@ pub use draft::Draft;
 pub use writing::Body;
 
 /// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
-/// list of segments: a one bit comes before each, and a zero bit ends the list.
+/// list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
 pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
@@ -47,7 +47,7 @@ const MAX_ACK_BITS: usize = 79;
 /// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
 
-/// For how many packets that counted as lost a late ack is still understood.
+/// How many packets that count as lost are remembered for late acks.
 const MAX_GIVEN_UP: usize = 128;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -59,7 +59,8 @@ pub struct Outbox<P: Payload> {
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
-    /// The packet that is being filled. In a box, because the connections of a server share one.
+    /// The packet that is being filled. In a box, because the connections of a server take turns with one
+    /// draft.
     draft: Box<Draft<P>>,
     /// The record of the packet that is being filled.
     record: Option<Box<SentPacket<P::Record>>>,
@@ -70,29 +71,30 @@ pub struct Outbox<P: Payload> {
     pub other_bytes: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
-    /// The greatest size of a packet in bytes, which is that of `size`.
+    /// The greatest size of a packet in bytes, computed from `size`.
     mtu_bytes: usize,
-    /// What decides the greatest size of a packet.
+    /// The values that decide the greatest size of a packet.
     size: AllowedSize,
     /// The packets that were lost while no packet of their size arrived.
     pub(crate) losses: LossesInRow,
     limits: Limits,
     /// Whether all acks that are due fitted into the packets of this tick.
     has_acked_all: bool,
-    /// What this side adds to its headers. `None` if it adds nothing.
+    /// The data that this side adds to its headers. `None` if it adds nothing.
     pub extension: Option<P::Extension>,
     /// The part of the checksum's salt that makes packets of state valid only for this session and this
     /// client.
     pub binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
-    /// Whether the transport seals the packets, so that those of state need no checksum.
+    /// Whether the transport encrypts and authenticates the packets, so that packets of state need no
+    /// checksum.
     pub(crate) is_sealed: bool,
     /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
     given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
-    /// Whether the limits have refused something.
+    /// Whether the limits have prevented something from being sent.
     has_refused: bool,
-    /// What was left for bulk messages in this tick. `None` before they are sent.
+    /// The room that was left for bulk messages in this tick. `None` before bulk messages are sent.
     rest: Option<Rest>,
     /// Whether the congestion control had no room for more state or messages in the last tick.
     was_short: bool,
@@ -104,16 +106,16 @@ pub struct Outbox<P: Payload> {
     /// The limit that the user has set on the bytes in a second. In a box, because few connections have one.
     budget: Option<Box<ByteBudget>>,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
-    /// In a box, so that the outbox of such a connection takes fewer lines of the cache.
+    /// In a box, so that the outbox of such a connection takes fewer cache lines.
     pub congestion: Option<Box<P::Rate>>,
 }
 
-/// What state and other messages have left for bulk messages in a tick.
+/// How much room state and other messages have left for bulk messages in a tick.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     /// Whether the congestion control had no room for another packet before bulk messages were sent.
     is_short: bool,
-    /// Whether the congestion control has held bulk messages back.
+    /// Whether the congestion control has stopped bulk messages.
     has_refused: bool,
 }
 
@@ -162,22 +164,22 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Preloads the lists that the next packet changes.
+    /// Loads the lists that the next packet changes into the processor cache.
     pub fn preload_lists(&self) {
         self.in_flight.preload_lists();
         self.queue.waiting.preload_lists();
         self.congestion.iter().for_each(|congestion| preload_all(&**congestion));
     }
 
-    /// Preloads the buffers of the next packet. Call it some time after
-    /// [`preload_lists`](Self::preload_lists).
+    /// Loads the buffers of the next packet into the cache. Call it some time after
+    /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.in_flight.preload_next();
         self.queue.waiting.preload_next();
     }
 
-    /// Preloads what a packet with acks reads and writes. Call [`preload_ack`](Self::preload_ack) some time
-    /// afterwards.
+    /// Loads into the cache what reading a packet with acks reads and writes. Call
+    /// [`preload_ack`](Self::preload_ack) some time afterwards.
     #[inline]
     pub fn preload_packet(&self) {
         preload(&self.next);
@@ -187,7 +189,7 @@ impl<P: Payload> Outbox<P> {
         preload_all(&self.send_times);
     }
 
-    /// Preloads the lists that the next ack reads.
+    /// Loads the lists that the next ack reads into the cache.
     pub fn preload_ack(&self) {
         self.in_flight.preload_ends();
         self.send_times.preload();
@@ -198,13 +200,13 @@ impl<P: Payload> Outbox<P> {
         self.mtu_bytes
     }
 
-    /// Returns what decides the greatest size of a packet.
+    /// Returns the values that decide the greatest size of a packet.
     pub(crate) fn size(&self) -> &AllowedSize {
         &self.size
     }
 
-    /// Changes what decides the greatest size of a packet, while no packet is being filled. Returns whether
-    /// the size has changed.
+    /// Changes the values that decide the greatest size of a packet. Must not be called while a packet is
+    /// being filled. Returns whether the size has changed.
     pub(crate) fn set_size(&mut self, size: AllowedSize) -> bool {
         debug_assert!(self.record.is_none(), "no packet is being filled");
         let has_changed = size.bytes() != self.mtu_bytes;
@@ -216,7 +218,7 @@ impl<P: Payload> Outbox<P> {
         has_changed
     }
 
-    /// Queues packets that are not of state, and counts their bytes as sent.
+    /// Queues a control packet, and counts its bytes as sent.
     pub(crate) fn push_control(&mut self, packet: &[u8]) {
         self.budget.iter_mut().for_each(|budget| budget.spend(packet.len()));
         self.queue.push(packet);
@@ -237,8 +239,8 @@ impl<P: Payload> Outbox<P> {
         self.next.minus(self.pass_packets)
     }
 
-    /// Exchanges the draft with another one. A server has one draft for all its connections, which stays in
-    /// the fastest cache.
+    /// Exchanges the draft with `draft`. A server has one draft for all its connections, so that it stays in
+    /// the fastest processor cache.
     pub fn swap_draft(&mut self, draft: &mut Box<Draft<P>>) {
         debug_assert!(self.record.is_none(), "no packet is being filled");
         std::mem::swap(&mut self.draft, draft);
@@ -281,7 +283,7 @@ impl<P: Payload> Outbox<P> {
         self.pass_bytes + self.filling_bits() / 8
     }
 
-    /// Returns a number of bits that grows with each bit that is written in this tick.
+    /// Returns how many bits were written in this tick. Padding at the end of packets counts.
     pub fn written_bits(&self) -> usize {
         self.pass_bytes * 8 + self.filling_bits()
     }
@@ -291,7 +293,7 @@ impl<P: Payload> Outbox<P> {
         self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
     }
 
-    /// Returns what has written the body of the last packet.
+    /// Returns the writer of the last packet's body.
     pub fn body_writer(&self) -> &P::Writer {
         &self.draft.body
     }
@@ -333,7 +335,7 @@ impl<P: Payload> Outbox<P> {
     pub(crate) fn set_received(&mut self, received: Option<&Received>) {
         match received {
             Some(received) => self.draft.received.clone_from(received),
-            // In most ticks no acks are due, and the record is large.
+            // In most ticks no acks are due, so the large record is not written again.
             None if self.draft.received.newest().is_none() => {}
             None => self.draft.received = Received::default(),
         }
@@ -372,9 +374,9 @@ impl<P: Payload> Outbox<P> {
     }
 
     /// Handles late acks: acks of packets that were declared lost. Returns how long the slowest of them took,
-    /// or `None` if `range` contains no such packet. Also returns `None` if most packets are lost: then a
-    /// late ack only means that the acks before it were lost. Losses are recorded in ascending order, so this
-    /// takes O(log records) if no packet of `range` is recorded.
+    /// or `None` if `range` contains no such packet. Also returns `None` if most packets are lost: then an
+    /// ack is late only because earlier acks were lost. Lost packets are recorded in ascending order, so the
+    /// cost is O(log records) if no packet of `range` is recorded.
     pub fn arrived_late(&mut self, range: AckRange, now: Duration) -> Option<Duration> {
         let mut slowest = None;
         for (_, (sent_at, bytes)) in self.given_up.take(range) {
@@ -423,7 +425,7 @@ impl<P: Payload> Outbox<P> {
             self.is_limited_by_packets = !limit.allows(now);
         }
         // If the allowance of the address is too small for this packet, the packet is dropped and counts as
-        // lost. If a packet were kept and sent later, its status might no longer be true.
+        // lost. If the packet were kept and sent later, its acks could be outdated.
         if self.queue.takes_state(bytes) {
             self.pass_bytes += bytes;
             self.budget.iter_mut().for_each(|budget| budget.spend(bytes));

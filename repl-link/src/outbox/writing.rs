@@ -1,6 +1,6 @@
-//! Writes into the packets of an outbox: bodies, and messages.
+//! Writes bodies and messages into the packets of an outbox.
 //!
-//! *Invariant:* what is written is in the record of the same packet.
+//! *Invariant:* the record of a packet lists everything that is written into this packet.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use crate::sent::payload::Payload;
 
 /// The body of the packet that is being filled.
 pub struct Body<'a, P: Payload> {
-    /// What is stored about the body until the fate of the packet is known.
+    /// The record of the body. It is stored until the packet is acked or declared lost.
     pub record: &'a mut P::Record,
-    /// What writes the body.
+    /// The writer of the body.
     pub body: &'a mut P::Writer,
     /// The bits of the packet.
     pub writer: &'a mut BitWriter,
 }
 
 impl<P: Payload> Outbox<P> {
-    /// Begins a packet if none is being filled. The caller has [made room](Self::make_room) for what it
-    /// writes into the body.
+    /// Begins a packet if none is being filled. The caller must have [made room](Self::make_room) for the
+    /// bits that it writes into the body.
     pub fn body(&mut self) -> Body<'_, P> {
         self.begin_packet();
         let Self { in_flight, draft, record, .. } = self;

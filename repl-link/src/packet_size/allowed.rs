@@ -1,19 +1,19 @@
 //! The greatest size of the packets that one side of a connection sends.
 //!
-//! *Invariant:* it is never more than either side receives.
+//! *Invariant:* the size is never more than either side receives.
 
 use crate::frame::packet::LEAST_PACKET_BYTES;
 
-/// What the size of the packets depends on.
+/// The values that the size of the packets depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AllowedSize {
-    /// The largest packet that both sides receive, or that this side receives while it does not know the
-    /// other side's.
+    /// The largest packet that both sides receive. Before the handshake, the largest packet that this side
+    /// receives.
     agreed: usize,
-    /// The size that the user has set, which may be more than is agreed. `MAX` if there is none.
+    /// The size that the user has set, which may be larger than `agreed`. `MAX` if the user has not set a
+    /// size.
     wanted: usize,
-    /// The largest packet that the path was found to carry. `MAX` if the path was never found to carry less
-    /// than it should.
+    /// The largest packet that the path carries, according to probes. `MAX` if no probe has found a limit.
     carried: usize,
 }
 
@@ -28,7 +28,7 @@ impl AllowedSize {
         self.agreed = self.agreed.min(bytes);
     }
 
-    /// Sets the size that the user wants. What was found of the path is forgotten.
+    /// Sets the size that the user wants. The results of earlier probes are forgotten.
     pub(crate) fn want(&mut self, bytes: usize) {
         (self.wanted, self.carried) = (bytes, usize::MAX);
     }
@@ -38,17 +38,17 @@ impl AllowedSize {
         self.wanted
     }
 
-    /// Sets what the path was found to carry.
+    /// Sets the largest packet that the path carries, according to probes.
     pub(crate) fn set_carried(&mut self, bytes: usize) {
         self.carried = bytes;
     }
 
-    /// Returns the least size that a connection goes on with.
+    /// Returns the smallest size of packets with which a connection can go on.
     pub(crate) fn least(&self) -> usize {
         self.agreed.min(LEAST_PACKET_BYTES)
     }
 
-    /// Returns the greatest size of packets, whatever was found of the path.
+    /// Returns the greatest size of packets, without the limit of the path.
     pub(crate) fn of_any_path(&self) -> usize {
         self.agreed.min(self.wanted.max(self.least()))
     }

@@ -1,26 +1,30 @@
-//! The packets that were lost while no packet of their size arrived.
+//! Detects that a path may drop large packets: several packets in a row were lost, no packet of their size
+//! arrived, and the other side still answers. The link then *doubts* its packet size, and tests it with
+//! probes.
 //!
-//! *Invariant:* an ack of a packet removes all losses of packets that are not larger. So on a path that carries
-//! every size, losses of large packets stay only as long as no large packet arrives.
+//! *Invariant:* the ack of a packet removes all recorded losses of packets of the same or a smaller size. So
+//! if the path carries every size, the next large packet that arrives removes the recorded losses.
 
 use crate::frame::packet::MTU_BYTES;
 
-/// After so many losses in a row, the next one raises doubts whether the path carries packets of their sizes.
+/// After this many losses in a row, the next loss raises doubts whether the path carries packets of these
+/// sizes.
 const DOUBTFUL: usize = 8;
 
 /// The sizes of packets that were lost in a row.
 #[derive(Debug)]
 pub(crate) struct LossesInRow {
-    /// The sizes in bytes, in ascending order. Only the first `len` count.
+    /// The sizes in bytes, in ascending order. Only the first `len` entries are used.
     sizes: [u16; DOUBTFUL],
     len: u8,
     /// Whether anything has come from the other side since the last loss.
     has_heard: bool,
-    /// Whether a loss has raised doubts that were not taken yet.
+    /// Whether a loss has raised doubts, and [`take_doubts`](Self::take_doubts) was not called since.
     is_doubtful: bool,
     /// The largest packet that has arrived since the first loss in the row.
     arrived: u16,
-    /// While a size is tested, that size, and whether a packet of at least this size has arrived.
+    /// The size that is tested now, and whether a packet of at least this size has arrived. Used only during
+    /// a test.
     tested: u16,
     has_carried: bool,
 }
@@ -50,7 +54,7 @@ impl LossesInRow {
         }
     }
 
-    /// Removes the losses that a packet of this size disproves.
+    /// Removes the losses of packets that are not larger than the packet that arrived.
     fn arrived_in_row(&mut self, bytes: u16) {
         let row = self.sizes.get(..usize::from(self.len)).unwrap_or_default();
         let disproved = row.partition_point(|&lost| lost <= bytes);
@@ -84,20 +88,20 @@ impl LossesInRow {
         self.has_heard = true;
     }
 
-    /// Returns whether packets were lost in a row although the other side is there.
+    /// Returns whether there are doubts: packets were lost in a row although the other side still answers.
     #[inline]
     pub(crate) fn are_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
-    /// Returns the same, and takes the doubts: only another loss raises them again. So when everything has
-    /// arrived after all, there are none.
+    /// Returns whether there are doubts, and clears them. Only another loss raises them again, so there are
+    /// no doubts after everything has arrived.
     pub(crate) fn take_doubts(&mut self) -> bool {
         std::mem::take(&mut self.is_doubtful)
     }
 
-    /// Ends the row, because the size `bytes` is tested from now on. Returns the size of the largest packet
-    /// that has arrived in the row.
+    /// Clears the recorded losses, because the size `bytes` is tested from now on. Returns the size of the
+    /// largest packet that has arrived since the first of these losses.
     pub(crate) fn begin_test(&mut self, bytes: usize) -> usize {
         let arrived = usize::from(self.arrived);
         *self = Self { tested: bytes as u16, ..Self::default() };
@@ -109,7 +113,7 @@ impl LossesInRow {
         self.has_carried
     }
 
-    /// Ends the test, and the row.
+    /// Ends the test, and clears the recorded losses.
     pub(crate) fn end_test(&mut self) {
         *self = Self::default();
     }

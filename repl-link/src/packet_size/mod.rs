@@ -1,6 +1,7 @@
-//! How large the packets of a connection may be, and how a path is found that swallows large ones.
+//! Decides how large the packets of a connection may be, and detects paths that silently drop large packets.
 //!
-//! *Invariant:* nothing here sends anything. Sizes that the other side tells decide no allocation.
+//! *Invariant:* this module sends no packets. Sizes that the other side states never decide how much memory
+//! is allocated.
 
 pub(crate) mod allowed;
 pub(crate) mod losses;

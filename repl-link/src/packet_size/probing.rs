@@ -1,48 +1,53 @@
-//! Finds out what a path carries that swallows large packets, in the way of RFC 8899: by probes, which are
-//! packets that are padded to a size and answered by the other side.
+//! Finds the largest packet size of a path that silently drops larger packets, as RFC 8899 describes. It
+//! sends probes: packets that are padded to a size, and that the other side answers.
 //!
-//! The sender has doubts when nine packets were lost and no packet of their sizes has arrived, while packets
-//! come from the other side. Then it tests the size of its packets with rounds of probes (see `size_test`). If
-//! the small probes of twenty rounds were answered and none of the large ones, the path does not carry the size:
-//! on a path that carries it, this happens once in a million tests, whatever is lost. Then a binary search finds
-//! a size that was answered. Once in a minute the sender tests whether the path carries the full size again.
+//! The sender has doubts when nine packets were lost and no packet of their sizes has arrived, although
+//! packets still come from the other side. Then it tests the size of its packets with rounds of probes (see
+//! `size_test`). If twenty rounds bring answers to the small probes and no answer to a large probe, the path
+//! does not carry the size. On a path that carries the size, this happens once in a million tests, at any
+//! rate of loss. A binary search then finds a size that the path carries. Once in a minute the sender tests
+//! whether the path carries the full size again.
 //!
-//! *Invariant:* packets become smaller only after the twenty rounds, and only to a size of which a packet or a
-//! probe has arrived, or to the least size.
+//! *Invariant:* packets become smaller only after the twenty rounds. The new size is the size of a packet or
+//! probe that has arrived, or the least size.
 
 use std::time::Duration;
 
 use super::losses::LossesInRow;
 use super::size_test::{Certainty, Probe, SizeTest, Verdict};
 
-/// What it takes to say that a path does not carry a size that it should carry.
+/// The number of rounds and probes after which the sender is sure that the path does not carry its packet
+/// size.
 const SURE: Certainty = Certainty { rounds: 20, small: 4, wait: Duration::from_millis(500) };
 
-/// What it takes to look for a smaller size, or to wait with a greater one. A mistake costs only some bytes.
+/// The same for a step of the search for a smaller size, and for the test of a greater size. A mistake costs
+/// only some bytes in each packet.
 const LIKELY: Certainty = Certainty { rounds: 4, small: 1, wait: Duration::from_millis(100) };
 
-/// The search ends when the largest size that is carried and the smallest that is not are this close.
+/// The search ends when the largest size that the path carries and the smallest size that it does not carry
+/// differ by at most this many bytes.
 const RESOLUTION_BYTES: usize = 32;
 
-/// A test is given up if nothing has waited for an ack for this time: then no size matters.
+/// A test is abandoned if no packet has waited for an ack for this time, because then nothing is sent.
 const LONGEST_IDLE: Duration = Duration::from_millis(250);
 
-/// After a test without consequences, the next doubts have to wait.
+/// After a test that changed nothing, doubts are ignored for this time.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// The time between two tests whether the path carries the full size again.
 const RAISE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What was found out about a path.
+/// A result of the probes of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathFinding {
-    /// The path carries packets of at most this many bytes, or again of this many.
+    /// The path carries packets of this many bytes. Larger packets were dropped, or the size has become
+    /// larger again.
     Carries(usize),
     /// The path does not carry packets of the least size, so the connection cannot go on.
     TooNarrow,
 }
 
-/// The sizes that a search or test is about.
+/// The packet sizes that tests and searches use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// The greatest size of packets now.
@@ -55,19 +60,20 @@ pub(crate) struct Sizes {
     pub(crate) are_used: bool,
 }
 
-/// Why a size is tested.
+/// The reason why a size is tested.
 #[derive(Clone, Copy, Debug)]
 enum Aim {
-    /// There are doubts about the size of packets. A packet of `low` bytes has arrived since they began.
+    /// There are doubts whether the path carries the current size. A packet of `low` bytes has arrived since
+    /// the doubts began.
     Doubt { low: usize },
-    /// A size is looked for: the path does not carry `high` bytes, and a packet of `low` bytes has arrived.
-    /// `low` is zero if nothing of the least size has arrived.
+    /// A binary search for the size: the path does not carry `high` bytes, and a packet of `low` bytes has
+    /// arrived. `low` is zero if no packet of the least size has arrived.
     Search { low: usize, high: usize },
     /// The path may carry more than before.
     Raise,
 }
 
-/// The state of the probes of one side.
+/// The state of the tests and probes of one side.
 #[derive(Debug, Default)]
 pub(crate) struct Probing {
     test: Option<(SizeTest, Aim)>,
@@ -77,7 +83,7 @@ pub(crate) struct Probing {
     quiet_until: Duration,
     /// When the full size is tested again. `None` if packets have the full size.
     raise_at: Option<Duration>,
-    /// Since when nothing has waited for an ack.
+    /// The time since when no packet has waited for an ack.
     idle_since: Option<Duration>,
 }
 
@@ -87,12 +93,12 @@ impl Probing {
         self.test.is_some()
     }
 
-    /// Returns whether nothing of this has to be remembered.
+    /// Returns whether this state is no longer needed.
     pub(crate) fn is_over(&self, now: Duration) -> bool {
         self.test.is_none() && self.raise_at.is_none() && now >= self.quiet_until
     }
 
-    /// Returns the probes that must be sent now. `session` is a number of the session.
+    /// Returns the probes that must be sent now. `session` identifies the session in the probes.
     pub(crate) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Vec<Probe> {
         let Some((test, _)) = &mut self.test else { return Vec::new() };
         let probes = test.due(session, round_trip, now);
@@ -105,7 +111,7 @@ impl Probing {
         self.test.iter_mut().for_each(|(test, _)| test.answered(number, now));
     }
 
-    /// Notes whether anything waits for an ack. Ends the test if nothing does.
+    /// Records whether any packet waits for an ack. Ends the test if none has waited for some time.
     fn rest(&mut self, are_used: bool, losses: &mut LossesInRow, now: Duration) {
         self.idle_since = if are_used { None } else { self.idle_since.or(Some(now)) };
         let is_idle = self.idle_since.is_some_and(|since| now.saturating_sub(since) >= LONGEST_IDLE);
@@ -114,7 +120,7 @@ impl Probing {
         }
     }
 
-    /// Begins and ends tests. Returns what was found out about the path.
+    /// Begins and ends tests. Returns a result if there is one.
     pub(crate) fn advance(
         &mut self,
         losses: &mut LossesInRow,
@@ -171,7 +177,7 @@ impl Probing {
         }
     }
 
-    /// Goes on with the search between two sizes, or ends it.
+    /// Continues the search between two sizes, or ends it.
     fn search(
         &mut self,
         low: usize,
@@ -208,7 +214,7 @@ mod tests {
     const TICK: Duration = Duration::from_millis(16);
     const SIZES: Sizes = Sizes { now: 1_200, full: 1_200, least: 508, are_used: true };
 
-    /// Runs probes on a path that carries `carried` bytes, without delays, until something is found or the time
+    /// Runs probes on a path without delays that carries `carried` bytes, until there is a result or the time
     /// is `end`. If `has_losses` is true, packets of the greatest size were lost in a row.
     fn run(
         probing: &mut Probing,

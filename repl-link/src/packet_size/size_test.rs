@@ -1,24 +1,26 @@
-//! A test whether a path carries packets of a size. Rounds of probes are sent: a large one of the size, and small
-//! ones that together have as many bytes. They are sent at once, and a draw says which come first.
+//! A test of whether a path carries packets of a size. It sends rounds of probes. A round is one large probe
+//! of this size, and small probes that together have as many bytes. All probes of a round are sent at once,
+//! and a pseudorandom choice decides whether the large probe or the small probes come first.
 //!
-//! A round counts if all of its small probes are answered. The path counts as too narrow if of so many rounds
-//! no large probe is answered. Losses that do not depend on the size meet the large probe at most as often as
-//! one of the small ones. A full queue that drops what has no room takes the large probe if and only if it
-//! takes all small ones, and whichever come first have the same room. So on a path that carries the size, the
-//! large probe of the next round that counts, or one before it, is answered with a probability of at least one
-//! half, however high the loss is.
+//! A round counts if all its small probes are answered. If enough rounds count and no large probe is
+//! answered, the path does not carry the size.
 //!
-//! *Invariant:* the answer of one large probe is enough for the verdict that the path carries the size.
+//! Why this is right: random losses hit the large probe at most as often as at least one of the small probes.
+//! A full queue has the same room for the large probe as for all small probes together, whichever come first.
+//! So on a path that carries the size, each round that counts has a probability of at least one half that its
+//! large probe, or an earlier one, is answered, at any rate of loss.
+//!
+//! *Invariant:* a single answer to a large probe shows that the path carries the size.
 
 use std::time::Duration;
 
 use crate::rate::jitter;
 
-/// The mean time between two rounds, and the most rounds whose small probes are not answered yet.
+/// The mean time between two rounds, and the greatest number of rounds that wait for answers to small probes.
 const INTERVAL: Duration = Duration::from_millis(50);
 const MOST_WAITING: u32 = 4;
 
-/// A round is given up after this time and two round trips.
+/// A round ends without a result after this time plus two round trips.
 const LEAST_WAIT: Duration = Duration::from_millis(200);
 
 /// The greatest size of a small probe.
@@ -27,11 +29,11 @@ const SMALL_BYTES: usize = 480;
 /// A test ends without a verdict after this time.
 const LONGEST: Duration = Duration::from_secs(15);
 
-/// A packet to be sent, to find out whether one of its size arrives.
+/// A packet that is sent to find out whether packets of its size arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
     pub(crate) number: u16,
-    /// The size to which it is padded.
+    /// The size to which the packet is padded.
     pub(crate) bytes: usize,
 }
 
@@ -40,30 +42,31 @@ pub(crate) struct Probe {
 pub(super) enum Verdict {
     /// The path carries the size.
     Carried,
-    /// The path carries small packets, but none of this size.
+    /// The path carries small packets, but no packets of this size.
     Blocked,
-    /// So much is lost that nothing can be said.
+    /// Too many packets were lost for a result.
     Unknown,
 }
 
-/// How sure a test is before it says that a size is blocked.
+/// How sure a test must be before it reports that a size is blocked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Certainty {
-    /// The number of rounds that must count. If the path carries the size, the test is wrong in one of two to
-    /// the power of this number of cases at most.
+    /// The number of rounds that must count. If the path carries the size, the probability of a wrong result
+    /// is at most one half to the power of this number.
     pub(super) rounds: u32,
-    /// The number of small probes in a round. With one, a full queue may look like a narrow path.
+    /// The number of small probes in a round. With one small probe, a full queue may look like a path that
+    /// drops large packets.
     pub(super) small: u16,
-    /// How long the last large probes have time to be answered, in addition to a round trip.
+    /// How long the test waits for the answers to the last large probes, in addition to a round trip.
     pub(super) wait: Duration,
 }
 
-/// A round whose small probes were not all answered yet.
+/// A round that still waits for answers to small probes.
 #[derive(Debug)]
 struct Round {
     number: u16,
     sent_at: Duration,
-    /// One bit for each small probe that was not answered.
+    /// One bit for each small probe without an answer.
     missing: u16,
 }
 
@@ -74,14 +77,15 @@ pub(super) struct SizeTest {
     pub(super) bytes: usize,
     certainty: Certainty,
     began: Duration,
-    /// The number of the first probe. The probes of a round have consecutive numbers, the large one the last.
+    /// The number of the first probe. The probes of a round have consecutive numbers, and the large probe has
+    /// the last number.
     first: u16,
     /// How many rounds were sent.
     sent: u16,
-    /// When the next round is sent, if not too many wait.
+    /// When the next round is sent, if not too many rounds wait for answers.
     next: Duration,
     waiting: Vec<Round>,
-    /// How many rounds count, and when the last of their small probes was answered.
+    /// How many rounds count, and when the last small probe of these rounds was answered.
     answered: u32,
     last_answer: Duration,
     has_carried: bool,
@@ -109,16 +113,17 @@ impl SizeTest {
         self.certainty.small.saturating_add(1)
     }
 
-    /// Returns the number after that of the last probe.
+    /// Returns the number after the number of the last probe.
     pub(super) fn end(&self) -> u16 {
         self.first.wrapping_add(self.sent.wrapping_mul(self.of_round()))
     }
 
-    /// Returns the probes that must be sent now. `session` is what the order of each round is drawn from.
+    /// Returns the probes that must be sent now. The order of the probes in each round depends on `session`.
     pub(super) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Vec<Probe> {
         let wait = LEAST_WAIT.saturating_add(round_trip.saturating_mul(2));
         self.waiting.retain(|round| now.saturating_sub(round.sent_at) < wait);
-        // A path that is only full gets few probes at once.
+        // At first few rounds may wait at once, so that the probes do not fill a path that is already
+        // congested.
         let most = self.answered.saturating_add(1).min(MOST_WAITING) as usize;
         if now < self.next || self.waiting.len() >= most || self.answered >= self.certainty.rounds {
             return Vec::new();
@@ -222,7 +227,8 @@ mod tests {
             }
         }
         for seed in 0..200 {
-            // A queue that others keep more or less full, and that drops what has no room.
+            // A queue that other senders keep more or less full, and that drops packets for which it has no
+            // room.
             let (mut last, mut room) = (0, 0);
             let (verdict, _) = run(|number, bytes| {
                 let round = (number.wrapping_sub(65_530)) / 5;

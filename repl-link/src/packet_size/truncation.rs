@@ -1,19 +1,19 @@
-//! Finds out whether larger packets arrive truncated, because the program receives them into a buffer that is
-//! too small. Such packets fail their checksums, all at the same length.
+//! Detects that larger packets arrive truncated, because the program receives them into a buffer that is too
+//! small. The checksums of such packets are wrong, and they all have the same length.
 //!
-//! *Invariant:* whoever has received one larger packet intact is told nothing.
+//! *Invariant:* nothing is reported after a larger packet has arrived intact.
 
 /// How many damaged packets in a row must have the same length.
 const LEAST_DAMAGED: u32 = 8;
-/// Shorter packets are not taken for truncated ones: they are often those of other sessions.
+/// Shorter damaged packets do not count as truncated, because they are often packets of other sessions.
 const LEAST_BYTES: usize = 256;
 
-/// The lengths of the packets that arrived.
+/// The lengths of intact and damaged packets.
 #[derive(Debug, Default)]
 pub(crate) struct Truncation {
     /// The length of the longest packet that arrived intact.
     longest: usize,
-    /// The length of the last damaged packets, and how many of them there were.
+    /// The length of the last damaged packets, and how many packets in a row had this length.
     damaged: (usize, u32),
     /// The length to which packets are truncated, until it is taken.
     found: Option<usize>,
@@ -21,12 +21,12 @@ pub(crate) struct Truncation {
 }
 
 impl Truncation {
-    /// Notes that a packet of so many bytes has arrived intact.
+    /// Records that a packet of this many bytes has arrived intact.
     pub(crate) fn arrived(&mut self, bytes: usize) {
         self.longest = self.longest.max(bytes);
     }
 
-    /// Notes that a packet of so many bytes was damaged. Packets may have up to `most` bytes.
+    /// Records that a packet of this many bytes was damaged. Packets may have up to `most` bytes.
     pub(crate) fn damaged(&mut self, bytes: usize, most: usize) {
         if bytes < self.longest.max(LEAST_BYTES) || bytes >= most {
             return;
@@ -38,7 +38,8 @@ impl Truncation {
         }
     }
 
-    /// Returns once to how many bytes larger packets are truncated, if they seem to be.
+    /// If larger packets seem to be truncated, returns the length to which they are truncated, in bytes.
+    /// Returns it once.
     pub(crate) fn take(&mut self) -> Option<usize> {
         let longest = self.longest;
         self.found.take().filter(|&bytes| longest <= bytes)
@@ -49,7 +50,7 @@ impl Truncation {
 mod tests {
     use super::*;
 
-    /// Returns what is found of packets of these lengths, of which each is intact or not.
+    /// Returns the result for these packets. Each packet is a length, and whether the packet is intact.
     fn found(packets: impl IntoIterator<Item = (usize, bool)>) -> Option<usize> {
         let mut truncation = Truncation::default();
         for (bytes, is_intact) in packets {

@@ -1,8 +1,8 @@
 //! Packets that wait to be sent, in the order in which they were added. They are stored one after another in
-//! pages. A client that joins is sent hundreds of packets at the same time, and an allocation for each packet
-//! would take longer than copying it.
+//! pages, because a client that joins is sent hundreds of packets at the same time. An allocation for each
+//! packet would take longer than copying it.
 //!
-//! *Invariant:* no packet is in two pages. While one page is enough, it takes about as much memory as its
+//! *Invariant:* each packet is in one page. If one page is enough, it takes about as much memory as its
 //! packets need. Each further page takes [`PAGE_BYTES`].
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ const LEAST_BYTES: usize = 2_048;
 pub(crate) struct PacketPages {
     /// The first page may begin with packets that were removed.
     pages: VecDeque<Vec<u8>>,
-    /// Where in the first page the first packet begins.
+    /// The position of the first packet in the first page.
     start: usize,
     /// The numbers of bytes of the packets.
     lengths: VecDeque<u32>,
@@ -115,14 +115,15 @@ impl PacketPages {
         self.lengths.is_empty()
     }
 
-    /// Preloads the lists that adding or removing a packet reads.
+    /// Loads the lists that adding or removing a packet reads into the processor cache.
     pub(crate) fn preload_lists(&self) {
         self.pages.front().into_iter().for_each(preload);
         self.lengths.front().into_iter().for_each(preload);
     }
 
-    /// Preloads the packet that is removed next or, if there is none, the memory of the next packet that is
-    /// added. Call it some time after [`preload_lists`](Self::preload_lists).
+    /// Loads the packet that is removed next into the cache. If there is no packet, loads the memory for the
+    /// next packet that is added. Call it some time after [`preload_lists`](Self::preload_lists), because it
+    /// reads the lists.
     pub(crate) fn preload_next(&self) {
         if let Some(page) = self.pages.front() {
             let start = if self.is_empty() { 0 } else { self.start };
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
     use crate::spare::ROUND_TICKS;
 
-    /// Returns a packet of `length` bytes that differs from others.
+    /// Returns a packet of `length` bytes. Packets with different numbers have different bytes.
     fn packet(number: usize, length: usize) -> Vec<u8> {
         (0..length).map(|at| (number * 31 + at) as u8).collect()
     }

@@ -8,8 +8,8 @@ use crate::queue::packet_pages::PacketPages;
 use crate::rate::allowance::Allowance;
 
 /// Until the client has shown that it receives packets at its address, packets of state leave this many bytes
-/// of the allowance unused. The reserved bytes are enough for so many welcome packets that one arrives if
-/// nine of ten packets are lost.
+/// of the allowance unused. The reserved bytes are enough for many welcome packets, so that one of them
+/// arrives even if nine of ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
 /// The packets that wait to be sent to one address.

@@ -9,10 +9,11 @@ use std::ops::RangeInclusive;
 use crate::frame::sequence::Sequence;
 
 /// The number of ticks in which the receiver repeats an ack if many packets are lost: at least 4 and at most
-/// 16. An ack is repeated so often that two copies arrive on average, if the client's packets are lost at the
-/// same rate as the server's. At 90 % loss in both directions, only 1 % of all retries would succeed if acks
-/// were not repeated. With four retries a second (R9), a change that needs several round trips would then
-/// take too long. With repeated acks, 8 % of the retries succeed. The time between two retries is 16 ticks.
+/// 16. An ack is repeated until two copies arrive on average. This assumes that packets in both directions
+///     are lost at the same rate. At 90 % loss in both directions, only 1 % of all retries would succeed if
+///     acks were not repeated. With four retries a second (R9), a change that needs several round trips would
+///     then take too long. With repeated acks, 8 % of the retries succeed. The time between two retries is 16
+///     ticks.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the share of lost packets is computed.
@@ -22,8 +23,7 @@ const MEMORY: u64 = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckPace {
     newest: Option<Sequence>,
-    /// The number of recent packets that have arrived, and the number of packets before the newest of them
-    /// that have not arrived.
+    /// The number of recent packets that have arrived, and the number of recent packets that are missing.
     arrived: u64,
     missing: u64,
     /// The number of further ticks in which acks must be sent.
@@ -65,8 +65,8 @@ impl AckPace {
         self.left > 0
     }
 
-    /// Returns whether to send acks in this tick. A tick in which packets are sent asks this once. Acks that
-    /// are due stay due in a tick in which no packet may be sent.
+    /// Returns whether to send acks in this tick. Call it once in each tick in which packets may be sent. In
+    /// other ticks, acks that are due stay due.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -78,8 +78,7 @@ impl AckPace {
 mod tests {
     use super::*;
 
-    /// Returns the number of ticks after which the last of the packets in `arrivals` is acked for the last
-    /// time.
+    /// Returns in how many ticks acks are sent after the last packet of `arrivals`.
     fn ack_ticks(arrivals: impl Iterator<Item = u64>) -> usize {
         let mut pace = AckPace::default();
         for sequence in arrivals {

@@ -23,9 +23,9 @@ use crate::spare::shrink_sparse;
 /// measured, at least this number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
 /// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
-/// arrive, so the minimum window is [`BAD_GAIN`] times as large as usual. If the link can carry the usual
-/// minimum, it counts as bad only for a short time, because at four times the minimum it then delivers a
-/// quarter.
+/// arrive, so the minimum window is [`BAD_GAIN`] times as large as usual. A link that can carry the usual
+/// minimum counts as bad only for a short time: at four times the minimum it still delivers a quarter of the
+/// packets, which is the limit.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
 /// The packets of the minimum window are sent over at least this time, even if a round trip is far shorter.
@@ -58,9 +58,10 @@ const DRAIN_GAIN: u64 = 347;
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// The gain of the window for bulk messages, and of the rate at which they and everything else together are
-/// sent. They leave a twentieth of the rate unused, so that the queue in the link is short, in which state
-/// would wait. In the startup phase, the rate of bulk messages alone can grow by a half in each round trip.
+/// The gain of the window for bulk messages (more than 64 KiB), and the gain of the rate at which all data
+/// together is sent while they are sent. A twentieth of the rate stays unused, so that the queue in the link
+/// stays short. In a long queue, state would wait. In the startup phase, the rate of bulk messages alone can
+/// grow by a half in each round trip.
 const REST_GAIN: u64 = 1_000;
 const REST_STARTUP_GAIN: u64 = 1_500;
 const REST_PACE: u64 = 950;
@@ -77,8 +78,8 @@ const PROBE_TRIP_PACKETS: u64 = 4;
 const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
 /// The time between two tries to send on a link that does not answer (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-/// The shortest time for which the measured shortest round trip is used. A measured shortest round trip is
-/// used for at most twice this time.
+/// The shortest time for which the measured shortest round trip is used. It is used for at most twice this
+/// time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
 /// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
 const TICK: Duration = Duration::from_millis(16);
@@ -101,7 +102,7 @@ enum Phase {
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
-/// The packets of one tick: the time when they were sent, and the state of the connection at that time.
+/// The packets of one tick: when they were sent, and the state of the connection at that time.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     first: Sequence,
@@ -110,8 +111,7 @@ struct Flight {
     /// bytes had arrived.
     delivered: u64,
     delivered_at: Duration,
-    /// When these packets were sent, some earlier packets had arrived. This is the time at which the newest
-    /// of the arrived packets were sent.
+    /// The time at which the newest packets were sent that had arrived before these packets were sent.
     last_flight_at: Duration,
     /// Whether the server had nothing more to send.
     is_idle: bool,
@@ -125,8 +125,8 @@ pub struct Bbr {
     /// The greatest measured rate in each of the last round trips, in bytes a second.
     rates: [u64; RATE_ROUNDS],
     round: usize,
-    /// The current round trip ends when the ack of a certain packet arrives: of a packet that was sent after
-    /// this many bytes had been delivered.
+    /// The current round trip ends when a packet is acked that was sent after this many bytes had been
+    /// delivered.
     round_ends: u64,
     full_rate: u64,
     full_rounds: u32,
@@ -134,8 +134,8 @@ pub struct Bbr {
     /// time span.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether the server had nothing to send at some time in the current time span. If it had nothing to
-    /// send, no queue in the link has lasted for the whole time span.
+    /// Whether the server had nothing to send at some time in the current time span. If so, no queue in the
+    /// link has lasted for the whole time span.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,
@@ -146,8 +146,9 @@ pub struct Bbr {
     share: u64,
     /// The number of bytes that may still be sent in this tick.
     credit: u64,
-    /// The number of bytes that may still be sent of bulk messages. It grows more slowly, and all packets are
-    /// paid from it. Negative after more of other things was sent.
+    /// The number of bytes of bulk messages that may still be sent. It grows more slowly than `credit`, and
+    /// the bytes of all packets are subtracted from it. It is negative after other data used more than this
+    /// number.
     rest_credit: i64,
     last_pass: Option<Duration>,
     tick: Duration,
@@ -353,8 +354,8 @@ impl Bbr {
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
 
-    /// Returns how many bytes may be in flight on the connection for bulk messages to be sent. They must not
-    /// fill a queue in the link, in which state would wait.
+    /// Returns up to how many bytes in flight bulk messages may be sent. Bulk messages must not fill a queue
+    /// in the link, because state would wait in this queue.
     fn rest_window(&self) -> u64 {
         let gain = match self.phase {
             Phase::ProbeRoundTrip { .. } => return self.window(),
@@ -364,16 +365,16 @@ impl Bbr {
         (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window())
     }
 
-    /// Adds what bulk messages may send after a time. What is not used is lost, except two packets or what two
-    /// ticks add.
+    /// Adds the bytes of bulk messages that may be sent for the time `elapsed`. Unused bytes are lost, except
+    /// the larger of two packets and the bytes of two ticks.
     fn earn_rest(&mut self, elapsed: Duration) {
         let rate = scaled(self.pacing_rate(), REST_PACE);
         let most = bytes_in(rate, self.tick * 2).max(self.packet_bytes * PACKETS_AT_ONCE);
         self.rest_credit = (self.rest_credit + bytes_in(rate, elapsed) as i64).min(most as i64);
     }
 
-    /// Returns the most credit. Unused credit is limited, so that no burst of packets overflows a short queue
-    /// in the link.
+    /// Returns the greatest credit. Unused credit is limited, so that a burst of packets does not overflow a
+    /// short queue in the link.
     fn most_credit(&self) -> u64 {
         let at_once =
             if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
@@ -500,7 +501,7 @@ impl RateControl for Bbr {
         let acking = now.saturating_sub(flight.delivered_at);
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
-        // The client sends acks once in a tick, so the rate in a shorter interval means nothing.
+        // The client sends acks once in a tick, so a rate in a shorter interval has no meaning.
         let interval = acking.max(sending).max(self.tick).max(Duration::from_nanos(1));
         let rate = scale(self.delivered.saturating_sub(flight.delivered), Duration::from_secs(1), interval);
         // If many packets are lost, the server sends more than arrives, even when it has nothing more to
@@ -550,8 +551,8 @@ fn bytes_in(rate: u64, time: Duration) -> u64 {
 /// Returns `number` × `time` / `unit`, or the greatest number if that is greater. `unit` is not zero.
 fn scale(number: u64, time: Duration, unit: Duration) -> u64 {
     let (time, unit) = (time.as_nanos(), unit.as_nanos());
-    // Divisions of 64 bits take much less time than those of 128 bits, and each connection makes several in
-    // each tick.
+    // Divisions of 64 bits take much less time than divisions of 128 bits, and each connection makes several
+    // in each tick.
     if let (Ok(short_time), Ok(short_unit)) = (u64::try_from(time), u64::try_from(unit))
         && let Some(product) = number.checked_mul(short_time)
     {

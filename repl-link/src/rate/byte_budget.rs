@@ -1,7 +1,8 @@
-//! A budget of bytes in a second, which the user sets for a connection below what the link carries.
+//! A limit on the bytes in a second, which the user sets for a connection.
 //!
-//! *Invariant:* in any period at most its budget is sent, plus one saved packet (or the budget of one tick,
-//! if that is more), plus one packet whose first update was larger than the rest of the budget.
+//! *Invariant:* in any period, at most the budget of this period is sent, plus one packet that was saved
+//! before (or the budget of one tick, if this is more), plus one packet if its first update is larger than
+//! the rest of the budget.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ const NANOS: u128 = 1_000_000_000;
 /// a small budget.
 const LEAST_PACKET_BYTES: usize = 64;
 
-/// How many bytes may be sent now, if this many may be sent in a second.
+/// The budget of a connection: how many bytes may be sent in a second, and how many may be sent now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteBudget {
     per_second: usize,
@@ -27,8 +28,8 @@ impl ByteBudget {
         Self { per_second, left: 0, since: now }
     }
 
-    /// Adds the budget of the time since the last tick. What a tick leaves is lost, except the bytes of one
-    /// packet: otherwise a long silence would allow a burst that the link may not carry.
+    /// Adds the budget of the time since the last tick. Unused bytes of earlier ticks are lost, except the
+    /// bytes of one packet. Otherwise a long silence would allow a burst that the link may not carry.
     pub(crate) fn begin_pass(&mut self, now: Duration, packet_bytes: usize) {
         let elapsed = now.saturating_sub(self.since).as_nanos();
         let gain = (self.per_second as u128).saturating_mul(elapsed).min(i128::MAX as u128 / 4) as i128;

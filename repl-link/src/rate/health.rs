@@ -2,8 +2,8 @@
 //! at all.
 //!
 //! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
-//! most 250 ms, or 20 ms more than the round trip if this is longer, plus the time by which acks were late
-//! and for some packets up to 100 ms (R9).
+//! most 250 ms, or 20 ms more than the round trip if this is longer. The lateness of recent late acks is
+//! added, and for some packets up to 100 ms (R9).
 
 use std::time::Duration;
 
@@ -15,10 +15,12 @@ use crate::rate::rtt::RoundTrip;
 /// neighbouring ticks often overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
-/// The most that late acks can add to the wait for a packet. Without a limit a peer could delay all repeats.
+/// The longest time that late acks can add to the wait for a packet. Without a limit, a peer could delay
+/// everything that must be sent again.
 const GREATEST_LATENESS: Duration = Duration::from_millis(500);
 
-/// In about this many acks the wait for late acks shrinks to a third: 8 s at 60 acks a second.
+/// After about this many acks, the extra wait for late acks has shrunk to a third. This takes 8 s at 60 acks
+/// a second.
 const LATENESS_ACKS: u32 = 512;
 
 /// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
@@ -27,13 +29,13 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// On a link that does not answer, the sender waits longer for the acks of some packets: of one in this many,
-/// by at most this time. So packets are sent again at irregular times. At regular times, all of them could be
-/// lost if the link loses packets at regular times too.
+/// On a link that does not answer, the sender waits longer for the ack of one in this many packets, by at
+/// most this time. So packets are sent again at irregular times. If the link loses packets at regular times,
+/// packets that are sent at regular times could all be lost.
 const PACKETS_PER_PAUSE: u64 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// What was measured about the link of a connection.
+/// The measurements of the link of a connection.
 #[derive(Debug, Default)]
 pub struct LinkHealth {
     /// How long packets and their acks take.
@@ -44,8 +46,8 @@ pub struct LinkHealth {
     last_retry: Duration,
     /// The newest packet that the client acked.
     pub newest_acked: Option<Sequence>,
-    /// How much longer than the smoothed round trip late acks took. A late ack is the ack of a packet that
-    /// already counted as lost. This time shrinks while no late acks come.
+    /// The time by which late acks took longer than the smoothed round trip. A late ack is the ack of a
+    /// packet that already counted as lost. This time shrinks while no late acks arrive.
     lateness: Duration,
     /// The time when a packet was last sent.
     pub last_sent: Duration,
@@ -80,8 +82,8 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns whether the packet `sequence`, which was sent before the time `age`, counts as lost. `binding`
-    /// is what binds the packets to the session.
+    /// Returns whether the packet `sequence` counts as lost. `age` is the time since it was sent. `binding`
+    /// is a number of the session, from which irregular times are computed.
     pub fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
         let smoothed = self.round_trip.smoothed();
         let timeout = self.round_trip.retry_timeout(self.timeouts);
@@ -101,7 +103,7 @@ impl LinkHealth {
 
     /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
     /// has the packets that may still arrive in ascending order, each with the time when it was sent.
-    /// `binding` is what binds the packets to the session.
+    /// `binding` is a number of the session, from which irregular times are computed.
     pub fn overdue(
         &self,
         unknown: impl Iterator<Item = (Sequence, Duration)>,
@@ -122,9 +124,10 @@ impl LinkHealth {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// Begins to try a silent link again, if it is time for this. Then returns a time: content of packets
-    /// that were sent by this time is sent again. `binding` is what binds the packets to the session. The
-    /// times between two tries are irregular, because the link may lose packets at regular times.
+    /// Begins to try a silent link again, if it is time for this. If so, returns a time: the content of
+    /// packets that were sent by this time is sent again. `binding` is a number of the session, from which
+    /// irregular times are computed. The times between two tries are irregular, because the link may lose
+    /// packets at regular times.
     pub fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
         if !self.is_silent() {
             return None;

@@ -1,15 +1,15 @@
 //! Irregular times between packets that are repeated. Some links lose packets at regular times, for example
 //! in every second tick. Packets that are repeated at regular times could all meet these losses.
 //!
-//! *Invariant:* the same session and number have the same time, so each run can be repeated.
+//! *Invariant:* the same session and number always lead to the same time, so each run can be repeated.
 
 use std::time::Duration;
 
-/// The range of the times has this many steps.
+/// The number of different times in a range.
 const STEPS: u32 = 1 << 12;
 
-/// Returns a time between half of `mean` and one and a half of it. The times of a session with consecutive
-/// numbers have no pattern.
+/// Returns a time between 0.5 and 1.5 times `mean`. The times of a session with consecutive numbers have no
+/// pattern.
 pub(crate) fn around(mean: Duration, session: u64, number: u64) -> Duration {
     let half = mean / 2;
     between(half, mean.saturating_add(half), session, number)
@@ -26,7 +26,7 @@ pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
     drawn(session, number) < u64::MAX / of
 }
 
-/// Returns what a session draws for a number.
+/// Returns 64 pseudorandom bits for a session and a number.
 const fn drawn(session: u64, number: u64) -> u64 {
     mixed(session ^ mixed(number))
 }

@@ -1,6 +1,6 @@
 //! Keep-alive packets: how long a side may be silent (R9).
 //!
-//! *Invariant:* at least [`LEAST_IN_TIMEOUT`] packets come within each timeout, at irregular times.
+//! *Invariant:* at least [`LEAST_IN_TIMEOUT`] packets are sent within each timeout, at irregular times.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use crate::rate::jitter;
 /// At least this many keep-alive packets are sent in a timeout.
 pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
 
-/// The longest silence is this many times as long as the shortest one. In a narrower range, few of the times
-/// would be an odd number of the long ticks of a slow server.
+/// The longest silence is this many times as long as the shortest silence. A slow server has long ticks, and
+/// a narrower range would contain few multiples of them, so the times would be too regular.
 const RANGE: u32 = 6;
 
 /// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the
-/// shorter one of both sides. `binding` is what binds its packets to the session.
+/// shorter timeout of the two sides. `binding` is a number of the session, from which irregular times are
+/// computed.
 pub(crate) fn longest_silence(timeout: Duration, binding: u64, next: u64) -> Duration {
     let longest = timeout / LEAST_IN_TIMEOUT;
     jitter::between(longest / RANGE, longest, binding, next)

@@ -1,6 +1,6 @@
 //! How much may be sent, and when: limits, congestion control, round trips, and times between packets.
 //!
-//! *Invariant:* nothing here sends anything. It answers questions about times and bytes.
+//! *Invariant:* this module sends no packets. It only computes times and numbers of bytes.
 
 pub(crate) mod ack_pace;
 pub(crate) mod allowance;

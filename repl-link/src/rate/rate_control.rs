@@ -1,13 +1,16 @@
-//! How fast a link may send. Users of a link can bring a rate control of their own.
+//! The trait of rate controls, which decide how fast a link may send. Users of a link can implement their
+//! own.
 //!
-//! *Invariant:* a link sends no body and no message for which its rate control has no room. Packets with
-//! nothing but acks are small, and do not ask.
+//! *Invariant:* a link sends bodies and messages only if its rate control has room for them. Packets with
+//! only acks are small, so they are sent without asking the rate control.
 //!
-//! A user of `repl` chooses a rate control by `CongestionControl::Custom`, and a crate that builds on this
-//! one by the type [`Payload::Rate`](crate::parts::Payload::Rate). A new function of the trait also needs a
-//! line in the implementation for boxes below, and in `Rate` of `repl-net` (`body/rate`), for which the
-//! compiler does not ask if the function has a default. Another rate control of ours would be a variant of
-//! that `Rate` and of `CongestionControl` (`session/config`). Clients always use [`Bbr`](crate::Bbr).
+//! A user of `repl` sets a rate control with `CongestionControl::Custom`. A crate that builds on this crate
+//! sets the type [`Payload::Rate`](crate::parts::Payload::Rate). Clients of `repl` always use
+//! [`Bbr`](crate::Bbr).
+//!
+//! If you add a function to the trait, also add it to the implementation for boxes below, and to `Rate` in
+//! `repl-net` (`body/rate`). The compiler does not report a missing function that has a default. To add
+//! another built-in rate control, add a variant to this `Rate` and to `CongestionControl` (`session/config`).
 
 use std::fmt;
 use std::time::Duration;
@@ -16,17 +19,17 @@ use std::time::Duration;
 ///
 /// A link calls [`begin_pass`](Self::begin_pass) at the beginning of each tick in which it may send, then
 /// [`sent`](Self::sent) for each packet, and [`end_pass`](Self::end_pass) at the end. Times never decrease.
-/// All functions must be cheap: they are called for each packet. Packets are named by their numbers, which
-/// increase. Packets that need no ack are not reported, so some numbers are missing.
+/// All functions must be cheap: they are called for each packet. Packets are identified by their numbers,
+/// which increase. Packets that need no ack are not reported, so some numbers are missing.
 pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
     fn begin_pass(&mut self, now: Duration, timeouts: u32);
 
-    /// Handles that nothing was sent in the ticks up to the time `until`, without a call of
-    /// [`begin_pass`](Self::begin_pass) for each of them.
+    /// Called after ticks in which nothing was sent and [`begin_pass`](Self::begin_pass) was not called. The
+    /// last of these ticks was at the time `until`.
     fn has_rested(&mut self, until: Duration);
 
-    /// Records that a packet was sent that the other side must ack.
+    /// Records that a packet was sent. The other side must ack this packet.
     fn sent(&mut self, packet: u64, bytes: usize, now: Duration);
 
     /// Records that a packet has arrived at the other side.
@@ -35,7 +38,7 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Records that a packet was declared lost.
     fn lost(&mut self, packet: u64, bytes: usize);
 
-    /// Records that a packet has arrived that was declared lost before.
+    /// Records that a packet that was declared lost has arrived.
     fn arrived_late(&mut self, bytes: usize);
 
     /// Ends the processing of an ack. `newest` is the newest packet that was acked.
@@ -48,23 +51,23 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// greatest size has room.
     fn room_bytes(&self) -> usize;
 
-    /// Returns how many more bytes of bulk messages may be sent in this tick, after everything else. What the
-    /// next ticks need for state should be left, so that bulk messages do not delay it. By default, this is
-    /// all the [room](Self::room_bytes) there is.
+    /// Returns how many more bytes of bulk messages may be sent in this tick, after everything else. Leave
+    /// the bytes that the next ticks need for state, so that bulk messages do not delay state. By default,
+    /// returns the whole [room](Self::room_bytes).
     fn rest_bytes(&self) -> usize {
         self.room_bytes()
     }
 
-    /// Returns whether most packets are lost. Then a late ack only means that the acks before it were lost.
+    /// Returns whether most packets are lost. Then an ack is late only because earlier acks were lost.
     fn loses_most(&self) -> bool;
 
-    /// Sets the greatest size of the packets, which was an argument when the rate control was made. The size
-    /// changes when the other side has told which packets it receives, and when the path carries others.
+    /// Sets the greatest size of the packets. The rate control got the first size when it was made. The size
+    /// changes when the handshake limits it, and when probes find a different size for the path.
     fn set_packet_bytes(&mut self, bytes: usize) {
         let _ = bytes;
     }
 
-    /// Forgets what was measured, because the packets take another way from now on.
+    /// Forgets all measurements, because the packets take another path from now on.
     fn reset(&mut self);
 
     /// Frees memory that was not needed recently.

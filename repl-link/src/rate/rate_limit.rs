@@ -1,8 +1,9 @@
 //! Rate limits: a rate limit says how many times in a second an event may happen, for example the sending of
 //! a packet. A rate limit is a token bucket.
 //!
-//! *Invariant:* if a sender keeps the limit of [`RateLimit::sending`], it never exceeds the limit of
-//! [`RateLimit::receiving`] on the other side, whatever the link does before the connection times out.
+//! *Invariant:* a sender that obeys the limit of [`RateLimit::sending`] never exceeds the limit of
+//! [`RateLimit::receiving`] on the other side, however the link delays packets before the connection times
+//! out.
 
 use std::time::Duration;
 
@@ -23,17 +24,17 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Returns the limit that a sender keeps: `per_second` events in a second. At the start,
-    /// and after a second without events, `per_second` events may happen at once.
+    /// Returns the limit that a sender must obey: `per_second` events in a second. At the start, and after a
+    /// second without events, `per_second` events may happen at once.
     pub fn sending(per_second: u32) -> Self {
         let most = u128::from(per_second).saturating_mul(NANOS);
         Self { rate: per_second.into(), most, left: most, since: Duration::ZERO }
     }
 
     /// Returns the limit that a receiver allows: the limit of the sender, with room for larger bursts. A
-    /// burst can contain `stored` events that the sender stored while the link was too narrow, and the events
-    /// that an outage of a whole `timeout` held back in the link. The clocks of the two sides may differ by 3
-    /// %.
+    /// burst can contain `stored` events that the sender stored because the link was too slow, and the events
+    /// that were delayed in the link during an outage of a whole `timeout`. The clocks of the two sides may
+    /// differ by 3 %.
     pub fn receiving(per_second: u32, stored: u32, timeout: Duration) -> Self {
         let rate = u128::from(per_second).saturating_add(u128::from(per_second / 32)).saturating_add(1);
         let at_once = u128::from(per_second).saturating_add(stored.into()).saturating_mul(NANOS);
@@ -107,8 +108,8 @@ mod tests {
     }
 
     proptest! {
-        /// Simulates a sender that keeps its limit, over a link with a delay that jumps by less than the
-        /// timeout. The sender stores events that it may not send yet, for any length of time.
+        /// Simulates a sender that obeys its limit. The delay of the link jumps by less than the timeout. The
+        /// sender stores events that it may not send yet, for any length of time.
         #[test]
         fn an_honest_sender_never_exceeds_the_limit_of_the_receiver(
             per_second in 1_u32..2_000,

@@ -1,7 +1,6 @@
 //! Round trips: measures how long an ack takes, and computes how long to wait for an ack (R9).
 //!
-//! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link is never taken for a dead
-//! link.
+//! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link never counts as dead.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,9 +13,8 @@ use crate::spare::shrink_sparse;
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// The least time by which a timeout is longer than the round trip. On a link without jitter the deviation
-/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. The
-/// margin of the timeout is the clock granularity of RFC 6298, section 2.3: a little more than a tick of 60
-/// Hz.
+/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. It
+/// stands for the clock granularity of RFC 6298, section 2.3, and is a little more than a tick of 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
@@ -24,7 +22,7 @@ const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
 /// A longer measured round trip counts as this time, because it means that the peer slept or that its clock
-/// jumped. The greatest round trip that is counted is twice the longest round trip of a usable link.
+/// jumped. This time is twice the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
@@ -53,8 +51,8 @@ impl RoundTrip {
         });
     }
 
-    /// Returns the smoothed round trip. The smoothed round trip includes the time that an ack waits for the
-    /// peer's tick. The smoothed round trip is zero before the first measured round trip.
+    /// Returns the smoothed round trip. It includes the time that an ack waits for the peer's tick. It is
+    /// zero before the first measured round trip.
     pub fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
@@ -89,13 +87,13 @@ impl RoundTrip {
 /// ack of a packet in [`SendTimes`] is used to measure the round trip.
 ///
 /// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
-/// the list in a second, so the oldest packets never have to be dropped. However long the round trip is, at
+/// the list in a second, so the oldest packets never need to be dropped. However long the round trip is, at
 /// least one packet in 128 is still in the list when its ack arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTimes {
     /// The packets and their send times, in the order of sending.
     sent: VecDeque<(Sequence, Duration)>,
-    /// The least time between a packet in the list and the second packet after it in the list.
+    /// The shortest time between a packet in the list and the second packet after it in the list.
     spacing: Duration,
 }
 
@@ -134,7 +132,7 @@ impl SendTimes {
         self.spacing = self.spacing.saturating_mul(2);
     }
 
-    /// Preloads the oldest send times, which the next ack reads.
+    /// Loads the oldest send times, which the next ack reads, into the processor cache.
     pub(crate) fn preload(&self) {
         self.sent.front().into_iter().for_each(preload);
     }

@@ -32,7 +32,7 @@ const LEAST_TIME: Duration = Duration::from_millis(300);
 /// After a change of the rate, a trial counts no packets for this time. During `DRAIN_TIME`, the queue of the
 /// link still contains packets that were sent at the other rate.
 const DRAIN_TIME: Duration = Duration::from_millis(100);
-/// The time for which no other trial begins after a trial has shown that the link loses packets at random.
+/// After a trial has shown that the link loses packets at random, no other trial begins for this time.
 const PAUSE: Duration = Duration::from_secs(4);
 
 /// One of the two rates of a trial.
@@ -56,7 +56,7 @@ enum Stage {
     Wait,
 }
 
-/// What a trial has counted at one rate: how much was sent, and how much of this has arrived.
+/// The counts of a trial at one rate: how many bytes were sent, and how many of these have arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
     /// The packets that the trial counts. A trial can have several tries, and only the packets of the last
@@ -201,7 +201,7 @@ impl Trial {
         self.stage != Stage::Idle
     }
 
-    /// Returns whether the trial may hold the send rate below the greatest rate.
+    /// Returns whether the trial may keep the send rate below the greatest rate.
     pub(super) fn is_limit(&self) -> bool {
         self.enough.is_some() || self.is_running()
     }

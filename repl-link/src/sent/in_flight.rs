@@ -18,24 +18,25 @@ use crate::spare::{Holds, Spare, shrink_sparse};
 /// Whether a packet has arrived at the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// It may still arrive.
+    /// The packet may still arrive.
     #[default]
     Unknown,
-    /// It was acknowledged.
+    /// The packet was acknowledged.
     Arrived,
-    /// It counts as lost.
+    /// The packet counts as lost.
     Lost,
 }
 
-/// What is stored about one packet.
+/// The record of one packet.
 #[derive(Debug, Default)]
 pub struct SentPacket<R> {
     delivery: Delivery,
-    /// Whether something waits for the ack of the packet: the body or a message.
+    /// Whether the ack of the packet must be reported: the body waits for it, or the packet contains a
+    /// message.
     is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// About how many bytes of memory this took when the packet was sent.
+    /// About how many bytes of memory this record took when the packet was sent.
     held_bytes: usize,
     /// The messages in the packet.
     pub messages: Vec<SentMessage>,
@@ -122,14 +123,14 @@ impl<R: Record> InFlight<R> {
         self.spare.clear();
     }
 
-    /// Returns the number of records. This is the number of packets from the oldest packet on that is neither
-    /// acked nor declared lost.
+    /// Returns the number of records. There is a record for the oldest packet that is neither acked nor
+    /// declared lost, and for each later packet.
     pub fn packets(&self) -> usize {
         self.records.len()
     }
 
-    /// Returns the number of the oldest packet that is neither acked nor declared lost, or of the next packet
-    /// if there is none.
+    /// Returns the number of the oldest packet that is neither acked nor declared lost. If there is no such
+    /// packet, returns the number of the next packet.
     pub fn floor(&self) -> Sequence {
         Sequence::new(self.first)
     }
@@ -139,26 +140,26 @@ impl<R: Record> InFlight<R> {
         self.spare.take()
     }
 
-    /// Preloads the lists of records, which the next packet changes.
+    /// Loads the lists of records that the next packet changes into the processor cache.
     pub fn preload_lists(&self) {
         self.spare.next().into_iter().for_each(preload);
         self.records.back().into_iter().for_each(preload);
     }
 
-    /// Preloads the record that the next packet reuses. Call it some time after
-    /// [`preload_lists`](Self::preload_lists).
+    /// Loads the record that the next packet reuses into the cache. Call it some time after
+    /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.spare.next().into_iter().for_each(|record| preload_all(&**record));
     }
 
-    /// Preloads the lists of records, which the next ack changes.
+    /// Loads the lists of records that the next ack changes into the cache.
     pub fn preload_ends(&self) {
         self.records.front().into_iter().for_each(preload);
         self.spare.next().into_iter().for_each(preload);
     }
 
-    /// Preloads the record of the oldest packet in flight, which the next ack probably reads. Call it some
-    /// time after [`preload_ends`](Self::preload_ends).
+    /// Loads the record of the oldest packet in flight into the cache, because the next ack probably reads
+    /// it. Call it some time after [`preload_ends`](Self::preload_ends).
     pub fn preload_oldest(&self) {
         self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }
@@ -185,7 +186,7 @@ impl<R: Record> InFlight<R> {
         usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
     }
 
-    /// Returns the record of a packet, if something waits for its ack.
+    /// Returns the record of a packet, if its body or a message waits for the ack.
     pub fn awaited(&self, sequence: Sequence) -> Option<&SentPacket<R>> {
         self.get(sequence).filter(|record| record.is_awaited)
     }
@@ -195,7 +196,7 @@ impl<R: Record> InFlight<R> {
         self.records.get(self.at(sequence)?).map(|record| &**record)
     }
 
-    /// Returns the record of a packet to change it.
+    /// Returns the record of a packet for changes.
     pub fn get_mut(&mut self, sequence: Sequence) -> Option<&mut SentPacket<R>> {
         let at = self.at(sequence)?;
         self.records.get_mut(at).map(|record| &mut **record)
@@ -236,8 +237,8 @@ impl<R: Record> InFlight<R> {
         Some(record.bytes)
     }
 
-    /// Forgets the messages of packets in flight for which `is_outdated` returns true: the acks and losses of
-    /// these packets mean nothing for them any more.
+    /// Removes the messages for which `is_outdated` returns true from the records. Acks and losses of packets
+    /// then no longer affect these messages.
     pub fn forget_messages(&mut self, is_outdated: impl Fn(&SentMessage) -> bool) {
         for record in &mut self.records {
             record.messages.retain(|message| !is_outdated(message));

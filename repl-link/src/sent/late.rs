@@ -1,7 +1,8 @@
-//! What late acks settle. A late ack is the ack of a packet that already counts as lost (R4).
+//! A log of data in packets that count as lost. If such a packet is acked after all (a late ack), its data
+//! need not be sent again (R4).
 //!
 //! *Invariant:* the entries are in the order of their packets, because packets are declared lost in this
-//! order. There are at most as many as the log may have.
+//! order. The log has at most `MAX` entries.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,8 @@ use crate::frame::acks::AckRange;
 use crate::frame::sequence::Sequence;
 use crate::spare::shrink_sparse;
 
-/// Something of packets that count as lost and may still be acked. At most `MAX` entries are stored.
+/// The log of packets that count as lost and may still be acked. Each entry is a packet number and a piece of
+/// data. At most `MAX` entries are stored.
 #[derive(Debug)]
 pub(crate) struct LateLog<T, const MAX: usize> {
     entries: VecDeque<(Sequence, T)>,
@@ -22,8 +24,8 @@ impl<T, const MAX: usize> Default for LateLog<T, MAX> {
 }
 
 impl<T, const MAX: usize> LateLog<T, MAX> {
-    /// Adds an entry of the packet `sequence`, which now counts as lost. If there are too many, drops the
-    /// oldest.
+    /// Adds an entry for the packet `sequence`, which now counts as lost. If there are too many entries,
+    /// drops the oldest entry.
     pub(crate) fn add(&mut self, sequence: Sequence, entry: T) {
         let is_newest = self.entries.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are declared lost in ascending order");
@@ -33,7 +35,8 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
         self.entries.push_back((sequence, entry));
     }
 
-    /// Removes and returns the entries of the packets in a range. Costs O(log entries) if there are none.
+    /// Removes and returns the entries of the packets in a range. Costs O(log entries) if there are no such
+    /// entries.
     pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, T)> {
         if self.entries.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What was sent and is not acknowledged, packet by packet.
+//! The records of packets that were sent and are not acknowledged yet.
 
 pub(crate) mod in_flight;
 pub(crate) mod late;

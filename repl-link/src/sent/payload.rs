@@ -1,7 +1,7 @@
-//! What the packets of a link carry besides acks and messages. The user of the link decides: for a
-//! replication it is objects, and [`()`](Payload) if there is nothing.
+//! The traits of the data that packets carry in addition to acks and messages. The user of a link implements
+//! them. `repl-net` uses them for the state of objects. The type `()` stands for packets without such data.
 //!
-//! *Invariant:* a link never looks into a body. It knows only what these traits tell.
+//! *Invariant:* a link never reads the content of a body. It uses only the functions of these traits.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use crate::frame::header::Extension;
 use crate::rate::bbr::Bbr;
 use crate::rate::rate_control::RateControl;
 
-/// What the packets of a link carry besides acks and messages.
+/// The types of the data that packets carry in addition to acks and messages.
 pub trait Payload: fmt::Debug + Default + 'static {
-    /// What the sender stores about the body of a packet until the fate of the packet is known.
+    /// The data that the sender stores about the body of a packet until the packet is acked or declared lost.
     type Record: Record;
     /// Writes the bodies of packets.
     type Writer: BodyWriter;
-    /// What a server adds to the header of each packet.
+    /// The data that a server adds to the header of each packet.
     type Extension: Extension;
-    /// Decides how fast to send. [`Bbr`], unless there is a reason for another one.
+    /// Decides how fast to send. Use [`Bbr`] unless you need another rate control.
     type Rate: RateControl;
 }
 
-/// What the sender stores about the body of one packet.
+/// The data that the sender stores about the body of one packet.
 pub trait Record: fmt::Debug + Default {
     /// The part of a record that still matters if the packet arrives after it counted as lost.
     type Late: fmt::Debug;
@@ -31,8 +31,8 @@ pub trait Record: fmt::Debug + Default {
     /// Returns whether the packet has no body.
     fn is_empty(&self) -> bool;
 
-    /// Returns whether something waits for the ack of the packet. If not,
-    /// [`Arrived`](crate::parts::Acked::Arrived) is not reported for it.
+    /// Returns whether the user needs to know when the packet is acked. If this is false,
+    /// [`Arrived`](crate::parts::Acked::Arrived) is not reported for the packet.
     fn is_awaited(&self) -> bool;
 
     /// Returns about how many bytes of memory the record takes on the heap.
@@ -50,7 +50,7 @@ pub trait Record: fmt::Debug + Default {
 
 /// Writes the body of the packet that is being filled.
 pub trait BodyWriter: fmt::Debug + Default {
-    /// Completes the body. It adds at most [`SEGMENT_BITS`](crate::outbox::SEGMENT_BITS) bits.
+    /// Completes the body. Adds at most [`SEGMENT_BITS`](crate::outbox::SEGMENT_BITS) bits.
     fn end(&mut self, writer: &mut BitWriter);
 }
 

@@ -1,6 +1,6 @@
-//! A server as its endpoints see it.
+//! The functions of a server that its endpoints call.
 //!
-//! *Invariant:* an endpoint changes what a server stores about its clients only through these functions.
+//! *Invariant:* an endpoint changes the data of a server's clients only through these functions.
 
 use std::time::Duration;
 
@@ -11,12 +11,13 @@ use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::server_handshake::ServerHandshake;
 
-/// A server whose clients an [`Endpoint`](crate::endpoint::Endpoint) finds by their addresses.
+/// A server that can be used with an [`Endpoint`](crate::endpoint::Endpoint), which finds its clients by
+/// their addresses.
 pub trait Host {
-    /// Returns the clients, which [`ServerSessions`] has.
+    /// Returns the clients, which are stored in [`ServerSessions`].
     fn roster(&self) -> &impl Roster;
 
-    /// Returns the clients to change what is stored about them.
+    /// Returns the clients for changes.
     fn roster_mut(&mut self) -> &mut impl Roster;
 
     /// Adds a connection.
@@ -29,42 +30,42 @@ pub trait Host {
     fn close(&mut self, connection: ConnectionId, reason: DisconnectReason);
 }
 
-/// The clients of a server, whatever the server stores about them.
+/// The clients of a server, without the type of the data that the server stores about them.
 pub trait Roster {
     /// Returns after how much silence the server closes a connection.
     fn timeout(&self) -> Duration;
 
-    /// Returns the number of connections that have places: all that have not ended, except those of clients
-    /// that begin only when they have shown their tokens and have not done so yet.
+    /// Returns the number of connections that have places. These are all connections that have not ended,
+    /// except connections that must still wait until their clients have shown their tokens.
     fn open(&self) -> usize;
 
     /// Returns the handshake of a connection that was not removed.
     fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake>;
 
-    /// Returns the packet that tells the client of an ended connection why the connection ended, as the
-    /// answer to a hello with this token.
+    /// Returns the packet that tells the client of an ended connection why the connection ended. The packet
+    /// answers a hello with this token.
     fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>>;
 
     /// Removes an ended connection before its time. Returns the packets that tell its client the reason.
     /// Costs O(ended connections).
     fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>>;
 
-    /// Returns the connections that have ended since the last call, of the endpoint whose connections these
-    /// are.
+    /// Returns the connections that have ended since the last call. `is_own` selects the connections of the
+    /// endpoint that calls.
     fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
 
-    /// Returns the connections that were removed since the last call, of the endpoint whose connections these
-    /// are. The connections of other endpoints wait for their calls.
+    /// Returns the connections that were removed since the last call. `is_own` selects the connections of the
+    /// endpoint that calls. The connections of other endpoints are kept until these endpoints call.
     fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
 
-    /// Records that a client has a new address. What was measured of the link and its path is dropped, because
-    /// it belongs to the old address.
+    /// Records that a client has a new address. The measurements of the link and its path are dropped,
+    /// because they belong to the old address.
     fn moved(&mut self, id: ConnectionId);
 
-    /// Sets the greatest size of the packets to a client, in bytes, as its transport has found it out.
+    /// Sets the greatest size of the packets to a client, in bytes. The transport has found out this size.
     fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize);
 
-    /// Returns the connection to which the next packet belongs.
+    /// Returns the connection of the next packet to send, among the connections that `is_meant` selects.
     fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId>;
 
     /// Returns the next packet for a client.

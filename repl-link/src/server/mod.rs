@@ -1,5 +1,5 @@
-//! The clients of a server and their sessions: who is connected, how sessions begin and end, and the packets
-//! of all clients in fair turns.
+//! The clients of a server and their sessions: which clients are connected, how sessions begin and end, and
+//! how the packets of all clients are polled in fair turns.
 //!
 //! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
 
@@ -42,23 +42,23 @@ use poll_order::PollOrder;
 /// The settings of the sessions of a server. `Debug` does not print the secret.
 #[derive(Clone, Copy)]
 pub struct ServerSettings {
-    /// What the handshake needs to know.
+    /// The settings that the handshake uses.
     pub terms: ServerTerms,
-    /// The limits of what is sent to each client.
+    /// The limits of the packets that are sent to each client.
     pub limits: Limits,
     /// How many bytes may be sent to a client in a second. `usize::MAX` stands for no limit.
     pub bytes_per_second: usize,
     /// Whether clients must prove their addresses, because the transport has not validated them.
     pub validates_addresses: bool,
-    /// Protects the tokens of connections, except of those that belong to an endpoint. If clients connect
-    /// without an endpoint over a network where others listen, set it to random bits.
+    /// Protects the tokens of connections that do not belong to an endpoint. If clients connect without an
+    /// endpoint over a network that others can read, set it to random bits.
     pub secret: u64,
     /// The number of the first packet of each session, the same on both sides.
     pub first_sequence: u64,
 }
 
-/// Packets of 1,200 bytes, and sessions that end after 10 s of silence. Anyone may connect, and proves his
-/// address.
+/// Packets have up to 1,200 bytes, and sessions end after 10 s of silence. Anyone may connect, and each
+/// client must prove its address.
 impl Default for ServerSettings {
     fn default() -> Self {
         let limits = Limits {
@@ -107,10 +107,10 @@ impl ServerSettings {
     }
 }
 
-/// Whether an endpoint makes a connection.
+/// Who makes a connection: the user, an endpoint or a transport.
 #[derive(Clone, Copy, Debug)]
 pub enum Maker {
-    /// The user of the server, who says from which connection a packet comes.
+    /// The user of the server. The user says from which connection each packet comes.
     User,
     /// An endpoint, to which the client has proved its address with a cookie.
     Endpoint {
@@ -121,19 +121,21 @@ pub enum Maker {
         /// Ended connections are kept for at least this time.
         keep: Duration,
     },
-    /// A transport that encrypts and authenticates packets, has proved the address of the client, and carries
-    /// this session alone. Packets have the [form](crate::parts::to_sealed) for it.
+    /// A transport that encrypts and authenticates packets, has proved the address of the client, and uses
+    /// its connection only for this session. Packets have the [form for such a
+    /// transport](crate::parts::to_sealed).
     Transport {
         /// The secret of the transport, which protects the token of the connection.
         secret: Secret,
     },
 }
 
-/// The clients of a server and their sessions. `C` is what the server stores about one connection.
+/// The clients of a server and their sessions. `C` is the type of the data that the server stores about one
+/// connection.
 pub struct ServerSessions<C: HasLink> {
     settings: ServerSettings,
     secret: Secret,
-    /// The types of messages, and those that were not polled.
+    /// The registered types of messages, and the messages that were not polled.
     pub mailbox: Mailbox<ConnectionId>,
     /// The clients, including those whose sessions have ended and are still remembered.
     pub peers: Peers<C>,
@@ -144,9 +146,9 @@ pub struct ServerSessions<C: HasLink> {
     ended: VecDeque<(Duration, ConnectionId)>,
     /// How long an ended connection is kept.
     keep_ended: Duration,
-    /// The connections of endpoints that have ended and were not taken since then.
+    /// The connections of endpoints that have ended. The endpoint has not asked for them since then.
     ended_of_endpoints: Vec<ConnectionId>,
-    /// The connections of endpoints that were removed and were not taken since then.
+    /// The connections of endpoints that were removed. The endpoint has not asked for them since then.
     removed: Vec<ConnectionId>,
     /// The latest time that was passed to the server.
     now: Duration,
@@ -159,7 +161,7 @@ pub struct ServerSessions<C: HasLink> {
 }
 
 impl<C: HasLink> ServerSessions<C> {
-    /// Returns sessions of no client.
+    /// Returns the sessions of a server that has no clients yet.
     ///
     /// # Panics
     /// Panics if a setting is out of its range. The message names the setting.
@@ -187,8 +189,8 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
-    /// Returns the number of a connection without packets, for example of a player in the process of the
-    /// server. The sessions know nothing else of such a connection, and no other gets the number.
+    /// Returns the number of a connection without packets, for example for a player in the process of the
+    /// server. Nothing else is stored about such a connection, and no other connection gets this number.
     ///
     /// # Panics
     /// Panics if it is the 2^32nd connection since the server was made.
@@ -199,7 +201,7 @@ impl<C: HasLink> ServerSessions<C> {
         id
     }
 
-    /// Returns whether types may still be registered: there was no connection yet.
+    /// Returns whether types may still be registered. This is so until the first connection.
     #[must_use]
     pub fn may_register(&self) -> bool {
         self.next == 0
@@ -217,7 +219,7 @@ impl<C: HasLink> ServerSessions<C> {
         self.secret
     }
 
-    /// Returns the limits and times that the server asks of its clients.
+    /// Returns the limits and times that the server requires of its clients.
     #[must_use]
     pub fn terms(&self) -> &ServerTerms {
         &self.settings.terms
@@ -240,8 +242,8 @@ impl<C: HasLink> ServerSessions<C> {
         self.peers.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Adds a connection, which `make` makes from its link. `make` gives the link its rate control:
-    /// without one, nothing but the other limits holds packets back.
+    /// Adds a connection, which `make` makes from its link. `make` also sets the rate control of the link.
+    /// Without a rate control, only the other limits limit the packets.
     ///
     /// # Panics
     /// Panics if it is the 2^32nd connection since the server was made.
@@ -279,8 +281,8 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
-    /// session are ignored. If the session [begins](ServerOutcome::Connected) or
-    /// [ends](ServerOutcome::Ended), the messages have begun or ended already. Costs O(bytes).
+    /// session are ignored. When the result says that the session [begins](ServerOutcome::Connected) or
+    /// [ends](ServerOutcome::Ended), this method has already begun or ended its messages. Costs O(bytes).
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of the timeout without a tick, or if no
@@ -345,9 +347,9 @@ impl<C: HasLink> ServerSessions<C> {
         }
     }
 
-    /// Ends a connection, and tells its client. Returns the reason, unless it had ended before. The
-    /// connection is removed a timeout after its end, or later. Until then, the client is told again each
-    /// time when it shows that it does not know of the end.
+    /// Ends a connection, and tells its client. Returns the reason, or `None` if the connection had already
+    /// ended. The connection is removed after at least one timeout. Until then, the server tells the client
+    /// again whenever a packet shows that the client does not know of the end.
     pub fn close(&mut self, id: ConnectionId, reason: DisconnectReason) -> Option<DisconnectReason> {
         let timeout = self.timeout();
         let peer = self.peers.get_mut(id)?;
@@ -376,9 +378,9 @@ impl<C: HasLink> ServerSessions<C> {
         self.handshake(id).is_some_and(ServerHandshake::awaits_login)
     }
 
-    /// Accepts the login of a client, so that the handshake continues. Does nothing if no login of this
-    /// connection waits. Returns whether the session [begins](ServerOutcome::Connected) now, or that it has
-    /// [ended](ServerOutcome::Ended), because the answer does not fit into the packets of the client.
+    /// Accepts the login of a client, so that the handshake continues. Does nothing if this connection has no
+    /// login that waits for a decision. Returns whether the session [begins](ServerOutcome::Connected) now,
+    /// or has [ended](ServerOutcome::Ended) because the answer does not fit into the packets of the client.
     ///
     /// # Panics
     /// Panics if the answer has more than 512 bytes, or more than the greatest size of a packet minus 64.
@@ -400,7 +402,7 @@ impl<C: HasLink> ServerSessions<C> {
     /// Queues a message to a client, which is sent in the next tick.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. Then nothing has changed.
+    /// Returns an error if the message cannot be sent. Then the call has changed nothing.
     ///
     /// # Panics
     /// Panics if the type is not registered in the mailbox.
@@ -415,11 +417,11 @@ impl<C: HasLink> ServerSessions<C> {
         link.exchange.outgoing.add(channel, writer, link.outbox.capacity())
     }
 
-    /// Sends a message to each client whose connection `receives` it. Returns the clients whose channels are
-    /// full: they do not receive it.
+    /// Sends a message to each client for which `receives` returns true. Returns the clients whose channels
+    /// are full. These clients do not receive the message.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent to anyone. Then nothing has changed.
+    /// Returns an error if the message cannot be sent to anyone. Then the call has changed nothing.
     ///
     /// # Panics
     /// Panics if the type is not registered in the mailbox.
@@ -438,7 +440,8 @@ impl<C: HasLink> ServerSessions<C> {
             match link.exchange.outgoing.add_written(Recipient::Anyone, channel, &mut written, max_bits) {
                 Err(SendError::Full) => full.push(id),
                 Err(SendError::NotConnected) | Ok(()) => {}
-                // The limits of a type are the same for all connections, so nothing was queued yet.
+                // The limits of a type are the same for all connections, so this error occurs for the first
+                // connection, before any message was queued.
                 Err(error) => return Err(error),
             }
         }
@@ -468,20 +471,21 @@ impl<C: HasLink> ServerSessions<C> {
         self.now
     }
 
-    /// Returns once to how many bytes larger packets of clients are truncated, if they seem to be.
+    /// If packets of clients seem to be truncated, returns the length to which they are truncated, in bytes.
+    /// Returns it once.
     pub fn take_truncated(&mut self) -> Option<usize> {
         self.truncation.take()
     }
 
-    /// Returns how much time has passed between the last two ticks, if it is as much as closes silent
-    /// connections: the program stood still, or the times are in another unit.
+    /// Returns how much time has passed between the last two ticks, if this is at least the timeout of silent
+    /// connections. Then the program was suspended, or its times are in the wrong unit.
     #[must_use]
     pub fn jump(&self) -> Option<Duration> {
         Some(self.jump).filter(|jump| *jump >= self.timeout())
     }
 
-    /// Removes the connections that ended so long ago that they need not be kept any more. The client of a
-    /// removed connection is no longer told why the connection ended.
+    /// Removes the connections that ended long ago and need not be kept any more. The client of a removed
+    /// connection is no longer told why the connection ended.
     pub fn remove_ended(&mut self) {
         while let Some((at, id)) = self.ended.front().copied()
             && self.now.saturating_sub(at) >= self.keep_ended
@@ -502,8 +506,8 @@ impl<C: HasLink> ServerSessions<C> {
         self.peers.resting_mut(id)?.connection.link_mut().outbox.queue.pop()
     }
 
-    /// Returns the connection to which the next packet belongs, among the connections for which `is_meant`
-    /// returns true. The connections take turns, and each turn is one packet.
+    /// Returns the connection of the next packet to send, among the connections for which `is_meant` returns
+    /// true. The connections take turns, and each turn is one packet.
     pub fn next_transmitting(&mut self, is_meant: impl Fn(ConnectionId) -> bool) -> Option<ConnectionId> {
         self.tick_watch.polled();
         let has_packets =

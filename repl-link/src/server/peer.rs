@@ -11,19 +11,19 @@ use crate::packet_size::probing::PathFinding;
 use crate::sent::payload::Payload;
 use crate::session::server_handshake::ServerHandshake;
 
-/// What a server stores about one connection, with its link.
+/// The data that a server stores about one connection, including its link.
 pub trait HasLink {
-    /// What the packets carry.
+    /// The type of the data that packets carry in addition to acks and messages.
     type Payload: Payload;
 
     /// Returns the link.
     fn link(&self) -> &Link<Self::Payload>;
 
-    /// Returns the link to change it.
+    /// Returns the link for changes.
     fn link_mut(&mut self) -> &mut Link<Self::Payload>;
 }
 
-/// A connection may be its link alone.
+/// For a server that stores only the link of each connection.
 impl<P: Payload> HasLink for Link<P> {
     type Payload = P;
 
@@ -47,16 +47,16 @@ pub struct Peer<C> {
 }
 
 impl<C: HasLink> Peer<C> {
-    /// Finds out whether the path carries packets of the greatest size, if there are doubts. Returns what was
-    /// found out. Called in each tick.
+    /// If large packets were lost, probes whether the path carries packets of the greatest size. Returns the
+    /// result. Called in each tick.
     #[inline]
     pub fn probe(&mut self, now: Duration) -> Option<PathFinding> {
         let key = self.handshake.is_connected().then(|| self.handshake.closing_key())?;
         self.connection.link_mut().probe(key, now)
     }
 
-    /// Preloads what a packet with acks reads and writes. Packets come at any time, so most of it is in no
-    /// cache.
+    /// Loads into the processor cache what reading a packet with acks reads and writes. Packets arrive at any
+    /// time, so most of this memory is not in the cache.
     #[inline]
     pub(super) fn preload_packet(&self) {
         preload_all(&self.handshake);

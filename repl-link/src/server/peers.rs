@@ -1,4 +1,5 @@
-//! The clients of a server by their numbers.
+//! The clients of a server, sorted by their numbers. A client *rests* if nothing must be sent to it for some
+//! time (see `rest`).
 //!
 //! *Invariant:* the peers are in ascending order of their numbers. Numbers are given in ascending order, so
 //! a new peer comes last.
@@ -16,7 +17,7 @@ use crate::session::connection_id::ConnectionId;
 pub struct PeerEntry<C> {
     /// The number of the connection.
     pub id: ConnectionId,
-    /// Until when a server need not visit it.
+    /// The rest of the client: until when ticks need not visit the client.
     pub rest: Rest,
     /// In a box, so that an entry is small: a vector may reserve twice the memory that its entries need.
     pub peer: Box<Peer<C>>,
@@ -34,7 +35,7 @@ impl<C> Default for Peers<C> {
 }
 
 impl<C: HasLink> Peers<C> {
-    /// Adds a peer, with a greater number than all others.
+    /// Adds a peer. Its number must be greater than the numbers of all other peers.
     pub fn push(&mut self, id: ConnectionId, peer: Peer<C>) {
         debug_assert!(self.entries.last().is_none_or(|last| last.id < id), "numbers are ascending");
         self.entries.push(PeerEntry { id, rest: Rest::default(), peer: Box::new(peer) });
@@ -57,15 +58,15 @@ impl<C: HasLink> Peers<C> {
         self.entries.get(self.find(id)?).map(|entry| &*entry.peer)
     }
 
-    /// Returns a peer to change it, and ends its rest. Costs the same as [`get`](Self::get).
+    /// Returns a peer for changes, and ends its rest. Costs the same as [`get`](Self::get).
     #[inline]
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer<C>> {
         let index = self.find(id)?;
         self.entries.get_mut(index).map(PeerEntry::wake)
     }
 
-    /// Returns a peer, and does not end its rest. The caller may only change what no pass must react to, for
-    /// example take packets from its queue.
+    /// Returns a peer for changes, and does not end its rest. The caller may make only changes that need no
+    /// reaction in a tick, for example take packets from the queue.
     #[inline]
     pub fn resting_mut(&mut self, id: ConnectionId) -> Option<&mut Peer<C>> {
         let index = self.find(id)?;
@@ -103,7 +104,8 @@ impl<C: HasLink> Peers<C> {
         &mut self.entries
     }
 
-    /// Returns all peers in ascending order of their numbers, but those after `id` come before the others.
+    /// Returns all peers: first the peers after `id`, and then the other peers. Both groups are in ascending
+    /// order of their numbers.
     pub fn iter_after(&self, id: ConnectionId) -> impl Iterator<Item = (ConnectionId, &Peer<C>)> {
         let (before, after) = self.entries.split_at(self.entries.partition_point(|entry| entry.id <= id));
         after.iter().chain(before).map(|entry| (entry.id, &*entry.peer))
@@ -119,8 +121,9 @@ impl<C: HasLink> Peers<C> {
         self.iter_mut().map(|(_, peer)| peer)
     }
 
-    /// Preloads the packets of the peers after a peer, because users mostly poll all peers in this order.
-    /// Preloading has three steps, and each step reads memory that the previous step has preloaded.
+    /// Loads the packets of the peers after `id` into the processor cache, because users mostly poll all
+    /// peers in this order. This has three steps, and each step reads memory that the previous step has
+    /// loaded.
     #[inline]
     pub fn preload_packets_after(&self, id: ConnectionId) {
         let Some(index) = self.find(id) else { return };
@@ -145,7 +148,7 @@ impl<C: HasLink> Peers<C> {
 }
 
 impl<C> PeerEntry<C> {
-    /// Returns the peer to change it, and ends its rest.
+    /// Returns the peer for changes, and ends its rest.
     fn wake(&mut self) -> &mut Peer<C> {
         self.rest.end();
         &mut self.peer

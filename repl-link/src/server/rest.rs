@@ -1,6 +1,8 @@
-//! The rest of a client: while it lasts, ticks without changes do not visit the client.
+//! The rest of a client: a time in which the server need not visit the client in its ticks, unless something
+//! changes.
 //!
-//! *Invariant:* a pass of a client that rests would send nothing, and nothing would be freed.
+//! *Invariant:* if a tick visited a client that rests, it would send nothing to the client and free no
+//! memory.
 
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use std::time::Duration;
 pub struct Rest {
     /// The end of the rest, or `None` if the client does not rest.
     until: Option<Duration>,
-    /// The last tick in which it was the client's turn, but that did not visit the client.
+    /// The last tick in which it was the client's turn, but the client was skipped because it rested.
     skipped_at: Option<Duration>,
 }
 
@@ -32,13 +34,12 @@ impl Rest {
         self.until = None;
     }
 
-    /// Notes that the tick at the time `now` does not visit the client, although it is the client's turn.
+    /// Records that the tick at the time `now` skips the client, although it is the client's turn.
     pub fn skip(&mut self, now: Duration) {
         self.skipped_at = Some(now);
     }
 
-    /// Returns the time of the last tick in which it was the client's turn, but that did not visit it since
-    /// the last call.
+    /// Returns the time of the last tick that skipped the client since the last call.
     #[inline]
     pub fn take_skipped(&mut self) -> Option<Duration> {
         self.skipped_at.take()

@@ -1,7 +1,7 @@
-//! What the two sides of a link must agree on before anything else is sent: names with checksums (R21). The
-//! link does not know what they stand for.
+//! The classes and channels on which the two sides of a link must agree before anything else is sent (R21).
+//! To the link they are only names with checksums.
 //!
-//! *Invariant:* the checksum covers everything that a question can ask about.
+//! *Invariant:* the checksum covers everything that the server's questions can ask about.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::session::inquiry::{AnswerEntry, MAX_ENTRIES, Question};
 use crate::session::mismatch::{Difference, LayoutMismatch, Side};
 use crate::session::name::{MAX_NAME_BYTES, cut};
 
-/// Everything that one side agrees to.
+/// All classes and channels of one side. The other side must have the same.
 #[derive(Default)]
 pub struct Agreement {
     /// The classes, sorted by name.
@@ -24,7 +24,7 @@ pub struct Agreement {
 /// One channel: a type of messages, or the calls of a class.
 #[derive(Clone, Debug)]
 pub struct ChannelTerms {
-    /// What it is, and its name.
+    /// The kind and the name of the channel.
     pub name: String,
     /// Everything that both sides must agree on, part by part.
     pub forms: Vec<Form>,
@@ -43,16 +43,16 @@ impl ChannelTerms {
     }
 }
 
-/// What a handshake asks about a class only if the two sides differ.
+/// Details of a class. The handshake asks about them only if the two sides differ.
 pub trait ClassForms: Send + Sync {
-    /// Returns the form of each part of the class.
+    /// Returns a description of each part of the class, as far as both sides must agree on it.
     fn forms(&self) -> Vec<Form>;
 
     /// Returns the name of the property with this number.
     fn property(&self, number: usize) -> &str;
 }
 
-/// One class: something with a name that has properties, and sets of initial values.
+/// One class. It has a name, properties, and archetypes (sets of initial values).
 pub struct ClassTerms {
     name: String,
     forms: Box<dyn ClassForms>,
@@ -64,8 +64,8 @@ pub struct ClassTerms {
 }
 
 impl ClassTerms {
-    /// Returns the terms of a class. `checksum` covers all `forms`. `begins` has the checksum of each
-    /// property's initial value, for each archetype.
+    /// Returns the terms of a class. `checksum` must cover all `forms`. `begins` contains the checksum of
+    /// each property's initial value, for each archetype.
     #[must_use]
     pub fn new(name: &str, checksum: u64, forms: Box<dyn ClassForms>, begins: Vec<Vec<u64>>) -> Self {
         let sum = Checksum::new().number(checksum).number(begins.len() as u64);
@@ -108,7 +108,7 @@ pub(crate) enum Finding {
 }
 
 impl Agreement {
-    /// Returns what a side agrees to: its classes, and its channels in the order of their numbers.
+    /// Returns the agreement of a side from its classes, and its channels in the order of their numbers.
     #[must_use]
     pub fn new(mut classes: Vec<ClassTerms>, channels: Vec<ChannelTerms>) -> Self {
         classes.sort_by(|one, other| one.name.cmp(&other.name));
@@ -204,8 +204,8 @@ impl Agreement {
     }
 }
 
-/// Returns the entry with a name. The server cuts long names, so if there is no such entry, the name is the
-/// beginning of an entry's name.
+/// Returns the entry with a name. The server cuts long names, so if no entry has exactly this name, an entry
+/// whose name begins with it is returned.
 fn best<'a, T>(list: &'a [T], name: &str, name_of: impl Fn(&'a T) -> &'a str) -> Option<&'a T> {
     let is = list.iter().find(|entry| name_of(entry) == name);
     is.or_else(|| list.iter().find(|entry| name_of(entry).starts_with(name)))

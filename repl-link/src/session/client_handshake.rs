@@ -1,4 +1,5 @@
-//! The client's side of a session: hello, the answers to the server's questions, the welcome, the disconnect.
+//! The client's side of a session: the hello (first packet), the answers to the server's questions, the
+//! welcome (the server accepts), and the disconnect.
 //!
 //! *Invariant:* the client ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -22,9 +23,9 @@ use crate::session::terms::ClientTerms;
 /// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The first hellos have the full size. If they are not answered, the path may carry only smaller packets, so
-/// of three later hellos one has the full size, one the least size that a connection usually has, and one the
-/// least size of all.
+/// The first hellos have the full size. If they are not answered, the path may carry only smaller packets.
+/// Then of three hellos, one has the full size, one has the least size that a connection usually has, and one
+/// has the smallest possible size.
 const FULL_HELLOS: u32 = 3;
 
 /// The time between two hellos of a client while its login waits for an answer.
@@ -36,11 +37,12 @@ const SILENCE_INTERVAL: Duration = Duration::from_millis(250);
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
-/// such packet arrives. One of four packets is likely to arrive even over a link that loses most packets.
+/// such packet arrives. Even over a link that loses most packets, one of these packets is likely to arrive.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
-/// The longest time that a client stays silent, however long the timeouts are. The client cannot know whether
-/// the server received a packet with the token, and without one the server sends it no more packets.
+/// The longest time that a client sends nothing, however long the timeouts are. The client cannot know
+/// whether the server received a packet with the token. Without such a packet, the server sends it no more
+/// packets.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's terms and agreement.
@@ -48,7 +50,7 @@ const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 pub struct ClientContext<'a> {
     /// The limits and times of this side.
     pub terms: ClientTerms<'a>,
-    /// What this side agrees to.
+    /// The classes and channels of this side.
     pub agreement: &'a Agreement,
 }
 
@@ -98,19 +100,19 @@ pub(crate) struct ClientHandshake {
     stage: Stage,
     /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
-    /// Whether packets of state are sealed with the token, from the welcome.
+    /// Whether the checksums of packets of state include the token. The welcome says so.
     seals_state: bool,
-    /// The cookie that the server has sent last.
+    /// The last cookie from the server.
     cookie: Option<u64>,
-    /// The server's number from its welcome. `None` before the welcome.
+    /// The server's instance number, from its welcome. `None` before the welcome.
     pub instance: Option<u64>,
     /// The answer to the login, from the first welcome.
     pub login_answer: Vec<u8>,
     /// The greatest size of a packet that this side may send now.
     pub packet_bytes: usize,
-    /// The largest packet that the server receives. `MAX` before the server has told it.
+    /// The largest packet that the server receives. `MAX` while the client does not know it.
     server_packet_bytes: usize,
-    /// Whether the transport seals the packets, and carries this session alone.
+    /// Whether the transport encrypts and authenticates the packets, and has a connection for this session.
     pub is_sealed: bool,
     /// How many hellos the client has sent.
     hellos: u32,
@@ -127,7 +129,7 @@ pub(crate) struct ClientHandshake {
     has_state: bool,
     /// When the client may answer the next cookie at once.
     next_answer: Duration,
-    /// How long the server waits before it closes a silent connection. This time is `MAX` before the welcome.
+    /// How long the server waits before it closes a silent connection. `MAX` before the welcome.
     server_timeout: Duration,
 }
 
@@ -157,7 +159,7 @@ impl ClientHandshake {
         }
     }
 
-    /// Returns whether there was no tick yet.
+    /// Returns whether the client has not ticked yet.
     pub(crate) fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
@@ -181,35 +183,37 @@ impl ClientHandshake {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
-    /// Returns what binds the client's packets of state: the session, and after the welcome also the token,
-    /// unless the transport knows who sends (R25, R26).
+    /// Returns the key that the checksums of the client's packets of state include: the session, and after
+    /// the welcome also the token. If the transport authenticates the sender, the token is left out (R25,
+    /// R26).
     pub(crate) fn binding(&self) -> u64 {
         self.keys().state()
     }
 
-    /// Returns the largest packet that the server receives. `MAX` before the server has told it.
+    /// Returns the largest packet that the server receives. Returns `MAX` while the client does not know it.
     pub(crate) fn server_packet_bytes(&self) -> usize {
         self.server_packet_bytes
     }
 
-    /// Returns what binds control packets that show that their sender knows the token.
+    /// Returns the key of control packets that only a side that knows the token can send.
     pub(crate) fn closing_key(&self) -> u64 {
         self.keys().closing()
     }
 
-    /// Returns what binds the client's packets.
+    /// Returns the keys that the checksums of the client's packets include.
     fn keys(&self) -> Keys {
         let of_state = if self.seals_state { self.token } else { 0 };
         Keys { session: self.session, token: self.token, of_state, is_sealed: self.is_sealed }
     }
 
-    /// Returns what binds the server's packets: the same, but state also includes the number of the server.
+    /// Returns the keys that the checksums of the server's packets include. They are the keys of the client's
+    /// packets, but packets of state also include the instance number of the server.
     fn keys_of_server(&self) -> Keys {
         let keys = self.keys();
         Keys { of_state: keys.of_state ^ self.instance.unwrap_or(0), ..keys }
     }
 
-    /// Notes that a packet of state came from the server, which had not arrived before.
+    /// Records that a new packet of state arrived from the server.
     pub(crate) fn note_packet(&mut self, now: Duration) {
         (self.last_received, self.has_state) = (now, true);
     }
@@ -229,15 +233,15 @@ impl ClientHandshake {
         }
         if self.instance.is_none() && packet::is_state(bytes) {
             // A packet of state that arrives before the welcome counts as lost. It cannot be checked, because
-            // it is bound to the number of the server: a packet of a server before a restart must not be
-            // taken for one of the next server (R25).
+            // its checksum includes the instance number of the server. With this number, packets from before
+            // a restart of the server count as damaged (R25).
             return ClientOutcome::Nothing;
         }
         match packet::open(bytes, self.keys_of_server(), newest, &mut self.seed) {
             None => ClientOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
                 Ok(control) => self.control(control, now, context, queue),
-                // After the welcome, a sender that does not know the token ends nothing.
+                // After the welcome, a sender that does not know the token cannot end the session.
                 Err(_) if self.is_connected() => ClientOutcome::Damaged,
                 Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
@@ -269,8 +273,8 @@ impl ClientHandshake {
     ) -> ClientOutcome<'static> {
         match (control, &mut self.stage) {
             (Control::Welcome(welcome), Stage::Handshake { .. }) => self.welcomed(welcome, now),
-            // A late welcome of a server before a restart is ignored, and so is one with another token: who
-            // knows the session could else make the server ignore this client.
+            // A late welcome from before a restart of the server is ignored. A welcome with another token is
+            // ignored too: otherwise anyone who knows the session could make the server ignore this client.
             (Control::Welcome(welcome), Stage::Connected)
                 if (self.instance, self.token, self.seals_state)
                     == (Some(welcome.instance), welcome.token, welcome.seals_state) =>
@@ -291,7 +295,7 @@ impl ClientHandshake {
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
                 self.ended(DisconnectReason::Limits(mismatch))
             }
-            // After the welcome only a packet that is sealed with the token ends the session.
+            // After the welcome, only a packet whose checksum includes the token ends the session.
             (Control::Closing(closing), Stage::Handshake { .. }) => self.ended(closing.into_reason()),
             (Control::Retry(cookie), Stage::Handshake { .. } | Stage::Connected) => {
                 self.retry(cookie, now, context, queue);
@@ -313,8 +317,8 @@ impl ClientHandshake {
         self.server_packet_bytes = welcome.packet_bytes;
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
-        // All welcomes of a session are the same packet, so anyone can send a copy. After the first packet of
-        // state, only state shows that the server still sends to this address.
+        // All welcomes of a session are the same packet, so anyone can send a copy. So after the first packet
+        // of state, only packets of state show that the server still sends to this address.
         if !self.has_state {
             self.last_received = now;
         }
@@ -326,14 +330,14 @@ impl ClientHandshake {
         ClientOutcome::Connected
     }
 
-    /// Takes a cookie that the server has sent, and repeats the hello with it. If another cookie was answered
-    /// just before, this happens only when the next hello is due. A connected client ignores the cookie if it
-    /// still receives packets.
+    /// Stores a cookie from the server, and repeats the hello with this cookie. If the client answered
+    /// another cookie just before, it waits until the next hello is due. A connected client ignores the
+    /// cookie if it still receives packets.
     fn retry(&mut self, cookie: u64, now: Duration, context: ClientContext<'_>, queue: &mut SendQueue) {
         let is_needed = !self.is_connected() || self.is_without_packets(now, context.terms.timeout);
         if is_needed && self.cookie != Some(cookie) {
             if self.cookie.is_none() {
-                self.last_received = now; // a step of the handshake is done
+                self.last_received = now; // the handshake has made progress
             }
             self.cookie = Some(cookie);
             if now >= self.next_answer {
@@ -343,11 +347,11 @@ impl ClientHandshake {
         }
     }
 
-    /// Returns whether the client has received nothing for so long that its address may have changed.
+    /// Returns whether the client has received nothing for a long time. Then its address may have changed.
     fn is_without_packets(&self, now: Duration, timeout: Duration) -> bool {
         let timeout = timeout.min(self.server_timeout);
         let quarter = timeout.checked_div(4).unwrap_or_default();
-        // The server sends something at least every fortieth of the timeout.
+        // The server sends at least 40 packets in a timeout.
         let keep_alives = timeout.checked_div(10).unwrap_or_default();
         now.saturating_sub(self.last_received) >= SILENCE.max(keep_alives).min(quarter)
     }
@@ -356,7 +360,7 @@ impl ClientHandshake {
     fn hello_bytes(&self) -> usize {
         let full = self.packet_bytes.min(HELLO_BYTES);
         match self.hellos {
-            // The transport has proved the address already.
+            // The transport has already proved the address.
             _ if self.is_sealed => 0,
             _ if self.is_connected() => full,
             ..FULL_HELLOS => full,
@@ -368,7 +372,7 @@ impl ClientHandshake {
 
     fn say_hello(&mut self, context: ClientContext<'_>, queue: &mut SendQueue) {
         let login = if self.is_connected() { Vec::new() } else { context.terms.login.to_vec() };
-        // A connected client shows its token, even if it has never got a cookie.
+        // A connected client sends its token, even if it never received a cookie.
         let cookie = self.cookie.or(self.is_connected().then_some(0));
         let proof = cookie.map(|cookie| Proof { cookie, token: self.token, login });
         let (checksum, limits) = (context.agreement.checksum(), ClientLimits::of(&context.terms));
@@ -377,9 +381,10 @@ impl ClientHandshake {
         self.hellos = self.hellos.saturating_add(1);
     }
 
-    /// Returns the time at which to repeat something that was sent now and is repeated at this interval.
+    /// Returns the time at which to repeat a packet that is sent now. `interval` is the mean time between
+    /// repeats.
     fn after(&self, interval: Duration, now: Duration) -> Duration {
-        // The time takes the place of a number: nothing is repeated twice at one time.
+        // The time serves as the number of the repeat, because no two repeats are at the same time.
         now.saturating_add(jitter::around(interval, self.session, now.as_nanos() as u64))
     }
 
@@ -426,8 +431,8 @@ impl ClientHandshake {
         None
     }
 
-    /// Returns the shorter of both sides' timeouts, but at most the one after which the client need not be
-    /// silent for less time.
+    /// Returns the shorter timeout of the two sides. The result is limited, so that the keep-alive packets
+    /// that depend on it are never further apart than [`LONGEST_SILENCE`].
     pub(crate) fn shorter_timeout(&self, timeout: Duration) -> Duration {
         let longest = LONGEST_SILENCE.saturating_mul(keep_alive::LEAST_IN_TIMEOUT);
         timeout.min(self.server_timeout).min(longest)
@@ -455,7 +460,7 @@ impl ClientHandshake {
         ClientOutcome::Ended(reason)
     }
 
-    /// Handles the end of the session by the server or the transport, which needs no answer.
+    /// Handles the end of the session by the server or the transport. Such an end needs no answer.
     pub(crate) fn ended(&mut self, reason: DisconnectReason) -> ClientOutcome<'static> {
         self.stage = Stage::Ended { closing: None };
         ClientOutcome::Ended(reason)

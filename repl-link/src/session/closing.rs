@@ -1,8 +1,8 @@
 //! The packet by which one side tells the other why it ended the session.
 //!
 //! *Invariant:* the other side reports the same reason, with two exceptions. If a packet could not be read,
-//! both sides report a protocol error, and only the side that read the packet knows what was wrong. If
-//! messages were not polled, the reason says by which side.
+//! both sides report a protocol error, but only the side that read the packet knows the details. If messages
+//! were not polled, each side reports which side did not poll them.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -10,7 +10,7 @@ use crate::session::disconnect::DisconnectReason;
 use crate::session::login::{read_bytes, write_bytes};
 use crate::session::name::cut;
 
-/// The most bytes of a text in a disconnect packet.
+/// The greatest number of bytes of a text in a disconnect packet.
 const MAX_TEXT_BYTES: usize = 255;
 
 /// The bytes that a disconnect packet takes without its text.
@@ -22,13 +22,13 @@ const NOT_READ: &str = "the other side could not read a packet of this side";
 /// The content of a disconnect packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// The application of the sender ended the session.
+    /// The application of the sender ended the session without a text.
     Closed,
-    /// The same, with a text of the application.
+    /// The application of the sender ended the session with a text.
     ClosedWith(String),
     /// The application of the server did not accept the client's login.
     Refused(String),
-    /// The server has as many connections as it may have.
+    /// The server has reached its limit of connections.
     Full,
     /// A newer session of the same address has replaced this one.
     Replaced,
@@ -42,7 +42,7 @@ pub(crate) enum Closing {
     NotRead,
     /// The application of the server did not answer the client's login.
     LoginTimeout,
-    /// The receiver of the packet has begun a message and has not finished it.
+    /// The receiver of this packet began to send a message and did not finish it.
     Stalled,
     /// The server has rejected the parameters of the call with this name.
     Rejected(String),
@@ -58,13 +58,13 @@ pub(crate) enum Closing {
 
 impl Closing {
     /// Returns the content of the packet that tells the other side about this reason, in at most `mtu_bytes`.
-    /// `None` if the reason has a packet of its own.
+    /// Returns `None` if the reason is sent in another kind of packet.
     pub(super) fn of(reason: &DisconnectReason, mtu_bytes: usize) -> Option<Self> {
         let max = mtu_bytes.saturating_sub(AROUND_TEXT_BYTES).min(MAX_TEXT_BYTES);
         let text = |text: &str| cut(text, max).to_owned();
         Some(match reason {
             DisconnectReason::Layouts(_) | DisconnectReason::Limits(_) => return None,
-            // The other side does not get this packet.
+            // After a failure of the transport, the other side does not receive this packet.
             DisconnectReason::Closed | DisconnectReason::Transport(_) => Self::Closed,
             DisconnectReason::ClosedWith(why) => Self::ClosedWith(text(why)),
             DisconnectReason::Refused(why) => Self::Refused(text(why)),
@@ -110,7 +110,7 @@ impl Closing {
         }
     }
 
-    /// Returns whether a client may send this reason. The others are decisions of servers.
+    /// Returns whether a client may send this reason. Only servers send the other reasons.
     pub(crate) const fn is_of_client(&self) -> bool {
         matches!(
             self,
@@ -175,7 +175,7 @@ fn read_text(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     String::from_utf8(read_bytes(reader, 8, MAX_TEXT_BYTES)?).map_err(|_| ReadError::InvalidUtf8)
 }
 
-/// Returns the beginning of a text that a disconnect packet has room for.
+/// Returns the text, cut to the length that fits into a disconnect packet.
 pub fn shortened(text: &str) -> String {
     cut(text, MAX_TEXT_BYTES).to_owned()
 }
@@ -184,7 +184,7 @@ pub fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Returns every reason except the reasons that have packets of their own.
+    /// Returns every reason that is sent in a disconnect packet.
     fn reasons() -> Vec<DisconnectReason> {
         vec![
             DisconnectReason::Closed,

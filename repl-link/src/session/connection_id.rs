@@ -14,7 +14,7 @@ impl ConnectionId {
         self.0 as usize
     }
 
-    /// Returns the id with a number, for a test without connections.
+    /// Returns the id with this number, for a test without connections.
     #[must_use]
     pub const fn for_tests(number: u32) -> Self {
         Self(number)

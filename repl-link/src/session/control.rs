@@ -7,16 +7,20 @@
 //!
 //! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
 //! only. Only the hello's checksum does not include the session, because the hello itself contains the number
-//! of the session. After the welcome, the packet that ends the session includes the token too (R25).
+//! of the session. After the welcome, the checksum of the packet that ends the session also includes the
+//! token (R25).
 //!
-//! A new packet is a variant of [`Control`], with a number in `to_packet` and `read`, and a line in `control`
-//! of the handshake of the side that receives it. The compiler asks only for `to_packet`; without the line in
-//! `control` the packet is ignored. All eight numbers are taken, and the last one is divided by a flag, so a
-//! new packet divides another one, and the tag of the protocol changes (`frame/packet`, and
-//! `tests/support/forge.rs`). `read` also names the packets that are padded. A packet that is sealed with the
-//! token is read only if it ends the session or is about probes, and an endpoint without a connection hears
-//! only hellos.
-//! `docs/wire.md` has all packets.
+//! To add a packet:
+//!
+//! 1. Add a variant to [`Control`], and its number to `to_packet` and `read`. All eight numbers are in use,
+//!    and a flag already splits the last number into two packets. So split another number in the same way.
+//! 2. Handle the variant in `control` of the handshake that receives it. The compiler does not report a
+//!    missing case: the packet is then ignored.
+//! 3. Change the version of the protocol (in `frame/packet` and `tests/support/forge.rs`).
+//! 4. If the packet is padded, add it to the padded packets in `read`.
+//!
+//! If the checksum of a packet includes the token, the packet is read only if it ends the session or belongs
+//! to probes. An endpoint without a connection handles only hellos. `docs/wire.md` describes all packets.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -38,10 +42,10 @@ pub(crate) const HELLO_BYTES: usize = 1_200;
 /// packet limit can have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
-/// No probe is answered while this many bytes wait to be sent. So whoever sends probes takes no memory.
+/// No probe is answered while this many bytes wait to be sent. So answers to probes cannot take much memory.
 const MOST_WAITING_BYTES: usize = 64 << 10;
 
-/// What a client repeats its hello with, after the server has sent it a cookie.
+/// The data that a client adds to its hello after it has received a cookie from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proof {
     /// The server's cookie. It shows that the client receives packets at its address.
@@ -70,14 +74,14 @@ pub(crate) struct Welcome {
     pub timeout_ms: u32,
     /// Only the two sides of the connection know the token.
     pub token: u64,
-    /// The number of the server. It differs after a restart of the server.
+    /// The instance number of the server. A restarted server has a new number.
     pub instance: u64,
     /// The largest packet that the server receives.
     pub packet_bytes: usize,
     /// The answer of the server's application to the login.
     pub answer: Vec<u8>,
-    /// Whether packets of state include the token in their checksums. If the transport knows who sends, they
-    /// do not.
+    /// Whether the checksums of packets of state include the token. They do not if the transport
+    /// authenticates the sender.
     pub seals_state: bool,
 }
 
@@ -88,8 +92,8 @@ pub(crate) enum Control {
     Hello(Hello),
     /// A server accepts a client. Packets of state follow.
     Welcome(Welcome),
-    /// A server asks a question about the client's classes, because the checksums differ. It also tells the
-    /// largest packet that it receives.
+    /// A server asks a question about the client's classes, because the checksums differ. The packet also
+    /// contains the size of the largest packet that the server receives.
     Differs(usize, Question),
     /// A client sends a part of its answer to the server's question.
     Classes(Part),
@@ -103,7 +107,7 @@ pub(crate) enum Control {
     Retry(u64),
     /// A server asks for the hello again later: the application has not answered the login yet.
     Wait,
-    /// One side finds out whether the path carries packets of the size of this one. The number is that of the
+    /// One side tests whether the path carries packets of the size of this packet. Contains the number of the
     /// probe.
     Probe(u16),
     /// One side has received the probe with this number.
@@ -112,7 +116,7 @@ pub(crate) enum Control {
 
 impl Control {
     /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
-    /// hello, which contains the session instead. To seal a packet with the token too, pass the session xor
+    /// hello, which contains the session instead. To include the token in the checksum, pass the session xor
     /// the token.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let bytes = match self {
@@ -123,7 +127,7 @@ impl Control {
         self.to_padded_packet(session, bytes)
     }
 
-    /// Does the same as [`to_packet`](Self::to_packet), with a packet of at least `bytes`. Only hellos,
+    /// Does the same as [`to_packet`](Self::to_packet), but pads the packet to at least `bytes`. Only hellos,
     /// answers about classes and probes may be padded.
     pub(crate) fn to_padded_packet(&self, session: u64, bytes: usize) -> Vec<u8> {
         let mut writer = BitWriter::new();
@@ -263,15 +267,16 @@ impl Welcome {
     }
 }
 
-/// Answers a probe, unless many bytes wait already. `key` binds the answer to the session.
+/// Answers a probe, unless many bytes already wait. The checksum of the answer includes `key`, which belongs
+/// to the session.
 pub(super) fn answer_probe(number: u16, key: u64, queue: &mut SendQueue) {
     if queue.waiting.bytes() < MOST_WAITING_BYTES {
         queue.push(&Control::ProbeArrived(number).to_packet(key));
     }
 }
 
-/// Pads a packet to `bytes`. The server may send three times as many bytes back, so a padded packet gives the
-/// server room for state or a refusal (R26).
+/// Pads a packet to `bytes`. The server may send back three times as many bytes, so a padded packet allows
+/// the server to send state or a refusal (R26).
 fn pad(bytes: usize, writer: &mut BitWriter) {
     let bits = bytes.saturating_mul(8);
     while writer.bit_len() < bits {

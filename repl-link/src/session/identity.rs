@@ -1,16 +1,16 @@
 //! The identity of a client, from which it derives the numbers of its sessions.
 //!
-//! *Invariant:* whoever knows one number of a session cannot compute the number of another one (R25).
+//! *Invariant:* from the number of one session, the number of another session cannot be computed (R25).
 
 use std::fmt;
 
 use crate::session::secret::Secret;
 
-/// What a client derives the numbers of its sessions from. Each packet belongs to one session, and a client
-/// begins a new session whenever it connects again.
+/// The identity of a client, from which it derives the numbers of its sessions. Each packet belongs to one
+/// session, and a client begins a new session whenever it connects again.
 ///
-/// The library itself draws no random numbers. Take the bits from the operating system, or in a browser from
-/// `crypto.getRandomValues`. The crate `getrandom` does both:
+/// The library itself generates no random numbers. Take the bits from the operating system, or in a browser
+/// from `crypto.getRandomValues`. The crate `getrandom` does both:
 ///
 /// ```
 /// # use repl_link as repl;
@@ -24,25 +24,25 @@ use crate::session::secret::Secret;
 pub struct Session(u128);
 
 impl Session {
-    /// Returns the identity with these bits. Use new random bits for each client. Anyone
-    /// who can guess them can disturb the handshake of this client.
+    /// Returns the identity with these bits. Use new random bits for each client. Anyone who can guess these
+    /// bits can disturb the handshake of this client.
     #[must_use]
     pub const fn from_random(bits: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bits))
     }
 
-    /// Returns an identity for a test or a simulation, in which every run is to be the same. The number of
-    /// its first session is `number`. Use another number for each client of a server. On a network, use
+    /// Returns an identity for a test or a simulation in which every run must be the same. The number of its
+    /// first session is `number`. Use a different number for each client of a server. On a real network, use
     /// [`from_random`](Self::from_random).
     #[must_use]
     pub const fn for_tests(number: u64) -> Self {
         Self(number as u128)
     }
 
-    /// Returns the number of the session that is begun after `earlier` other ones.
+    /// Returns the number of the session that begins after `earlier` other sessions.
     pub fn number(self, earlier: u64) -> u64 {
         match earlier {
-            // The other half of the bits keeps the later numbers secret.
+            // The first number shows only half of the bits, so the later numbers stay secret.
             0 => self.0 as u64,
             _ => Secret::from(self.0).session(earlier),
         }
@@ -69,7 +69,8 @@ mod tests {
         let numbers: Vec<u64> =
             identities.flat_map(|identity| (0..200).map(move |earlier| identity.number(earlier))).collect();
         let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
-        // The first numbers of the test identities 1, 2, 4 … are those of the bits 0, 1, 2 …
+        // The test identities 1, 2, 4, … have the same first numbers as the random bits with only bit 0, 1,
+        // 2, … set.
         assert_eq!(numbers.len() - distinct.len(), 6);
     }
 

@@ -14,7 +14,7 @@ use crate::session::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 pub(crate) const MAX_ENTRIES: usize = 4_096;
 /// The greatest number of packets that an answer may take.
 const MAX_PARTS: u64 = 1_024;
-/// The most bytes of memory that an answer may take on the server.
+/// The greatest number of bytes of memory that an answer may take on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// A question that the server asks about the client's classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Question {
 pub(crate) struct AnswerEntry {
     /// The name of a class or property, or the path of a part. The name is empty for an archetype.
     pub name: String,
-    /// The form on the wire, or nothing if the question does not ask for forms.
+    /// The form on the wire. Empty if the question does not ask for forms.
     pub form: String,
     pub sum: u64,
 }

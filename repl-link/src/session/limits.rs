@@ -1,7 +1,8 @@
-//! The limits of a client that the handshake compares with the server's (R21).
+//! The limits of a client, which the handshake compares with the limits of the server (R21).
 //!
-//! *Invariant:* no limit of an accepted client is below the server's, so each client can hold everything that
-//! the server sends. Only the sizes of packets may differ: the lower one counts for the connection.
+//! *Invariant:* no limit of an accepted client is below the limit of the server, so each client can store
+//! everything that the server sends. The only exception is the packet size: the connection uses the smaller
+//! size.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::terms::{Capacity, ClientTerms};
 use crate::frame::packet::{LEAST_PACKET_BYTES, MTU_BYTES};
 
 /// The limits that a client sends in its hello. A limit that does not fit in 32 bits is sent as the greatest
-/// number that does.
+/// number of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientLimits {
     mtu_bytes: u16,
@@ -42,8 +43,8 @@ impl ClientLimits {
         Duration::from_millis(self.timeout_ms.into())
     }
 
-    /// Returns the first limit that is below the server's limit. Packets may be smaller than the server's, but
-    /// not so small that a path or an answer to a login has no room.
+    /// Returns the first limit that is below the server's limit. The packet size may be smaller than the
+    /// server's, but packets must have at least 508 bytes and room for the answer to a login.
     pub(super) fn first_mismatch(&self, server: Capacity) -> Option<LimitMismatch> {
         let limits = [
             (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes.min(LEAST_PACKET_BYTES)),
@@ -87,7 +88,7 @@ pub(super) fn read_packet_bytes(reader: &mut BitReader<'_>) -> Result<usize, Rea
     checked_packet_bytes(reader.read_bits(16)? as u16)
 }
 
-/// Returns a size of packets if a side may be configured with it.
+/// Checks that a packet size is within the range that a side may be configured with.
 fn checked_packet_bytes(bytes: u16) -> Result<usize, ReadError> {
     let bytes = usize::from(bytes);
     if MTU_BYTES.contains(&bytes) { Ok(bytes) } else { Err(ReadError::OutOfRange) }
@@ -98,8 +99,9 @@ const LEAST_STEP: Duration = Duration::from_secs(5);
 const LONGEST_STEP: Duration = Duration::from_secs(60);
 
 /// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
-/// show that it has received the welcome. Each step takes a round trip, and repetitions if packets are lost.
-/// So the time is the server's timeout, but not so long that strangers could take places for hours.
+/// show that it has received the welcome. Each step takes a round trip, or several if packets are lost. So
+/// the time is the server's timeout, within limits: with a longer time, unknown clients could take places for
+/// hours.
 pub(crate) fn step_time(timeout: Duration) -> Duration {
     timeout.clamp(LEAST_STEP, LONGEST_STEP)
 }
@@ -118,9 +120,9 @@ fn saturate(limit: usize) -> u32 {
     u32::try_from(limit).unwrap_or(u32::MAX)
 }
 
-/// A limit that both sides have. The client's limit must be at least the server's, because the server may
-/// send as much as its own limit allows. Of the sizes of packets, the lower one counts, so a client's is too
-/// small only below 508 bytes.
+/// A limit that both sides have. The client's limit must be at least the server's limit, because the server
+/// may send as much as its own limit allows. The packet size is different: the connection uses the smaller
+/// size, so a client's packet size is too small only below 508 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The greatest size of a packet: `mtu_bytes`.
@@ -163,7 +165,8 @@ pub struct LimitMismatch {
 }
 
 impl LimitMismatch {
-    /// Returns that the packets of a client, of this size, have no room for an answer to its login.
+    /// Returns the mismatch for a client whose packets of `packet_bytes` bytes have no room for the answer to
+    /// its login.
     pub(super) fn too_small_for_login(packet_bytes: usize, login_bytes: usize) -> Self {
         let server = saturate(packet_bytes_for_login(login_bytes));
         Self { limit: Limit::PacketBytes, client: saturate(packet_bytes), server }

@@ -1,19 +1,19 @@
-//! The form of logins and their answers in control packets: bytes after their length.
+//! The encoding of logins and their answers in control packets: a length, and then the bytes.
 //!
-//! *Invariant:* reading allocates at most as many bytes as the rest of the packet has (R20).
+//! *Invariant:* reading allocates at most as many bytes as are left in the packet (R20).
 
 use std::fmt;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The most bytes of a login, and of the answer to a login.
+/// The greatest number of bytes of a login, and of the answer to a login.
 const MAX_BYTES: usize = 512;
 /// The number of bits for the length.
 const LEN_BITS: u32 = 10;
-/// The most bytes that a hello or a welcome takes without its login or its answer.
+/// The greatest number of bytes that a hello or a welcome takes without its login or its answer.
 const AROUND_BYTES: usize = 64;
 
-/// A login as `Debug` prints it: its length alone, because a login may contain a password or a ticket.
+/// A login as `Debug` prints it: only its length, because a login may contain a password or a ticket.
 pub struct Concealed(pub usize);
 
 impl fmt::Debug for Concealed {
@@ -22,7 +22,7 @@ impl fmt::Debug for Concealed {
     }
 }
 
-/// Returns the most bytes that a login, or the answer to a login, may have with packets of this size.
+/// Returns the greatest number of bytes of a login, or of the answer to a login, with packets of this size.
 pub fn max_login_bytes(mtu_bytes: usize) -> usize {
     MAX_BYTES.min(mtu_bytes.saturating_sub(AROUND_BYTES))
 }

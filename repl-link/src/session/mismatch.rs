@@ -1,8 +1,8 @@
-//! The first difference between a client's classes, messages and calls and the server's, as the server
+//! The first difference between the classes, messages and calls of a client and of its server. The server
 //! reports it to the client (R21).
 //!
 //! *Invariant:* a refusal contains only a few names, and each name is cut to a fixed length. So the size of a
-//! refusal does not depend on the bytes of the other side.
+//! refusal is limited, whatever the other side sends.
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ const MAX_REFUSAL_NAME_BYTES: usize = 36;
 /// packet.
 const MAX_REFUSAL_BYTES: usize = 108;
 
-/// What the name of a type of messages begins with in the handshake.
+/// The prefix of the name of a type of messages in the handshake.
 pub const MESSAGE: &str = "message ";
-/// What the name of a class begins with when it stands for the reliable calls of the class.
+/// The prefix of a class name that stands for the reliable calls of the class.
 pub const CALLS: &str = "calls of ";
-/// The same for the unreliable calls.
+/// The prefix of a class name that stands for the unreliable calls of the class.
 pub const UNRELIABLE_CALLS: &str = "unreliable calls of ";
 
 /// The first difference between the classes, messages and calls of a client and of its server.
@@ -34,7 +34,7 @@ pub struct LayoutMismatch {
     pub difference: Difference,
 }
 
-/// What the name in a mismatch stands for.
+/// The thing that the name in a mismatch stands for: a class, a type of messages, or the calls of a class.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
     Class(&'a str),
@@ -62,9 +62,9 @@ impl fmt::Display for Side {
     }
 }
 
-/// How two classes with the same name differ. Messages and calls use the same variants. A property is then
-/// the channel of the messages (`channel`), one of their limits (`max_bytes`, `per_second`), a field of a
-/// message (`.text`), a call (`fire`) or a parameter of a call (`fire.direction`).
+/// How two classes with the same name differ. Messages and calls use the same variants. The property of a
+/// type of messages is its channel (`channel`), a limit (`max_bytes`, `per_second`) or a field (`.text`). The
+/// property of calls is a call (`fire`) or a parameter of a call (`fire.direction`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -74,20 +74,20 @@ pub enum Difference {
         /// The side that lacks the class.
         missing_on: Side,
     },
-    /// Only one side's class has the property or call, or the part of it. One of the two programs was built
-    /// from older source code: build both again.
+    /// The class has the property or the call, or a part of it, on only one side. One of the two programs was
+    /// built from older source code: build both again.
     NoProperty {
         /// The path of the property, or of the part of the property.
         property: String,
-        /// The side that lacks the property, or the part of it.
+        /// The side that lacks the property, or a part of it.
         missing_on: Side,
     },
-    /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
-    /// name or version. Messages have another channel, another limit or a field of another form. A call has
-    /// another kind, reliability or limit, or a parameter of another form. Build both programs from the same
-    /// source code.
+    /// A property has a different form on the two sides: its type, width, range, limit, condition, or the
+    /// name or version of its serialiser differs. For messages, the channel, a limit or the form of a field
+    /// differs. For a call, the kind, the reliability, the limit or the form of a parameter differs. Build
+    /// both programs from the same source code.
     Form {
-        /// The path of the property, or of the part of it that differs. Empty for a type of messages itself.
+        /// The path of the property, or of its part that differs. Empty if a type of messages itself differs.
         property: String,
         /// The form of the property on the client.
         client: String,
@@ -99,15 +99,15 @@ pub enum Difference {
         /// The first property that has a different position.
         property: String,
     },
-    /// One side has fewer archetypes than the other. Register the same archetypes on both sides, in the same
-    /// order.
+    /// One side has fewer archetypes (sets of initial values) than the other side. Register the same
+    /// archetypes on both sides, in the same order.
     NoArchetype {
         /// The number of the missing archetype in the order of registration, from one.
         archetype: u32,
         /// The side that lacks the archetype.
         missing_on: Side,
     },
-    /// The initial value of a property differs. Let `Default`, or the archetype, give the same value on both
+    /// The initial value of a property differs. Use the same value in `Default`, or in the archetype, on both
     /// sides.
     Value {
         /// The property with the different initial value.
@@ -116,8 +116,8 @@ pub enum Difference {
         /// `Default`.
         archetype: u32,
     },
-    /// The classes differ in something that the handshake compares only as a whole. To find the difference,
-    /// print the class's `LAYOUT` in both programs, or its `CALLS`, or the `WIRE_FORM` of a type of messages,
+    /// The classes differ, but the handshake found no single part that differs. To find the difference, print
+    /// the `LAYOUT` or the `CALLS` of the class, or the `WIRE_FORM` of a type of messages, in both programs,
     /// and compare the tables.
     Elsewhere,
 }
@@ -135,7 +135,7 @@ impl fmt::Display for LayoutMismatch {
 }
 
 impl<'a> Subject<'a> {
-    /// Returns what the name in a mismatch stands for.
+    /// Returns what the name in a mismatch stands for: a class, a type of messages, or calls.
     fn of(name: &'a str) -> Self {
         let calls = || [CALLS, UNRELIABLE_CALLS].into_iter().find_map(|prefix| name.strip_prefix(prefix));
         match name.strip_prefix(MESSAGE) {
@@ -258,7 +258,7 @@ impl Difference {
     }
 }
 
-/// Returns whether a path in a type of messages leads to a part of the type, and not to one of its limits.
+/// Returns whether a path in a type of messages names a part of the type. Other paths name its limits.
 fn is_content(path: &str) -> bool {
     path.is_empty() || path.starts_with(['.', '[', '?', '{'])
 }

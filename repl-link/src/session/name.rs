@@ -1,7 +1,7 @@
 //! Encoding of names in control packets.
 //!
-//! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as the rest of
-//! the packet has.
+//! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as are left in
+//! the packet.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

@@ -1,5 +1,5 @@
-//! A test fixture: a client handshake and a server handshake without a client and a server. The test passes
-//! each packet from one side to the other itself.
+//! A test fixture: the handshakes of a client and a server, without the rest of a client and a server. The
+//! test itself passes each packet from one side to the other.
 //!
 //! *Invariant:* until the client has shown that it knows the token, the server sends at most three times the
 //! client's bytes (R26).
@@ -28,7 +28,7 @@ pub(super) const STEP: Duration = Duration::from_millis(20);
 /// The number of the session, which the pair's client has chosen.
 pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
-/// What both sides can hold.
+/// The limits of both sides.
 const CAPACITY: Capacity = Capacity { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 };
 
 /// The result of a handshake for a packet, unless the result was "nothing".
@@ -65,7 +65,7 @@ pub(super) struct HandshakePair {
     pub(super) client_reports: Vec<Reported>,
 }
 
-/// Returns a class list of one class with eight properties. The initial value of the last property is
+/// Returns an agreement with one class, which has eight properties. The initial value of the last property is
 /// `value`. The class is a tuple, because a tuple needs no derive.
 pub(super) fn class(value: u64) -> Agreement {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();

@@ -1,10 +1,10 @@
 //! A check for debug builds: it panics if packets are received and never polled.
 //!
-//! *Invariant:* one poll at any time is enough that there is never a panic.
+//! *Invariant:* after a single poll, this check never panics.
 
 use std::time::Duration;
 
-/// Whether packets were ever polled, and since when they are received.
+/// Whether packets were ever polled, and when the first packet was received.
 #[derive(Debug, Default)]
 pub(crate) struct PollWatch {
     first_receipt: Option<Duration>,
@@ -17,15 +17,15 @@ impl PollWatch {
         self.was_polled
     }
 
-    /// Notes that packets were polled.
+    /// Records that packets were polled.
     pub(crate) const fn polled(&mut self) {
         self.was_polled = true;
     }
 
-    /// Notes that a packet was received. `remedy` says what was not called.
+    /// Records that a packet was received. `remedy` is the end of the panic text, and names the missing call.
     ///
     /// # Panics
-    /// In debug builds, if packets have arrived for half of `timeout` and were never polled.
+    /// Panics in debug builds if packets have arrived for half of `timeout` and were never polled.
     #[track_caller]
     pub(crate) fn received(&mut self, now: Duration, timeout: Duration, remedy: &str) {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));

@@ -1,8 +1,8 @@
 //! The secret of a server or of a client, and the numbers that are derived from it: tokens, cookies, the
-//! number of the server itself, and the numbers of a client's sessions.
+//! instance number of a server, and the numbers of a client's sessions.
 //!
-//! *Invariant:* without the secret, none of these numbers can be computed. A token can be learned only from
-//! the welcome, and a cookie only from the retry (R26).
+//! *Invariant:* without the secret, none of these numbers can be computed. A token is sent only in the
+//! welcome, and a cookie only in the retry packet (R26).
 
 use std::hash::{Hash, Hasher};
 
@@ -12,7 +12,7 @@ use crate::session::connection_id::ConnectionId;
 #[derive(Clone, Copy)]
 pub struct Secret([u64; 2]);
 
-/// What a hash is for. Hashes for different purposes have nothing in common.
+/// The purpose of a hash. Hashes for different purposes are independent.
 #[derive(Clone, Copy)]
 enum Purpose {
     Token,
@@ -44,34 +44,37 @@ impl From<u128> for Secret {
 }
 
 impl Secret {
-    /// Returns the number by which a client shows that it has received the welcome of its session.
-    /// It is not zero, because zero stands for a client without a token.
+    /// Returns the token of a session. A client that knows it has received the welcome of the session. It is
+    /// not zero, because zero stands for a client without a token.
     pub fn token(self, connection: ConnectionId, session: u64) -> u64 {
         self.hash(Purpose::Token, &(connection, session)).max(1)
     }
 
-    /// Returns the number by which a client shows, in its hello, that it receives packets at this address.
+    /// Returns the cookie for an address. A client that sends it in its hello receives packets at this
+    /// address.
     pub fn cookie(self, address: &impl Hash, session: u64, period: u64) -> u64 {
         self.hash(Purpose::Cookie, &(address, session, period))
     }
 
-    /// Returns the cookie for a client without an endpoint: its connection id stands for its address.
+    /// Returns the cookie for a client without an endpoint. Its connection id is used in place of its
+    /// address.
     pub fn connection_cookie(self, connection: ConnectionId, session: u64) -> u64 {
         self.hash(Purpose::ConnectionCookie, &(connection, session))
     }
 
-    /// Returns the number by which clients distinguish this server from others, and from the same server
-    /// before a restart.
+    /// Returns the instance number of the server. With it, clients distinguish this server from other
+    /// servers, and from the same server before a restart.
     pub fn instance(self) -> u64 {
         self.hash(Purpose::Instance, &())
     }
 
-    /// Returns the number of a client's session that is begun after `earlier` other ones.
+    /// Returns the number of a client's session that begins after `earlier` other sessions.
     pub fn session(self, earlier: u64) -> u64 {
         self.hash(Purpose::Session, &earlier)
     }
 
-    /// Returns the index of one of `count` things, which nobody can guess. Each `number` chooses anew.
+    /// Returns a pseudorandom index below `count`. Without the secret, nobody can predict it. Each `number`
+    /// leads to another choice.
     pub fn choice(self, number: u64, count: usize) -> usize {
         let index = self.hash(Purpose::Choice, &number).checked_rem(count as u64);
         index.unwrap_or(0) as usize
@@ -91,7 +94,7 @@ impl Secret {
     }
 }
 
-/// Returns a hash without a secret, which anyone can compute: the same content has the same number.
+/// Returns a hash without a secret, which anyone can compute. Equal contents have equal hashes.
 pub(crate) fn unkeyed(content: &impl Hash) -> u64 {
     Secret([0, 0]).hash(Purpose::Origin, content)
 }

@@ -34,7 +34,7 @@ const LEAST_WELCOME_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct ServerContext<'a> {
     /// The limits and times of this side.
     pub terms: ServerTerms,
-    /// What this side agrees to.
+    /// The classes and channels of this side.
     pub agreement: &'a Agreement,
 }
 
@@ -89,7 +89,7 @@ pub struct ServerHandshake {
     login: Vec<u8>,
     /// The application's answer to the login, until the client has shown that it has received the welcome.
     answer: Vec<u8>,
-    /// When the last welcome was sent to the client. `None` before the first one.
+    /// When the last welcome was sent to the client. `None` before the first welcome.
     last_welcome: Option<Duration>,
     /// The current question about the client's classes, and its answer so far.
     inquiry: Box<Inquiry>,
@@ -127,7 +127,8 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Returns whether an endpoint or a transport has made the connection, and wants to know when it ends.
+    /// Returns whether an endpoint or a transport has made the connection. The server then tells it when the
+    /// connection ends.
     pub fn is_of_endpoint(&self) -> bool {
         matches!(self.trust, Trust::Cookie { .. } | Trust::Sealed)
     }
@@ -153,7 +154,7 @@ impl ServerHandshake {
     }
 
     /// Returns whether a hello with this token, which came from the address of the client, may come from the
-    /// client itself. Before the client has shown that it knows the token, every token is right.
+    /// client itself. Before the client has shown that it knows the token, every token is accepted.
     fn may_have(&self, token: u64) -> bool {
         !self.has_token || self.is_token(token)
     }
@@ -176,15 +177,15 @@ impl ServerHandshake {
         }
     }
 
-    /// Returns when the session ends unless a packet of the client arrives. Returns `None` if the handshake
-    /// has something to do before that.
+    /// Returns when the session ends if no packet of the client arrives. Returns `None` if the handshake must
+    /// do something before this time.
     pub fn rests_until(&self, timeout: Duration) -> Option<Duration> {
         (self.is_connected() && self.has_token).then(|| self.last_received.saturating_add(timeout))
     }
 
     /// Returns the packet that tells a client why its session ended, as the answer to a hello with this
-    /// token. A client that knows the token ignores a packet that is not sealed with it. `None` if the
-    /// session has not ended.
+    /// token. A client that knows the token ignores packets whose checksum does not include it. Returns
+    /// `None` if the session has not ended.
     pub fn closing(&self, token: u64, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
         let keys = self.keys(client);
@@ -192,36 +193,37 @@ impl ServerHandshake {
         Some(Control::closing(reason, self.packet_bytes(mtu_bytes)).to_packet(key))
     }
 
-    /// Returns the size of the largest packet that both sides receive, if the server's is `own` bytes.
+    /// Returns the size of the largest packet that both sides receive. The server receives packets of up to
+    /// `own` bytes.
     pub fn packet_bytes(&self, own: usize) -> usize {
         self.client.map_or(own, |client| client.limits.mtu_bytes().min(own))
     }
 
-    /// Returns what binds control packets that show that their sender knows the token.
+    /// Returns the key of control packets that only a side that knows the token can send.
     pub(crate) fn closing_key(&self) -> u64 {
         self.client.map_or(0, |client| self.keys(client).closing())
     }
 
-    /// Returns what binds the client's packets.
+    /// Returns the keys that the checksums of the client's packets include.
     fn keys(&self, client: ClientHello) -> Keys {
         let ClientHello { session, token, .. } = client;
         let of_state = if self.seals_state() { token } else { 0 };
         Keys { session, token, of_state, is_sealed: self.trust == Trust::Sealed }
     }
 
-    /// Returns whether packets of state are sealed with the token. A transport that has validated an address
-    /// also knows who sends from there.
+    /// Returns whether the checksums of packets of state include the token. A transport that has validated an
+    /// address also authenticates the sender, so the token is not needed.
     fn seals_state(&self) -> bool {
         !matches!(self.trust, Trust::Validated | Trust::Sealed)
     }
 
-    /// Returns what binds the server's packets of state: the same as those of the client, and the number of
-    /// the server.
+    /// Returns the key that the checksums of the server's packets of state include: the key of the client's
+    /// packets of state, and the instance number of the server.
     pub fn binding(&self) -> u64 {
         self.client.map_or(0, |client| self.keys(client).state() ^ self.secret.instance())
     }
 
-    /// Returns the shorter of both sides' timeouts.
+    /// Returns the shorter timeout of the two sides.
     pub fn shorter_timeout(&self, timeout: Duration) -> Duration {
         self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
     }
@@ -232,7 +234,7 @@ impl ServerHandshake {
         self.last_received
     }
 
-    /// Notes that a packet of the client has arrived.
+    /// Records that a packet of the client has arrived.
     pub fn note_packet(&mut self, now: Duration) {
         self.last_received = now;
     }
@@ -267,7 +269,8 @@ impl ServerHandshake {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
                     Ok(control) => self.control(control, now, context, queue),
-                    // After the welcome a client sends state. Whoever sent this may know only the session.
+                    // After the welcome, a client sends state. This packet may come from somebody who knows
+                    // only the session.
                     Err(_) if self.last_welcome.is_some() => ServerOutcome::Nothing,
                     Err(error) => self.malformed(&error, &context.terms, queue),
                 }
@@ -290,8 +293,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Notes that the client knows the token. Only the welcome contains the token, so the client receives the
-    /// packets that are sent to its address.
+    /// Records that the client knows the token. Only the welcome contains the token, so the client receives
+    /// the packets that are sent to its address.
     fn learn_token(&mut self, queue: &mut SendQueue) {
         self.has_token = true;
         self.answer = Vec::new();
@@ -306,7 +309,8 @@ impl ServerHandshake {
         terms: &ServerTerms,
         queue: &mut SendQueue,
     ) -> ServerOutcome<'a> {
-        // Before the welcome, only a transport that seals packets lets one through whose sender has no token.
+        // Before the welcome, a packet of state can come only through a transport that encrypts. Its sender
+        // does not know the token yet.
         if self.last_welcome.is_some() {
             self.learn_token(queue);
         }
@@ -353,8 +357,8 @@ impl ServerHandshake {
     /// it has proved its address, because its hello may be a late packet of an older session. A client with
     /// the same classes as the server is not replaced by a client that the server would refuse. If the
     /// application decides about logins, no client is replaced after its login was reported. A client that
-    /// has proved its address with a cookie is never replaced: its endpoint passes on no hello of another
-    /// session.
+    /// has proved its address with a cookie is never replaced: its endpoint does not pass on hellos of other
+    /// sessions.
     fn may_be_replaced(&self, checksum: u64, limits: ClientLimits, context: ServerContext<'_>) -> bool {
         let agrees = checksum == context.agreement.checksum() && !context.terms.asks_login;
         !self.is_of_endpoint()
@@ -407,14 +411,15 @@ impl ServerHandshake {
                 ServerOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected if self.may_have(hello.token()) => {
-                // A welcome is longer than a short hello, so who repeats hellos gets no welcome for each.
+                // A welcome is longer than a short hello, so not every repeated hello is answered with a
+                // welcome.
                 if self.is_welcome_due(now, LEAST_WELCOME_INTERVAL) {
                     self.send_welcome(&context.terms, now, queue);
                 }
                 ServerOutcome::Nothing
             }
-            // The client has the welcome already, so the hello is late, or of another client with the same
-            // number of the session.
+            // The client has already received the welcome. So the hello is late, or comes from another client
+            // with the same session number.
             Stage::Welcomed | Stage::Connected => {
                 queue.push(&Control::Closing(Closing::Taken).to_packet(session));
                 ServerOutcome::Nothing
@@ -446,8 +451,8 @@ impl ServerHandshake {
             return self.end(DisconnectReason::Limits(mismatch), &context.terms, queue);
         }
         if context.terms.asks_login {
-            // Clients send their logins only together with a cookie. An endpoint has compared the cookie
-            // already.
+            // Clients send their logins only together with a cookie. An endpoint has already compared the
+            // cookie.
             let cookie = self.secret.connection_cookie(self.connection, session);
             let has_cookie = |sent: u64| self.is_of_endpoint() || sent ^ cookie == 0;
             let Some(proof) = proof.filter(|proof| has_cookie(proof.cookie)) else {
@@ -665,8 +670,8 @@ impl ServerHandshake {
     }
 
     /// Returns the packets that tell the client why the session ended, at most two. Until the client has
-    /// shown that it knows the token, it may or may not have received the welcome, so it gets the packet with
-    /// both seals.
+    /// shown that it knows the token, the server cannot know whether the client has received the welcome. So
+    /// the server sends two packets: one with the token in its checksum, and one without.
     pub fn farewells(&self, mtu_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
         let mtu_bytes = self.packet_bytes(mtu_bytes);
         let ended = match (&self.stage, self.client) {

@@ -1,4 +1,4 @@
-//! What a packet from a client means to the server.
+//! The result of a client's packet for the server.
 //!
 //! *Invariant:* an outcome borrows from the packet, and changes nothing.
 

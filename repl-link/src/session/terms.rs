@@ -1,4 +1,4 @@
-//! What a handshake needs to know of the side that it belongs to: its limits and times.
+//! The settings of one side that its handshake uses: limits and times.
 //!
 //! *Invariant:* the terms of a side are the same in the whole session.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::login::{Concealed, max_login_bytes};
 use crate::frame::packet::MTU_BYTES;
 
-/// The limits of what one side can hold. The client's must be at least the server's.
+/// The limits of one side. The client's limits must be at least the server's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// The greatest size of a packet in bytes: 128 to 65,507.
@@ -19,7 +19,7 @@ pub struct Capacity {
     pub max_object_bytes: usize,
 }
 
-/// Packets of 1,200 bytes, 65,536 objects, and 256 KiB for each.
+/// Packets have up to 1,200 bytes. There are up to 65,536 objects, each with up to 256 KiB.
 impl Default for Capacity {
     fn default() -> Self {
         Self { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 }
@@ -29,13 +29,13 @@ impl Default for Capacity {
 /// The terms of a client. `Debug` prints only the length of the login, which may contain a password.
 #[derive(Clone, Copy)]
 pub struct ClientTerms<'a> {
-    /// What the client can hold.
+    /// The limits of the client.
     pub capacity: Capacity,
     /// After this time of silence the client ends the session.
     pub timeout: Duration,
-    /// What the client shows to the application of the server, at most 512 bytes.
+    /// The login data for the application of the server, at most 512 bytes.
     pub login: &'a [u8],
-    /// Whether the client connects again after a session that it has lost.
+    /// Whether the client connects again after it has lost a session.
     pub reconnects: bool,
     /// The number of the first packet of each session, the same on both sides.
     pub first_sequence: u64,
@@ -44,7 +44,7 @@ pub struct ClientTerms<'a> {
 /// The terms of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerTerms {
-    /// What each client must be able to hold.
+    /// The limits of the server. Each client's limits must be at least as high.
     pub capacity: Capacity,
     /// After this time of silence the server ends the session.
     pub timeout: Duration,
@@ -57,7 +57,7 @@ pub struct ServerTerms {
 /// How long each side waits for the other.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A timeout of 10 s, no login, and a client that connects again.
+/// The timeout is 10 s, the login is empty, and the client connects again.
 impl Default for ClientTerms<'_> {
     fn default() -> Self {
         let capacity = Capacity::default();
@@ -65,7 +65,7 @@ impl Default for ClientTerms<'_> {
     }
 }
 
-/// Timeouts of 10 s, and no logins.
+/// The timeouts are 10 s, and the application does not decide about logins.
 impl Default for ServerTerms {
     fn default() -> Self {
         let capacity = Capacity::default();

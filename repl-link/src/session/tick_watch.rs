@@ -20,7 +20,7 @@ const MAX_STANDSTILL: u32 = 1_000;
 const MAX_BEHIND: u32 = 100;
 const FAR_BEHIND: Duration = Duration::from_secs(5);
 
-/// What a server must call that receives packets.
+/// The text of the panic if a server receives packets and never polls.
 const POLL_SERVER: &str = "`Server::poll_any_transmit` was never called: call it in every frame until it returns `None`, and send each packet";
 
 /// Which side is watched.
@@ -45,7 +45,7 @@ pub(crate) struct TickWatch {
     watched: Watched,
     /// When the first packet after the last tick was received.
     first_receipt: Option<Duration>,
-    /// How many polls before the first tick had no result.
+    /// How many polls there were before the first tick.
     idle_polls: u32,
     polls: PollWatch,
     /// The time that was passed to the last tick.
@@ -75,8 +75,9 @@ impl TickWatch {
         }
     }
 
-    /// Returns why a session has ended, which is more than a timeout if packets wait in its queue and this
-    /// side never polled any, or if the times of all ticks were at least a quarter of the `timeout` apart.
+    /// Returns the reason why a session has ended. Replaces a timeout by a more exact reason in two cases:
+    /// packets wait in the queue and this side never polled any, or the times of all ticks were at least a
+    /// quarter of the `timeout` apart.
     pub(crate) fn explained(
         &self,
         reason: DisconnectReason,
@@ -95,16 +96,16 @@ impl TickWatch {
         }
     }
 
-    /// Notes that packets were polled.
+    /// Records that packets were polled.
     pub(crate) fn polled(&mut self) {
         self.polls.polled();
     }
 
-    /// Notes that `tick` was called with the time `now`. `latest` is the latest time that was passed before,
-    /// to whatever call. Returns how much time has passed since the last tick, or zero at the first one.
+    /// Records that `tick` was called with the time `now`. `latest` is the latest time that was passed to any
+    /// call before. Returns how much time has passed since the last tick, or zero at the first tick.
     ///
     /// # Panics
-    /// In debug builds, if the times of the ticks cannot be the time since a fixed start.
+    /// Panics in debug builds if the times of the ticks cannot be the time since a fixed start.
     #[track_caller]
     pub(crate) fn ticked(&mut self, now: Duration, latest: Duration) -> Duration {
         let last = self.last.replace(now).unwrap_or(now);
@@ -146,12 +147,12 @@ impl TickWatch {
         );
     }
 
-    /// Notes that a packet was received.
+    /// Records that a packet was received.
     ///
     /// # Panics
-    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called in that time,
-    /// or if packets of a server were never polled. Without these calls, the other sides would soon close the
-    /// connection.
+    /// Panics in debug builds if packets have arrived for half of `timeout` without a tick. On a server, also
+    /// panics if packets were never polled in this time. Without these calls, the other side would soon close
+    /// the connection.
     #[track_caller]
     pub(crate) fn received(&mut self, now: Duration, timeout: Duration) {
         let owner = self.watched.name();
@@ -160,16 +161,16 @@ impl TickWatch {
             silent.saturating_mul(2) < timeout,
             "packets have arrived for {silent:?}, but `{owner}::tick` was not called: call it in every frame, it makes the packets to be sent",
         );
-        // A client may play what was recorded, and send nothing.
+        // A client may replay recorded packets, and never send any.
         if self.watched == Watched::Server {
             self.polls.received(now, timeout, POLL_SERVER);
         }
     }
 
-    /// Counts one more time that packets were asked for before the first tick.
+    /// Counts a poll before the first tick.
     ///
     /// # Panics
-    /// In debug builds, if this has happened 1,000 times.
+    /// Panics in debug builds if there were 1,000 such polls.
     #[track_caller]
     pub(crate) fn polled_before_tick(&mut self) {
         self.idle_polls = self.idle_polls.saturating_add(1);

@@ -1,4 +1,4 @@
-//! The message that tells a client which paths the numbers of assets stand for (S199, S200).
+//! The message that tells a client the paths of assets, each with the asset's number (S199, S200).
 //!
 //! *Invariant:* nothing is allocated for a name that is longer than the rest of its message.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -11,33 +11,33 @@ use repl_link::MessageOptions;
 
 use super::path::{LENGTH_BITS, read_path, write_path};
 
-/// The order of the Exp-Golomb code for numbers of assets, and for how many names there are.
+/// The order of the Exp-Golomb code for the numbers of assets and for the count of names.
 const NUMBER_ORDER: u32 = 6;
 
-/// The limits of the messages with names. They have the greatest weight, because references read as null
-/// without them.
+/// The limits of the messages with names. They have the greatest weight, because references to assets read as
+/// null until the name arrives.
 pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX, ..MessageOptions::DEFAULT };
 
-/// The greatest number of an asset. Numbers are far below those of the epochs of a client, so a server
-/// cannot use them up with one name.
+/// The greatest number of an asset. The numbers of a client's epochs go far beyond it, so a server cannot use
+/// them up with one name.
 pub(crate) const MAX_NUMBER: u32 = 0xff_ffff;
 
-/// The number of an asset with its path, without the part that it shares with another one.
+/// The number of an asset and its path. A part that it shares with another path is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AssetName {
     pub(crate) number: NonZeroU32,
-    /// An asset that was named before, and how many bytes of its path are also the first bytes of this one.
+    /// An asset that was named before, and how many bytes at the beginning of both paths are the same.
     pub(crate) shared: Option<(NonZeroU32, u8)>,
     /// The rest of the path, from 1 to 255 bytes.
     pub(crate) rest: String,
 }
 
-/// Names of assets.
+/// The names of several assets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AssetNames(pub(crate) Vec<AssetName>);
 
 impl NetSerialize for AssetNames {
-    // It stands in the errors of handshakes, so it says what one of the sides lacks.
+    // The errors of handshakes contain this name, so it names the function that one side did not call.
     const WIRE_NAME: &'static str = "repl::register_assets";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
@@ -105,7 +105,7 @@ mod tests {
         #[test]
         fn s199_any_bytes_are_names_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(AssetNames(names)) = read(&bytes) {
-                // Each name takes at least two numbers, a length and a byte.
+                // Each name takes at least two numbers, a length and one byte.
                 prop_assert!(names.len() * 30 <= bytes.len() * 8);
             }
         }

@@ -22,14 +22,14 @@ enum Part {
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
-    /// The object and the content of the blob, in the form in which the record of a sent packet lists them.
+    /// The object and the content of the blob, in the same form as in the record of a sent packet.
     pub(crate) sent: Sent,
     /// The number of the first packet of the tick in which the values were written.
     pub(crate) stamp: Sequence,
     bytes: Vec<u8>,
     pub(crate) cut: Cut,
     parts: Vec<Part>,
-    /// Whether the traffic counts it.
+    /// Whether the traffic statistics have counted the blob.
     is_counted: bool,
 }
 
@@ -116,7 +116,7 @@ impl Blobs {
         id
     }
 
-    /// Returns the bits of a whole blob in flight, the first time that it is called for the blob.
+    /// Returns the bits of a whole blob in flight. Returns them only at the first call for each blob.
     pub(crate) fn count(&mut self, id: u32) -> Option<BitSlice<'_>> {
         let blob = self.blobs.iter_mut().find(|blob| blob.id == id)?;
         let is_counted = std::mem::replace(&mut blob.is_counted, true);
@@ -128,8 +128,8 @@ impl Blobs {
         self.blobs.iter().any(|blob| blob.cut.bits_of(0) > part_bits)
     }
 
-    /// Cuts all blobs into parts of at most `part_bits` bits. They get other ids, and nothing that became of
-    /// their earlier parts counts. Returns the slots of their objects with the new ids.
+    /// Cuts all blobs into new parts of at most `part_bits` bits. The blobs get new ids, and acks and losses
+    /// of their earlier parts are ignored. Returns the slots of their objects with the new ids.
     pub(crate) fn cut_anew(&mut self, part_bits: usize) -> Vec<(u32, u32)> {
         for blob in &mut self.blobs {
             blob.id = self.next_id;
@@ -179,7 +179,7 @@ impl Blobs {
     }
 
     /// Records that the packet `sequence`, which contained the part `index` of the blob `id`, was lost. The
-    /// part in the lost packet must be sent again unless a later packet also contains it.
+    /// part must be sent again, unless a later packet contains it, too.
     pub(crate) fn lost(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id)
             && let Some(Part::InFlight(newest)) = blob.parts.get(index as usize)

@@ -1,8 +1,8 @@
-//! What a packet of the server contains: the record of a body, which is kept until the server knows whether
-//! the packet arrived (R4).
+//! The contents of a server packet: the record of its body, which is kept until the server knows whether the
+//! packet has arrived (R4).
 //!
-//! *Invariant:* there is one list for each form in which a body can contain something about objects. Whoever
-//! handles an ack or a loss visits all of them.
+//! *Invariant:* there is one list for each form in which a body can contain state of objects. Code that
+//! handles an ack or a loss visits all lists.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ use super::copied::Copied;
 use super::segment::Segment;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 
-/// What one packet contains about one object outside the shared segments.
+/// The content of a packet for one object, outside the shared segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Sent {
     pub(crate) content: Content,
 }
 
-/// What a packet contains about one object.
+/// The content of a packet for one object.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// The values of the properties in this changelist, which changed.
@@ -31,11 +31,12 @@ pub(crate) enum Content {
     /// The opening (the update that creates the object on the client), with the properties in this
     /// changelist.
     Open(Changelist),
-    /// The owner flag and the role of the client for the object.
+    /// The role of the object on the client, and whether the client owns it.
     Proxy,
     /// A part of a blob (an update that is too large for one packet).
     Fragment { blob: u32, index: u32 },
-    /// The removal of the object with a last state that is too large for one packet. Only blobs have this.
+    /// The removal of the object, with a last state that is too large for one packet. Only blobs contain
+    /// this.
     Close,
 }
 
@@ -50,7 +51,7 @@ impl Content {
     }
 }
 
-/// Objects of one generation, as a mask of a word.
+/// Objects of one generation among the 64 slots of a word, as a bit mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cohort {
     pub(crate) word: usize,
@@ -58,21 +59,21 @@ pub(crate) struct Cohort {
     pub(crate) generation: NonZeroU32,
 }
 
-/// What a packet contains.
+/// The contents of a packet.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     /// The entries that were copied from tables.
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
-    /// The objects that the packet creates on the client and that were pending spawns.
+    /// The objects that the packet creates on the client, and that were pending spawns before.
     pub(crate) opened: Vec<Cohort>,
     /// The objects that the packet removes from the client.
     pub(crate) closed: Vec<Cohort>,
 }
 
 impl Contents {
-    /// Records that the packet creates objects on the client that were pending spawns.
+    /// Records that the packet creates objects on the client. They were pending spawns before.
     pub(crate) fn open(&mut self, opened: Cohort) {
         add(&mut self.opened, opened);
     }
@@ -82,16 +83,16 @@ impl Contents {
         add(&mut self.closed, closed);
     }
 
-    /// Returns the changelists of values that the packet contains for the object in `slot` and that others
-    /// share. Costs O(segments × log(entries) + entries of tables).
+    /// Returns the changelists of the object in `slot` in the shared data of the packet. Costs O(segments ×
+    /// log(entries) + entries of tables).
     pub(super) fn shared_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
         let shared = self.shared.iter().filter_map(move |segment| segment.entry(slot));
         let copied = self.copied.entries().filter(move |entry| entry.slot == slot);
         shared.chain(copied).map(|entry| (entry.generation, entry.list))
     }
 
-    /// Returns the changelists of values that the packet contains for the object in `slot` alone. Costs
-    /// O(entries that were sent alone).
+    /// Returns the changelists of the object in `slot` that the packet contains outside shared data. Costs
+    /// O(entries outside shared data).
     pub(super) fn own_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
         let sent = self.sent.iter().filter(move |sent| sent.slot == slot);
         sent.filter_map(|sent| Some((sent.generation, sent.content.list()?)))
@@ -117,7 +118,7 @@ impl Contents {
     }
 }
 
-/// Adds objects to a list, together with the last ones if they are alike.
+/// Adds objects to a list. Joins them with the last entry if it has the same word and generation.
 fn add(cohorts: &mut Vec<Cohort>, more: Cohort) {
     match cohorts.last_mut() {
         Some(last) if (last.word, last.generation) == (more.word, more.generation) => last.mask |= more.mask,
@@ -125,8 +126,8 @@ fn add(cohorts: &mut Vec<Cohort>, more: Cohort) {
     }
 }
 
-/// What a late ack of a packet can still settle. Changed values of objects are not recorded for this, because
-/// they are sent again in any case.
+/// The contents of a packet that a late ack can still confirm. Changed values are not recorded for this,
+/// because they are sent again in any case.
 #[derive(Debug)]
 pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
@@ -148,7 +149,7 @@ impl Record for Contents {
             && self.closed.is_empty()
     }
 
-    /// Nothing waits for the ack of shared updates without new elements of collections.
+    /// Shared updates without new elements of collections are not awaited: nothing waits for their acks.
     fn is_awaited(&self) -> bool {
         let is_of_objects = !self.sent.is_empty() || !self.opened.is_empty() || !self.closed.is_empty();
         is_of_objects
@@ -181,7 +182,7 @@ impl Record for Contents {
     }
 
     fn late(&self) -> Vec<Late> {
-        // Openings that were written one after the other may be in the same word again later.
+        // Openings that were written after each other may belong to the same word again, so this joins them.
         let mut opened: BTreeMap<(usize, NonZeroU32), u64> = BTreeMap::new();
         let mut add = |word, generation, mask| *opened.entry((word, generation)).or_default() |= mask;
         self.opened.iter().for_each(|opened| add(opened.word, opened.generation, opened.mask));

@@ -1,6 +1,6 @@
-//! What a packet contains of tables: runs of entries that were copied.
+//! The entries of tables in a packet. They are recorded as runs of entries that were copied from a table.
 //!
-//! *Invariant:* each stretch has at least one run, and each run at least one entry.
+//! *Invariant:* each stretch has at least one run, and each run has at least one entry.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::body::table::Table;
 /// The entries of tables that a packet contains.
 #[derive(Debug, Default)]
 pub(crate) struct Copied {
-    /// What comes first in the packet. Most packets have entries of only one table.
+    /// The first stretch in the packet. Most packets have entries of only one table.
     first: Option<Stretch>,
     others: Vec<Stretch>,
-    /// Consecutive entries, those of all stretches one after another.
+    /// The runs of all stretches, one stretch after another. A run is a range of consecutive entries.
     runs: Vec<Range<u32>>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Copied {
 #[derive(Debug)]
 struct Stretch {
     table: Arc<Table>,
-    /// The end of the stretch's runs in the list of runs.
+    /// The index in `runs` at which the runs of this stretch end.
     runs_end: u32,
     /// The number of entries, and of their bits.
     entries: u32,
@@ -30,8 +30,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Returns about how many bytes of memory the entries take. The memory of a table is shared, so the rest
-    /// of the table counts elsewhere.
+    /// Returns about how many bytes of memory the entries take. A table is shared, so its other entries are
+    /// counted elsewhere.
     const fn held_bytes(&self) -> usize {
         (self.entries as usize).saturating_mul(Table::ENTRY_BYTES).saturating_add(self.bits as usize / 8)
     }
@@ -49,14 +49,14 @@ impl Copied {
         self.runs.clear();
     }
 
-    /// Returns whether the last entries are of this table.
+    /// Returns whether the last entries are from this table.
     pub(crate) fn ends_with(&self, table: &Arc<Table>) -> bool {
         self.others.last().or(self.first.as_ref()).is_some_and(|last| Arc::ptr_eq(&last.table, table))
     }
 
-    /// Adds entries of a table: first the runs of `whole`, then the run `part`, which may be empty. A run is
-    /// consecutive entries. All entries together have `bits` bits. `is_continued` says whether the last
-    /// entries are of the same table.
+    /// Adds entries of a table: first the runs of `whole`, then the run `part`, which may be empty. All
+    /// entries together have `bits` bits. `is_continued` says whether the last entries are from the same
+    /// table.
     pub(crate) fn push(
         &mut self,
         table: &Arc<Table>,
@@ -119,7 +119,7 @@ impl Copied {
     }
 }
 
-/// Joins the run at an index with the run before it, if its entries follow those of the run before.
+/// Joins the run at an index with the run before it, if they are adjacent.
 fn join_at(runs: &mut Vec<Range<u32>>, index: usize) {
     let Some(before) = index.checked_sub(1) else { return };
     if let Some([last, next]) = runs.get_mut(before..=index)

@@ -1,5 +1,6 @@
-//! The changelists of the entries of a segment or table. Most entries change in the same properties as the
-//! entry before, and then share its list.
+//! The changelists of the entries of a segment or table. Most entries have changes in the same properties as
+//! the previous entry, and share its list. A flat list has only whole properties, without changes inside
+//! arrays or collections.
 //!
 //! *Invariant:* a list does not change while an entry has its number.
 
@@ -9,7 +10,7 @@ use repl_core::Changelist;
 
 use crate::body::recycled::{Recycled, free_large};
 
-/// An encoded entry: what a packet contains of an object.
+/// An encoded entry: the content of a packet for one object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedEntry<'a> {
     pub(crate) slot: u32,
@@ -17,7 +18,7 @@ pub(crate) struct EncodedEntry<'a> {
     pub(crate) list: &'a Changelist,
 }
 
-/// What an entry keeps of its object besides the slot.
+/// The data that an entry stores about its object, besides the slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryOrigin {
     generation: NonZeroU32,
@@ -44,7 +45,7 @@ impl EntryLists {
         self.lists.end_round(free_large);
     }
 
-    /// Appends a copy of `list`, unless the newest list and `list` are flat and have the same handles.
+    /// Appends a copy of `list`, unless `list` and the newest list are both flat and have the same handles.
     #[inline]
     pub(crate) fn add(&mut self, list: &Changelist) {
         let is_alike =
@@ -87,7 +88,7 @@ impl EntryLists {
         self.has_new_elements
     }
 
-    /// Returns about how many bytes of memory the lists take, with the unused ones.
+    /// Returns about how many bytes of memory the lists take, including unused lists.
     pub(crate) fn held_bytes(&self) -> usize {
         let lists = self.lists.with_unused().iter().map(Changelist::heap_bytes);
         let own = self.lists.capacity().saturating_mul(size_of::<Changelist>());

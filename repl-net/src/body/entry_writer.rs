@@ -1,4 +1,4 @@
-//! What writes the body of the packet that is being filled.
+//! The writer of the body of the packet that is being filled.
 //!
 //! *Invariant:* between two packets, no segment is open.
 
@@ -7,16 +7,16 @@ use repl_link::parts::BodyWriter;
 
 use super::segment::SegmentWriter;
 
-/// The segment that is being written, and how many entries about single objects were written.
+/// The segment that is being written, and the number of written entries about single objects.
 #[derive(Debug, Default)]
 pub(crate) struct EntryWriter {
     pub(super) segment: SegmentWriter,
-    /// It may wrap.
+    /// This number may wrap around.
     pub(super) entries: u32,
 }
 
 impl EntryWriter {
-    /// Returns a number that changes with each entry about a single object that is written.
+    /// Returns a number that changes with each written entry about a single object.
     pub(crate) fn entries(&self) -> u32 {
         self.entries
     }

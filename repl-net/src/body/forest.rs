@@ -1,4 +1,5 @@
-//! Objects below other objects: which objects own which (S204), and which are subobjects of which (S202).
+//! Trees of objects: which objects own which objects (S204), and which objects are subobjects of which
+//! (S202).
 //!
 //! *Invariant:* on a server, no object is below itself, directly or through other objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -8,27 +9,27 @@ use std::num::NonZeroU32;
 
 use super::sparse_slots::SparseSlots;
 
-/// Which objects are below which objects, by their slots. Takes memory only for slots up to the highest
-/// object that was ever above or below another one.
+/// The parents and children of objects, by their slots. Takes memory only for slots up to the highest object
+/// that ever had a parent or a child.
 #[derive(Debug, Default)]
 pub(crate) struct Forest {
     nodes: Vec<Node>,
-    /// How many objects are below another one.
+    /// The number of objects that have a parent.
     below: u32,
 }
 
-/// The place of a slot among all: the slots next to it, and `None` where there is none.
+/// The links of a slot to its relatives. `None` where there is no relative.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     parent: Option<Slot>,
     first_child: Option<Slot>,
     last_child: Option<Slot>,
-    /// The siblings that came below the parent just before and just after.
+    /// The previous and the next sibling, in the order in which they were added to the parent.
     previous: Option<Slot>,
     next: Option<Slot>,
 }
 
-/// A slot, plus one.
+/// A slot plus one, so that an `Option` of it takes only 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot(NonZeroU32);
 
@@ -50,7 +51,7 @@ impl Forest {
         self.nodes.get(slot as usize).unwrap_or(&ALONE)
     }
 
-    /// Returns a node for changes. Makes those up to it.
+    /// Returns a mutable reference to a node. Adds all nodes up to it.
     fn node_mut(&mut self, slot: u32) -> Option<&mut Node> {
         let at = slot as usize;
         if at >= self.nodes.len() {
@@ -59,33 +60,33 @@ impl Forest {
         self.nodes.get_mut(at)
     }
 
-    /// Returns the object directly above an object.
+    /// Returns the parent of an object.
     #[inline]
     pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
         self.node(slot).parent.map(Slot::get)
     }
 
-    /// Returns whether an object is below none, and none is below it.
+    /// Returns whether an object has neither a parent nor children.
     #[inline]
     pub(crate) fn is_alone(&self, slot: u32) -> bool {
         let node = self.node(slot);
         node.parent.is_none() && node.first_child.is_none()
     }
 
-    /// Returns whether no object is below another one.
+    /// Returns whether no object has a parent.
     #[inline]
     pub(crate) fn is_flat(&self) -> bool {
         self.below == 0
     }
 
-    /// Returns the objects directly below an object, in the order in which they came there.
+    /// Returns the children of an object, in the order in which they were added.
     pub(crate) fn children(&self, slot: u32) -> impl Iterator<Item = u32> {
         let first = self.node(slot).first_child.map(Slot::get);
         std::iter::successors(first, |child| self.node(*child).next.map(Slot::get))
     }
 
-    /// Puts an object below another one, or below none. The other one must not be below the object. Costs
-    /// O(1), however many objects are below the same one.
+    /// Sets or removes the parent of an object. The new parent must not be below the object. Costs O(1), even
+    /// if the parent has many children.
     pub(crate) fn set(&mut self, slot: u32, parent: Option<u32>) {
         self.take_out(slot);
         if let Some(parent) = parent {
@@ -108,7 +109,7 @@ impl Forest {
         }
     }
 
-    /// Takes an object from below its parent.
+    /// Removes an object from its parent.
     fn take_out(&mut self, slot: u32) {
         let Node { parent: Some(parent), previous, next, .. } = *self.node(slot) else { return };
         match previous.and_then(|previous| self.node_mut(previous.get())) {
@@ -125,7 +126,7 @@ impl Forest {
         }
     }
 
-    /// Returns an object and all objects below it. Each object comes before those below it.
+    /// Returns an object and all objects below it. Parents come before their children.
     pub(crate) fn with_descendants(&self, slot: u32) -> Vec<u32> {
         let (mut all, mut next) = (vec![slot], 0_usize);
         while let Some(&slot) = all.get(next) {
@@ -135,7 +136,7 @@ impl Forest {
         all
     }
 
-    /// Removes an object. Returns the objects that were directly below it, and now are below none.
+    /// Removes an object. Returns its children, which have no parent now.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         self.set(slot, None);
         let orphans: Vec<u32> = self.children(slot).collect();
@@ -144,13 +145,13 @@ impl Forest {
     }
 }
 
-/// How many objects are above each object of a forest, as far as it was asked. A peer may have made circles:
-/// then the numbers of the objects in them say nothing.
+/// Computes how many objects are above each object of a forest, and caches the results. A peer may have made
+/// circles. The depths of objects in a circle are meaningless.
 pub(crate) struct Depths<'a> {
     forest: &'a Forest,
-    /// The objects that count. `None` if all do.
+    /// Only objects in this set are counted. If it is `None`, all are counted.
     among: Option<SparseSlots>,
-    /// The numbers of objects that have more than one above them, and of those above these.
+    /// The known depths of objects that have more than one object above them, and of the objects above these.
     known: HashMap<u32, u32>,
 }
 
@@ -159,12 +160,13 @@ impl<'a> Depths<'a> {
         Self { forest, among: None, known: HashMap::new() }
     }
 
-    /// Counts only the objects above an object that are in `among`, up to the first one that is not.
+    /// Counts only objects in `among`. The count for an object ends at the first object above it that is not
+    /// in `among`.
     pub(crate) fn among(forest: &'a Forest, among: SparseSlots) -> Self {
         Self { forest, among: Some(among), known: HashMap::new() }
     }
 
-    /// Returns how many objects are above an object. Costs O(1) on average, if it is asked of all objects.
+    /// Returns how many objects are above an object. Costs O(1) on average, if it is called for all objects.
     pub(crate) fn of(&mut self, slot: u32) -> u32 {
         match self.above(slot).map(|parent| self.above(parent)) {
             None => 0,
@@ -173,7 +175,7 @@ impl<'a> Depths<'a> {
         }
     }
 
-    /// Returns the object directly above an object, if it counts.
+    /// Returns the parent of an object, if the parent is counted.
     fn above(&self, slot: u32) -> Option<u32> {
         let counts = |parent: &u32| self.among.as_ref().is_none_or(|among| among.contains(*parent));
         self.forest.parent(slot).filter(counts)
@@ -183,7 +185,7 @@ impl<'a> Depths<'a> {
         let mut path = vec![slot];
         let mut above = None;
         while let Some(&last) = path.last() {
-            // The number of an object on the path counts as zero, which ends the walk in a circle.
+            // The depth of an object on the path is zero for now, so that the walk ends in a circle.
             above = self.known.insert(last, 0);
             let Some(parent) = self.above(last).filter(|_| above.is_none()) else { break };
             path.push(parent);
@@ -249,7 +251,7 @@ mod tests {
         let mut depths = Depths::among(&forest, among);
         assert_eq!([1, 3, 9, 2].map(|slot| depths.of(slot)), [1, 0, 0, 0], "9 was there before");
         let mut depths = Depths::new(&forest);
-        // A circle ends.
+        // The walk ends in a circle.
         [20, 21, 22, 20].into_iter().for_each(|slot| _ = depths.of(slot));
     }
 }

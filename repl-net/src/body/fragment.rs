@@ -1,4 +1,5 @@
-//! The head of a fragment: to which blob the part of a blob in a packet belongs, and which part it is (R15).
+//! The head of a fragment. It says which blob the fragment belongs to, and which part of the blob it is
+//! (R15).
 //!
 //! *Invariant:* a head that was read belongs to a blob that was in flight when the packet was made.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -8,7 +9,7 @@ use repl_link::parts::{Cut, Sequence};
 
 use crate::body::blob::BLOB_SPAN;
 
-/// What precedes the bits of a part.
+/// The data before the bits of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentHead {
     pub(crate) blob: u32,
@@ -39,8 +40,8 @@ impl FragmentHead {
     /// Reads a head from the packet `sequence`.
     ///
     /// # Errors
-    /// Returns an error if the blob is not among those in flight, if its stamp is below zero, or if it has no
-    /// such part.
+    /// Returns an error if the blob is not one of the blobs in flight, if its stamp is below zero, or if the
+    /// blob has no such part.
     pub(crate) fn read(sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
         let under_way = reader.read_bits(BLOB_SPAN)?;

@@ -1,16 +1,16 @@
-//! How lists grow that have an entry for each object, and how they get smaller.
+//! The growth and shrinking of lists that have an entry for each object.
 //!
 //! *Invariant:* a list that grows gets memory for at most [`MOST_FACTOR`] times as many entries as it has.
 
 /// Lists smaller than this grow by [`MOST_FACTOR`], and larger lists by 2.
 const LARGE_BYTES: usize = 1 << 20;
-/// When a list grows, all entries are copied to memory that is mostly new, which costs more than the work for
-/// a new entry. So small lists grow fast. What is not used of new memory costs nothing.
+/// When a list grows, all entries are copied to new memory. This costs more than the work for a new entry, so
+/// small lists grow fast. Unused new memory costs nothing.
 const MOST_FACTOR: usize = 4;
 
-/// Adds the entry that `make` returns to the end of a list. `make` is called when there is room, so that the
-/// entry is written only once, at its place: to copy an entry that was just written takes longer than to
-/// write it.
+/// Adds the entry that `make` returns to the end of a list. `make` is called after room was made, so that the
+/// entry is written directly to its place. Copying an entry that was just written takes longer than writing
+/// it.
 #[inline]
 pub(crate) fn push_with<T>(list: &mut Vec<T>, make: impl FnOnce() -> T) {
     if list.len() == list.capacity() {
@@ -25,32 +25,33 @@ fn grow<T>(list: &mut Vec<T>) {
     list.reserve(if is_small { list.len() * (MOST_FACTOR - 1) } else { list.len() }.max(1));
 }
 
-/// How many entries lists of the same length needed. So it is known how much memory they may free at the end
-/// of a round (see [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
+/// Records how many entries some lists of equal length needed. From this, the lists know how much memory they
+/// may free at the end of a round (see [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Demand {
-    /// The greatest length in this round, as far as it was [noted](Self::note).
+    /// The greatest length in this round, as far as it was [recorded](Self::note).
     most: usize,
     /// The greatest length in the round before.
     before: usize,
-    /// For how many entries the user has reserved memory.
+    /// The number of entries for which the user has reserved memory.
     reserved: usize,
 }
 
 impl Demand {
-    /// Notes a length. Must be called before the lists get shorter.
+    /// Records a length. Call this before the lists get shorter.
     #[inline]
     pub(crate) fn note(&mut self, len: usize) {
         self.most = self.most.max(len);
     }
 
-    /// Notes that the user reserves memory for so many entries, which the lists then keep.
+    /// Records that the user reserves memory for `entries` entries. The lists keep this memory.
     pub(crate) fn reserve(&mut self, entries: usize) {
         self.reserved = self.reserved.max(entries);
     }
 
-    /// Ends a round in which the lists have the length `len` last. Returns for how many entries they keep
-    /// memory: a sixteenth more than they needed, and more if they have grown, because they may go on.
+    /// Ends a round. `len` is the current length of the lists. Returns the number of entries for which they
+    /// keep memory: one sixteenth more than they needed. If they have grown, it is more, because they may
+    /// continue to grow.
     pub(crate) fn end_round(&mut self, len: usize) -> usize {
         let most = std::mem::take(&mut self.most).max(len);
         let grown = most.saturating_sub(std::mem::replace(&mut self.before, most));
@@ -58,7 +59,7 @@ impl Demand {
     }
 }
 
-/// Frees the memory of a list beyond what so many entries need, unless that is not worth it.
+/// Frees the memory of a list beyond what `kept` entries need, unless there is little to free.
 pub(crate) fn shrink<T>(list: &mut Vec<T>, kept: usize) {
     if list.capacity() > kept + kept / 8 {
         list.shrink_to(kept);

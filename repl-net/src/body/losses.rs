@@ -1,6 +1,7 @@
 //! Changes that were lost with their packets (R4).
 //!
-//! *Invariant:* of a lost change nothing is left if a later packet contains it that is not known to be lost.
+//! *Invariant:* a lost change is not sent again if a later packet contains it and this packet is not known to
+//! be lost.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -33,9 +34,9 @@ pub(crate) fn subtract_later(in_flight: &InFlight<Contents>, lost: &mut [LostObj
     }
 }
 
-/// Returns the changes of the object in a slot that are in flight, the oldest first. `may_be_shared` says whether
-/// shared data of the packets may have some of them. Costs O(packets in flight + what they contain alone), and
-/// O(what they contain from segments and tables) if `may_be_shared` is true.
+/// Returns the changes of the object in a slot that are in flight, the oldest first. `may_be_shared` says
+/// whether shared data of the packets may contain some of them. Costs O(packets in flight + their entries
+/// outside shared data). If `may_be_shared` is true, also costs O(their entries in segments and tables).
 pub(crate) fn in_flight_of(
     in_flight: &InFlight<Contents>,
     slot: u32,
@@ -58,8 +59,8 @@ pub(crate) struct LostObject {
     pub(crate) generation: NonZeroU32,
     /// The lost changelists, each with its packet, in ascending order of the packets.
     pub(crate) lists: VecDeque<(Sequence, Changelist)>,
-    /// The changes that remain of the changelists that were compared with later packets. Changelists with
-    /// common properties are merged.
+    /// The changes that are left of the changelists that were already compared with later packets.
+    /// Changelists with common properties are merged.
     left: Vec<Changelist>,
 }
 
@@ -89,7 +90,7 @@ impl LostObject {
         self.left.retain(|list| !list.is_empty());
     }
 
-    /// Returns one changelist with all changes that remain of the lost changelists.
+    /// Returns one changelist with all changes that are left of the lost changelists.
     pub(crate) fn into_list(mut self) -> Changelist {
         self.left.extend(self.lists.into_iter().map(|(_, list)| list));
         Changelist::merged(self.left)

@@ -1,6 +1,6 @@
-//! What the packets of a server carry: the state of objects.
+//! The body of a server packet: the state of objects.
 //!
-//! *Invariant:* here, objects are only slots and bits, and nothing knows a connection.
+//! *Invariant:* in this module, objects are only slots and bits, and no code depends on a connection.
 
 pub(crate) mod asset_names;
 pub(crate) mod blob;
@@ -34,7 +34,7 @@ use entry_writer::EntryWriter;
 use rate::Rate;
 use status::StatusSource;
 
-/// The state of objects, in the packets of a server. The packets of a client have no body.
+/// The state of objects in server packets. Packets of a client have no body.
 #[derive(Debug, Default)]
 pub(crate) struct State;
 

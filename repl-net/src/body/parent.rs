@@ -1,4 +1,4 @@
-//! Where the parent of a subobject is, as the opening of the subobject says it.
+//! The position of a subobject's parent, as the opening of the subobject contains it.
 //!
 //! *Invariant:* no object is its own parent.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -9,23 +9,23 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::role::PROXY_BITS;
 
-/// The greatest number of bits that an opening takes more if it has a [`ParentGap`].
+/// The greatest number of additional bits that an opening with a [`ParentGap`] takes.
 pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
 
-/// How far the slot of a subobject is above that of its parent. Subobjects of one kind, each with a parent of
-/// its own, mostly have the same gap.
+/// The distance from the slot of the parent to the slot of the subobject. If many objects have one subobject
+/// of the same kind each, their gaps are mostly the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParentGap(NonZeroI32);
 
 impl ParentGap {
-    /// Returns the gap between two slots. `None` if they are the same, or further apart than any two slots
-    /// are.
+    /// Returns the gap between two slots. Returns `None` if they are the same slot, or if the gap does not
+    /// fit into 32 bits.
     pub(crate) fn between(parent: u32, slot: u32) -> Option<Self> {
         let gap = i64::from(slot).saturating_sub(parent.into());
         i32::try_from(gap).ok().and_then(NonZeroI32::new).map(Self)
     }
 
-    /// Returns the slot of the parent of the subobject in a slot. `None` if there is no such slot.
+    /// Returns the slot of the parent of the subobject in `slot`. Returns `None` if there is no such slot.
     pub(crate) fn parent_of(self, slot: u32) -> Option<u32> {
         u32::try_from(i64::from(slot).checked_sub(self.0.get().into())?).ok()
     }
@@ -36,7 +36,7 @@ impl ParentGap {
         writer.write_exp_golomb(u64::from(self.0.get().unsigned_abs()).saturating_sub(1), 1);
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads a gap that [`write`](Self::write) wrote.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let is_below = reader.read_flag()?;
         let distance = i32::try_from(reader.read_exp_golomb(1)?).ok().and_then(|less| less.checked_add(1));

@@ -1,8 +1,8 @@
 //! The paths of static objects in packets: how an opening and a closing name an object that both sides know
 //! by a path (S199).
 //!
-//! *Invariant:* a path on the wire has from 1 to [`MAX_PATH_BYTES`] bytes of UTF-8, and nothing is allocated
-//! for a path that is longer than the rest of its packet.
+//! *Invariant:* a path on the wire has from 1 to [`MAX_PATH_BYTES`] bytes of UTF-8. Nothing is allocated for
+//! a path that is longer than the rest of its packet.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};

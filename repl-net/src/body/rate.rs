@@ -1,4 +1,4 @@
-//! The rate control of a link: ours, or one that the user brings.
+//! The rate control of a link: either the built-in one or one of the user.
 //!
 //! *Invariant:* only a rate control of the user is called through a pointer.
 
@@ -15,7 +15,7 @@ pub(crate) enum Rate {
 }
 
 impl Rate {
-    /// Returns ours, for packets of at most `packet_bytes` bytes.
+    /// Returns the built-in rate control, for packets of at most `packet_bytes` bytes.
     pub(crate) fn new(packet_bytes: usize) -> Self {
         Self::Bbr(Bbr::new(packet_bytes))
     }

@@ -1,8 +1,8 @@
 //! Reassembly: a client collects the parts of blobs until it has all parts of a blob (R15). A blob is an
 //! update that is too large for one packet.
 //!
-//! *Invariant:* the stored parts never take more bytes than configured, and their buffers take at most half
-//! as much again plus 4 KiB. Memory is never allocated for a length that a peer only claims.
+//! *Invariant:* the stored parts never take more bytes than configured. Their buffers take at most half as
+//! much again plus 4 KiB. Memory is never allocated for a length that a peer only claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,12 +38,12 @@ pub(crate) struct Reassembly {
     bytes: usize,
     /// All blobs with lower ids than this are complete, or the server has stopped sending them.
     floor: u32,
-    /// The ids from `floor` on of blobs that are complete, or that the server has stopped sending.
+    /// The ids, from `floor` on, of blobs that are complete or that the server has stopped sending.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
-    /// Stores a part of a blob. Returns the bits of the whole blob if no part is missing any more.
+    /// Stores a part of a blob. Returns the bits of the whole blob if this was the last missing part.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         let Part { slot, head, mut bits } = part;
         let FragmentHead { blob, under_way, cut, index, .. } = head;
@@ -73,8 +73,8 @@ impl Reassembly {
     }
 
     /// Drops the blobs that were no longer in flight when a part was sent. The server has stopped sending
-    /// these blobs, or knows that the client has all their parts. A blob that is no longer in flight is never
-    /// in flight again, so it does not matter in which order the parts arrive.
+    /// these blobs, or knows that the client has all their parts. Such a blob is never in flight again, so
+    /// the order of arrival of the parts does not matter.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);
@@ -136,8 +136,8 @@ mod tests {
         let words: Vec<u8> = whole.into_bytes().into_iter().step_by(8).collect();
         assert_eq!(words, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
         assert!(reassembly.partial.is_empty() && reassembly.bytes == 0);
-        // A late part does not begin a blob again if the blob is complete, even if it is still in flight, or
-        // if the blob is older than all blobs in flight.
+        // A late part does not begin its blob again if the blob is complete. This is so while the blob is
+        // still in flight, and also when it is older than all blobs in flight.
         for (late, under_way, waiting) in [(0, &[0, 9][..], 0), (9, &[9], 1), (3, &[3, 9], 1)] {
             assert!(matches!(reassembly.take(part(late, 0, 4, under_way), 1_000), Ok(None)));
             assert_eq!(reassembly.partial.len(), waiting, "after a part of blob {late}");
@@ -163,8 +163,8 @@ mod tests {
         let max = 2 * PART_BYTES;
         let mut reassembly = Reassembly::default();
         for blob in (0..2_000).step_by(4) {
-            // The first of four blobs becomes complete, the server stops sending the second while the third
-            // is in flight, and the third is older than all blobs in flight when the next part arrives.
+            // The first of four blobs becomes complete. The server stops sending the second while the third
+            // is in flight. The third is older than all blobs in flight when the next part arrives.
             let [first, second, third] = [blob, blob + 1, blob + 2];
             assert!(matches!(reassembly.take(part(first, 0, 2, &[first, second]), max), Ok(None)));
             let whole = reassembly.take(part(first, 1, 2, &[first, second]), max);
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Writes a part of a blob into packet 3 and reads it again. The parameters of this test function are the
+    /// Writes a part of a blob into packet 3 and reads it again. The parameters of this function are the
     /// blobs in flight, the stamp, the size and the position of the part.
     fn read(
         oldest: u32,

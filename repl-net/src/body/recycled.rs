@@ -1,6 +1,6 @@
-//! Lists that are cleared and filled again in every tick, and whose items keep their memory.
+//! Lists that are cleared and filled again in every tick. The items keep their memory.
 //!
-//! *Invariant:* items from `len` on hold old content: clear an item before use.
+//! *Invariant:* items from `len` on have old content, so an item must be cleared before it is used.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,7 +11,7 @@ use repl_core::Changelist;
 pub(crate) struct Recycled<T> {
     items: Vec<T>,
     len: usize,
-    /// The greatest length that the list had since unused items were last freed (see
+    /// The greatest length of the list since unused items were last freed (see
     /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
     most: usize,
 }
@@ -39,13 +39,13 @@ impl<T> DerefMut for Recycled<T> {
 }
 
 impl<T> Recycled<T> {
-    /// Returns the next item, which is unused. [`keep`](Self::keep) adds it to the list.
+    /// Returns the next unused item. [`keep`](Self::keep) adds it to the list.
     #[inline]
     pub(crate) fn next(&self) -> Option<&T> {
         self.items.get(self.len)
     }
 
-    /// Returns the [next](Self::next) item, or what `make` returns.
+    /// Returns the [next](Self::next) unused item. If there is none, adds one that `make` returns.
     #[inline]
     pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         if self.len >= self.items.len() {
@@ -54,7 +54,8 @@ impl<T> Recycled<T> {
         &mut self.items[self.len]
     }
 
-    /// Adds the [next](Self::next) item to the end of the list, or what `make` returns, and returns it.
+    /// Adds the [next](Self::next) unused item to the end of the list and returns it. If there is none,
+    /// `make` makes one.
     #[inline]
     pub(crate) fn keep_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         let at = self.len;
@@ -70,7 +71,8 @@ impl<T> Recycled<T> {
         self.items.push(make());
     }
 
-    /// Adds the [next](Self::next) item to the end of the list if `is_kept` says so, and returns it.
+    /// Adds the [next](Self::next) item to the end of the list if `is_kept` returns true, and returns the
+    /// item.
     #[inline]
     pub(crate) fn keep_if(&mut self, is_kept: impl FnOnce(&T) -> bool) -> Option<&T> {
         let item = self.items.get(self.len).filter(|item| is_kept(item))?;
@@ -85,8 +87,8 @@ impl<T> Recycled<T> {
         self.len += 1;
     }
 
-    /// Moves all items of another list to the end of this list, and gives unused items for them. `make` makes
-    /// an item if there is none.
+    /// Moves all items of another list to the end of this list, and moves unused items to the other list in
+    /// exchange. `make` makes an item if there is no unused one.
     #[cfg(feature = "rayon")]
     pub(crate) fn take_in(&mut self, other: &mut Self, make: impl Fn() -> T) {
         for item in other.iter_mut() {
@@ -102,7 +104,8 @@ impl<T> Recycled<T> {
         self.len = 0;
     }
 
-    /// Frees the unused items that were not needed recently. `shrink` frees memory of the other unused items.
+    /// Frees the unused items that were not needed recently. `shrink` frees memory of the remaining unused
+    /// items.
     pub(crate) fn end_round(&mut self, shrink: impl FnMut(&mut T)) {
         self.items.truncate(std::mem::take(&mut self.most).max(self.len));
         if self.items.capacity() > 4 * self.items.len() {
@@ -111,12 +114,12 @@ impl<T> Recycled<T> {
         self.items.iter_mut().skip(self.len).for_each(shrink);
     }
 
-    /// Returns all items, and the unused ones after them.
+    /// Returns all items, followed by the unused items.
     pub(crate) fn with_unused(&self) -> &[T] {
         &self.items
     }
 
-    /// Returns for how many items the list has memory.
+    /// Returns the number of items for which the list has memory.
     pub(crate) fn capacity(&self) -> usize {
         self.items.capacity()
     }

@@ -1,12 +1,14 @@
-//! The bits that tell a client that an object is removed, and why (S211). They may name a static object by its
-//! path (S212), and they may have the last state of the object: what changed before it was removed.
+//! The bits that tell a client that an object is removed, and why (S211). They may contain the path of a
+//! static object (S212). They may also contain the last state of the object, which has the changes before its
+//! removal.
 //!
-//! *Invariant:* only a destroyed object is named by its path.
+//! *Invariant:* only the removal of a destroyed object contains its path.
 //!
-//! A new reason is a variant of [`CloseReason`], whose methods say by a `match` what the reason means, so the
-//! compiler names them, and a line of [`ReadRemoval::read`]. All four values of its bits are taken: it needs one bit
-//! more, and another number than [`DESTROYED_PATH`]. Whatever calls `ObjectStates::close` gives the reason, and
-//! `connection/objects/closings` says which of two reasons wins. The table of `docs/wire.md` has the bits.
+//! To add a new reason, add a variant to [`CloseReason`] and a line to [`ReadRemoval::read`]. The compiler
+//! then shows each `match` in the methods of `CloseReason` that must handle the variant. All four values of
+//! the reason bits are used, so a new reason needs one more bit and another number for [`DESTROYED_PATH`].
+//! Callers of `ObjectStates::close` pass the reason, and `connection/objects/closings` decides which of two
+//! reasons wins. The table of `docs/wire.md` lists the bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
@@ -23,7 +25,7 @@ pub enum CloseReason {
     /// object becomes relevant again.
     Relevancy = 1,
     /// The server has [torn the object off](crate::ObjectHandle::tear_off), and the client keeps the object.
-    /// The update is [`TornOff`](crate::UpdateKind::TornOff), so no
+    /// The update for this is [`TornOff`](crate::UpdateKind::TornOff), so no
     /// [`Despawned`](crate::UpdateKind::Despawned) has this reason.
     TearOff = 2,
 }
@@ -45,7 +47,7 @@ impl CloseReason {
         }
     }
 
-    /// Returns whether the object is gone for everybody, so that its path may be named.
+    /// Returns whether the object no longer exists on the server. Only then may the removal contain its path.
     pub(crate) const fn is_destruction(self) -> bool {
         match self {
             Self::Destroyed => true,
@@ -56,7 +58,7 @@ impl CloseReason {
 
 /// The number of bits of the reason.
 pub(crate) const REASON_BITS: usize = 2;
-/// What stands in place of the reason if the path of a destroyed object follows.
+/// The value that replaces the reason if the path of a destroyed object follows.
 const DESTROYED_PATH: u64 = 3;
 
 /// The order of the Exp-Golomb code for the number of bits of a last state.
@@ -66,15 +68,15 @@ const LAST_STATE_ORDER: u32 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Removal<'a> {
     pub(crate) reason: CloseReason,
-    /// The path, if the object was static and the client may not know its path. Only a destroyed object has
-    /// one.
+    /// The path, if the object was static and the client may not know its path. Only a destroyed object has a
+    /// path here.
     pub(crate) path: Option<&'a str>,
     /// The handles and values of the last state, if there is one.
     pub(crate) last_state: Option<BitSlice<'a>>,
 }
 
 impl Removal<'_> {
-    /// Returns at most how many bits the removal takes.
+    /// Returns the greatest number of bits that the removal can take.
     pub(crate) fn bits(&self) -> usize {
         // A number of fewer than 2³² bits takes at most 64 bits.
         let last_state = self.last_state.map_or(0, |state| state.len().saturating_add(64));
@@ -99,12 +101,12 @@ impl Removal<'_> {
     }
 }
 
-/// The removal of an object, as a client reads it. The bits of the last state follow.
+/// The removal of an object, as a client reads it. The bits of the last state follow after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadRemoval {
     pub(crate) reason: CloseReason,
     pub(crate) path: Option<String>,
-    /// The number of bits of the last state, if there is one. At most as many as follow.
+    /// The number of bits of the last state, if there is one. It is at most the number of remaining bits.
     pub(crate) last_state_bits: Option<usize>,
 }
 

@@ -1,30 +1,28 @@
-//! Roles: a role says whether an object is controlled by the server, by the client that owns it, or by each
-//! client for itself (S204, S205).
+//! Roles. A role says who controls an object: the server, the client that owns the object, or each client for
+//! its own copy (S204, S205).
 //!
-//! *Invariant:* only the client that owns an object ever has the role of an autonomous proxy for the object.
+//! *Invariant:* an object is an autonomous proxy only on the client that owns it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The role that a client has for an object of the server.
+/// The role of an object of the server on a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The client has no role for the object. For such a client, conditions for simulated proxies do not
-    /// apply.
+    /// The object has no role on the client. Conditions for simulated proxies do not apply to it.
     None,
     /// The client moves the object according to the state that it receives.
     #[default]
     SimulatedProxy,
-    /// The client owns the object and controls it. For all clients that do not own it, the object is a
-    /// simulated proxy.
+    /// The client owns the object and controls it. On all other clients, the object is a simulated proxy.
     AutonomousProxy,
     /// The client simulates the object itself.
     Authority,
 }
 
 impl Role {
-    /// Returns the role that a client has for an object with this role. `is_owner` says whether the client
-    /// owns the object (S204).
+    /// Returns the role on a client of an object that has this role on the server. `is_owner` says whether
+    /// the client owns the object (S204).
     fn for_client(self, is_owner: bool) -> Self {
         match self {
             Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
@@ -32,8 +30,8 @@ impl Role {
         }
     }
 
-    /// Returns whether an object with this role is a simulated proxy for the client that owns it (if `owner`
-    /// is set), or for other clients (otherwise).
+    /// Returns whether an object with this role is a simulated proxy, on the owning client if `owner` is
+    /// true, and otherwise on all other clients.
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
@@ -51,21 +49,21 @@ pub(crate) const PROXY_BITS: usize = 5;
 pub(crate) struct Proxy {
     /// Whether this client owns the object.
     pub(crate) is_owner: bool,
-    /// The role of this client for the object.
+    /// The role of the object on this client.
     pub(crate) role: Role,
     /// Whether the object sleeps for this client.
     pub(crate) is_asleep: bool,
 }
 
 impl Proxy {
-    /// Returns what a client knows about the owner and the role of an object with this role. `is_owner` says
-    /// whether the client owns the object.
+    /// Returns what a client knows about the owner and the role of an object. `role` is the role that the
+    /// server has set, and `is_owner` says whether the client owns the object.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner), is_asleep: false }
     }
 
-    /// Writes the owner flag, the role, and whether the object sleeps. The default owner and role of an
-    /// object that is awake, which apply to most objects, take one bit.
+    /// Writes the owner flag, the role, and whether the object sleeps. Most objects have the default values
+    /// of all three, which take 1 bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
@@ -76,7 +74,7 @@ impl Proxy {
         }
     }
 
-    /// Writes bits that are no proxy: the default in the long form.
+    /// Writes bits that mean "no proxy": the default values in the long form.
     pub(crate) fn write_none(writer: &mut BitWriter) {
         writer.write_flag(true);
         writer.write_flag(false);
@@ -84,13 +82,13 @@ impl Proxy {
         writer.write_flag(false);
     }
 
-    /// Reads an owner flag and a role that [`write`](Self::write) wrote, and refuses all other bits.
+    /// Reads bits that [`write`](Self::write) wrote, and refuses all other bits.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         Self::read_any(reader)?.ok_or(ReadError::OutOfRange)
     }
 
-    /// Does the same as [`read`](Self::read), and returns `None` for what [`write_none`](Self::write_none)
-    /// wrote.
+    /// Does the same as [`read`](Self::read), but returns `None` for the bits that
+    /// [`write_none`](Self::write_none) wrote.
     pub(crate) fn read_any(reader: &mut BitReader<'_>) -> Result<Option<Self>, ReadError> {
         if !reader.read_flag()? {
             return Ok(Some(Self::default()));

@@ -1,17 +1,17 @@
-//! Segments: the body of a packet consists of segments. All entries of a segment have the same kind. An entry
+//! Segments. The body of a packet consists of segments. All entries of a segment have the same kind. An entry
 //! is an update, an opening (first update) or the removal of an object, or a part of a large update. The
 //! entries of a segment are sorted by the slots of their objects.
 //!
 //! Several connections can share one encoded segment.
 //!
-//! The body of a packet is a list of segments, which a zero bit ends. A segment consists of a one bit, its
-//! kind, the Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each entry
-//! except the first. An entry begins with its gap: the distance from the slot after the previous entry to the
-//! slot of this entry. In a segment of openings, an entry is a run: it opens objects in consecutive slots
-//! that differ only in their values.
+//! The body of a packet is a list of segments, which ends with a zero bit. A segment consists of a one bit,
+//! its kind, the Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each
+//! entry except the first. An entry begins with its gap: the distance from the slot after the previous entry
+//! to the slot of this entry. In a segment of openings, an entry is a run: it opens objects in consecutive
+//! slots that differ only in their values.
 //!
-//! *Invariant:* the bits of a segment depend on nothing outside the segment, so it may be copied into any
-//! packet.
+//! *Invariant:* the bits of a segment depend on nothing outside the segment, so the segment may be copied
+//! into any packet.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
@@ -27,7 +27,7 @@ use crate::body::path::{StaticName, path_bits, write_name};
 use crate::body::role::{PROXY_BITS, Proxy};
 use crate::body::slot_set::{bit_of, word_of};
 
-/// The kind of a segment, which all its entries have.
+/// The kind of a segment. It applies to all entries of the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
     /// The entries are changed properties of objects that exist on the client.
@@ -38,16 +38,16 @@ pub(crate) enum SegmentKind {
     Close = 2,
     /// The entries are parts of updates that are too large for one packet.
     Fragment = 3,
-    /// The entries are changed properties, like those of `Update`, but in any order, and copied from a
-    /// [table](super::table).
+    /// The entries are changed properties like those of `Update`. They are in any order, and were copied from
+    /// a [table](super::table).
     Table = 4,
 }
 
-/// The order of gaps that says, in a segment of updates, that its entries are copied from a table.
+/// In a segment of updates, this order of gaps means that the entries were copied from a table.
 const TABLE_ORDER: u32 = 15;
 
-/// The least number of bits that each object of a run of openings takes in the packet, except the first
-/// object. With this minimum, a peer cannot make the receiver allocate many objects with few bytes.
+/// The least number of bits that each object of a run of openings takes in the packet, except for the first
+/// object. Because of this minimum, a peer cannot make the receiver allocate many objects with few bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
 /// A segment without its entries: a one bit, the kind, the order of the gaps, and the zero bit at its end.
@@ -78,7 +78,7 @@ pub(crate) struct Segment {
 struct SegmentEntry {
     slot: u32,
     origin: EntryOrigin,
-    /// The values of the object are the bits from the first of these positions to before the second.
+    /// The values of the object are the bits from the first position up to the second position (exclusive).
     values: (u32, u32),
 }
 
@@ -98,8 +98,8 @@ impl Segment {
         self.lists.end_round();
     }
 
-    /// Completes the segment after all its entries are added: stores its encoded bits, and computes its masks
-    /// and how much memory it takes.
+    /// Completes the segment after all its entries were added: stores its encoded bits, its masks, and the
+    /// size of its memory.
     pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
@@ -140,7 +140,7 @@ impl Segment {
         self.lists.ends_flat()
     }
 
-    /// Adds an entry for the same flat changelist as that of the last entry.
+    /// Adds an entry with the same flat changelist as the last entry.
     #[inline]
     pub(crate) fn push_alike(&mut self, slot: u32, generation: NonZeroU32, values: Range<usize>) {
         let origin = self.lists.origin(generation);
@@ -195,11 +195,11 @@ pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
-    /// The number of the archetype. A static object, which has a path instead, has the number after the last
+    /// The number of the archetype. A static object has a path instead. It has the number after the last
     /// archetype of the class.
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
-    /// Where the parent of the object is, if it is a subobject.
+    /// The position of the object's parent, if the object is a subobject.
     pub(crate) parent: Option<ParentGap>,
 }
 
@@ -240,7 +240,7 @@ impl RunHeader<'_> {
     }
 }
 
-/// Returns the number of bits that a number takes at most in an Exp-Golomb code of order 0, 1 or 2.
+/// Returns the greatest number of bits that a number takes in an Exp-Golomb code of order 0, 1 or 2.
 pub(crate) fn exp_golomb_bits(number: u32) -> usize {
     ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
@@ -249,7 +249,7 @@ pub(crate) fn exp_golomb_bits(number: u32) -> usize {
 #[derive(Debug, Default)]
 pub(crate) struct SegmentWriter {
     kind: Option<SegmentKind>,
-    /// At most 15, in a byte beside the kind, because each connection has a writer.
+    /// At most 15. It is stored in a byte next to the kind, to save memory in each connection.
     gap_order: u8,
     next_slot: u32,
     entries: u32,
@@ -258,8 +258,8 @@ pub(crate) struct SegmentWriter {
     origin: Option<Origin>,
 }
 
-/// For each class, the handles that were last written. At the start of each segment, the handles are
-/// forgotten.
+/// For each class, the handles that were written last in this segment. They are forgotten at the start of
+/// each segment.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     segment: u64,
@@ -344,8 +344,8 @@ impl SegmentWriter {
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Begins the entry of an update for an object of the class of the previous entry, with changes in the
-    /// same properties. Does the same as [`slot`](Self::slot) and then [`handles`](Self::handles).
+    /// Begins the entry of an update for an object that has the same class and the same changed properties as
+    /// the previous entry. Does the same as [`slot`](Self::slot) and then [`handles`](Self::handles).
     #[inline]
     pub(crate) fn alike(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");
@@ -358,8 +358,7 @@ impl SegmentWriter {
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Writes whether this is a further entry, unless it is the first, and then its gap, and then the flag
-    /// `after`.
+    /// Writes a one bit if this is not the first entry, then the gap, and then the flag `after`.
     #[inline]
     fn gap(&self, slot: u32, after: Option<bool>, writer: &mut BitWriter) {
         let gap = slot.saturating_sub(self.next_slot);
@@ -375,7 +374,7 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes what [`gap`](Self::gap) writes, if it takes more than a word.
+    /// Writes the same as [`gap`](Self::gap), for gaps that take more bits than a word.
     #[cold]
     fn long_gap(&self, gap: u32, after_bits: u32, after: u64, writer: &mut BitWriter) {
         if self.entries > 0 {
@@ -385,8 +384,8 @@ impl SegmentWriter {
         writer.write_bits(after, after_bits);
     }
 
-    /// Begins a run of openings for `objects` objects in consecutive slots from `first` on. The caller then
-    /// appends the values of each object of the run in turn.
+    /// Begins a run of openings for `objects` objects in consecutive slots, beginning at `first`. The caller
+    /// then appends the values of each object of the run.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -419,8 +418,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes which properties of an opening follow with their values. If all properties follow, this takes
-    /// one bit.
+    /// Writes which properties of an opening have values that follow. This takes 1 bit if all properties
+    /// follow.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -433,8 +432,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes which properties of an object follow with their values. This takes one bit if they are the same
-    /// as for the previous object of the class.
+    /// Writes which properties of an object have values that follow. This takes 1 bit if they are the same as
+    /// for the previous object of the class.
     #[inline]
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
@@ -443,8 +442,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes whether the handles are equal to the handles of the previous object of the class in this
-    /// segment. Writes nothing if the segment has no other object of the class.
+    /// Writes whether the handles equal the handles of the previous object of the class in this segment.
+    /// Writes nothing if the segment has no previous object of the class.
     #[inline]
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
@@ -474,7 +473,7 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// Writes what every segment begins with.
+/// Writes the head of a segment.
 pub(crate) fn write_head(kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
     let (kind, order) = match kind {
         SegmentKind::Table => (SegmentKind::Update, TABLE_ORDER),
@@ -485,8 +484,8 @@ pub(crate) fn write_head(kind: SegmentKind, gap_order: u32, writer: &mut BitWrit
     writer.write_bits(order.into(), 4);
 }
 
-/// Returns the order of the Exp-Golomb code for gaps, if `entries` entries are spread over `slots` slots. The
-/// order of the code is about log₂ of the mean gap between slots.
+/// Returns the order of the Exp-Golomb code for gaps if `entries` entries are spread over `slots` slots. The
+/// order is about log₂ of the mean gap between slots.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
     slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(TABLE_ORDER.saturating_sub(1))
 }
@@ -531,7 +530,7 @@ impl SegmentReader {
     }
 
     /// Records that the last entry was a run of openings. `end` is the slot after the last slot of the run.
-    /// Call this for every run, because the gaps after the first one have another order.
+    /// Call this for every run, because the gaps after the first run have another order.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
         self.gap_order = 0;

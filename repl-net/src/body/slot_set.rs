@@ -1,9 +1,9 @@
 //! A set of slots: one bit per slot, and one summary bit per word. A *word* is 64 slots, and a *mask* has one
-//! bit for each slot of a word. The summary bits make iteration over a sparse set fast. Sets of which there
-//! is one for each connection are [`SparseSlots`](crate::body::sparse_slots::SparseSlots).
+//! bit for each slot of a word. The summary bits make iteration over a sparse set fast. For sets that exist
+//! once per connection, use [`SparseSlots`](crate::body::sparse_slots::SparseSlots).
 //!
-//! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of these
-//! words, so operations on an empty set cost nothing, whatever memory it has.
+//! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of words
+//! that are not zero, so operations on an empty set cost nothing, even if the set has much memory.
 
 /// A set of slots, stored as a bit mask.
 #[derive(Clone, Debug, Default)]
@@ -21,14 +21,13 @@ impl SlotSet {
         Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)], filled: 0 }
     }
 
-    /// Adds `slot`, and allocates memory if the set has none for this slot.
+    /// Adds `slot`. Allocates memory if the set has no memory for this slot.
     #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
-    /// index `word`.
+    /// Adds all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask` belongs.
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -51,7 +50,7 @@ impl SlotSet {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
-    /// Adds `slot`. Returns whether it was no member before.
+    /// Adds `slot`. Returns whether it was not a member before.
     #[inline(always)]
     pub(crate) fn insert_new(&mut self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
@@ -67,7 +66,7 @@ impl SlotSet {
         before & bit == 0
     }
 
-    /// Allocates memory for the slots up to those of the word with the index `word`.
+    /// Allocates memory for all slots up to the last slot of the word with the index `word`.
     #[cold]
     fn grow(&mut self, word: usize) {
         self.words.resize(word + 1, 0);
@@ -93,8 +92,8 @@ impl SlotSet {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
-    /// the index `word`.
+    /// Removes all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask`
+    /// belongs.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word)
@@ -120,7 +119,8 @@ impl SlotSet {
         self.words.get(word).copied().unwrap_or(0)
     }
 
-    /// Returns the members in the words from the index `first` to before `end`, as far as the set has memory.
+    /// Returns the members in the words from `first` to `end` (exclusive). The result is shorter if the set
+    /// has no memory for the last words.
     #[inline]
     pub(crate) fn words_between(&self, first: usize, end: usize) -> &[u64] {
         let words = self.words.get(first..).unwrap_or_default();
@@ -147,7 +147,7 @@ impl SlotSet {
         self.filled = 0;
     }
 
-    /// Returns which words have members, among the 64 words from `64 * at` on.
+    /// Returns which of the 64 words from `64 * at` on have members, as a bit mask.
     #[inline]
     pub(crate) fn summary(&self, at: u32) -> u64 {
         self.summary.get(at as usize).copied().unwrap_or(0)
@@ -159,16 +159,15 @@ impl SlotSet {
         (0..).zip(all.iter().copied()).filter(|(_, summary)| *summary != 0)
     }
 
-    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
-    /// bit mask.
+    /// Returns the words that have members, in ascending order, each as its index and its bit mask.
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.summaries()
             .flat_map(|(at, summary)| bits(summary).map(move |word| at as usize * 64 + word as usize))
             .map(|word| (word, self.words[word]))
     }
 
-    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
-    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty.
+    /// Returns the words in which both sets have a common member, in ascending order, each as its index and
+    /// the bit mask of the common members. Costs O(1) if one of the sets is empty.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
         let theirs: &[u64] = if other.is_empty() { &[] } else { &other.summary };
         self.summaries()
@@ -186,8 +185,7 @@ impl SlotSet {
     }
 }
 
-/// Returns the slots from `first` to before `end` as words. Each word is returned as its index and its bit
-/// mask.
+/// Returns the slots from `first` to `end` (exclusive) as words, each as its index and its bit mask.
 pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     (first / 64..end.div_ceil(64)).map(move |word| {
         let from = first.saturating_sub(word * 64);
@@ -206,7 +204,7 @@ pub(crate) const fn bit_of(slot: u32) -> u64 {
     1 << (slot % 64)
 }
 
-/// Returns the slots of the bits that are set in a word, in ascending order.
+/// Returns the slots that have a bit in `mask`, in ascending order.
 pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
     bits(mask).map(move |bit| word as u32 * 64 + bit)
 }

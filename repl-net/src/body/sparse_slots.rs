@@ -1,21 +1,22 @@
-//! A set of slots whose memory and costs follow its members, and not the greatest slot. A connection has
-//! several such sets, and in a large world most of them have few members.
+//! A set of slots. Its memory and costs depend on the number of members, not on the greatest slot. A
+//! connection has several such sets, and in a large world most of them have few members.
 //!
-//! The set stores only words of 64 slots that have members. A block describes 64 consecutive words: which of
-//! them are stored, and where. A word that becomes empty stays stored for a while, because the same slots
-//! often come back.
+//! The set stores only the words (of 64 slots each) that have members. A block describes 64 consecutive
+//! words: which of them are stored, and where. A word that becomes empty stays stored for a while, because
+//! the same slots often return.
 //!
-//! *Invariant:* the blocks are in ascending order, each has at least one stored word, and the stored words
-//! are in ascending order too. At most half of the stored words are zero, or at most [`SPARE_WORDS`].
+//! *Invariant:* the blocks are in ascending order, and each has at least one stored word. The stored words
+//! are in ascending order, too. The number of stored words that are zero is at most [`SPARE_WORDS`], or at
+//! most half of all stored words.
 
 use repl_core::__private::preload_all;
 
 use crate::body::slot_set::{SlotSet, bit_of, bits, slots_of, word_of};
 
-/// This many empty words are always kept.
+/// Up to this number of empty words are always kept.
 const SPARE_WORDS: usize = 8;
 
-/// Sets with more stored words are not preloaded.
+/// Sets with more stored words than this are not preloaded.
 const MOST_PRELOADED: usize = 256;
 
 /// A set of slots. Empty sets take no heap memory until they get a member.
@@ -28,18 +29,18 @@ pub(crate) struct SparseSlots {
     zeros: usize,
 }
 
-/// Which of 64 consecutive words are stored.
+/// Says which of 64 consecutive words are stored.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     /// The index of the block: it describes the words from `64 * at` on.
     at: u32,
-    /// The place of the block's first stored word in the list of words.
+    /// The index of the block's first stored word in the list of words.
     first: u32,
-    /// A bit for each of the 64 words, which is set if the word is stored.
+    /// A bit for each of the 64 words. The bit is set if the word is stored.
     stored: u64,
-    /// For each eight words, how many of the words before them are stored. With this, finding a word counts
-    /// the bits of one byte, because counting those of `stored` takes longer on most processors for which
-    /// Rust compiles.
+    /// For each group of eight words, the number of stored words before the group. With this, finding a word
+    /// only needs to count the bits of one byte. Counting the bits of `stored` would take longer on most
+    /// targets of the Rust compiler.
     before: [u8; 8],
 }
 
@@ -53,15 +54,15 @@ impl Block {
         Self { at, first, stored, before }
     }
 
-    /// Records that a word, which was not stored, is stored from now on.
+    /// Records that a word is stored from now on. It was not stored before.
     const fn store(&mut self, bit: u32) {
         self.stored |= 1 << bit;
-        // Adds one to each eighth after that of the word.
+        // Adds one to each group after the group of the word.
         let later = if bit < 56 { (u64::MAX / 255) << ((bit / 8 + 1) * 8) } else { 0 };
         self.before = (u64::from_le_bytes(self.before) + later).to_le_bytes();
     }
 
-    /// Returns the place of a stored word, or the place at which the word must be inserted.
+    /// Returns the index of a stored word, or the index at which the word must be inserted.
     #[inline]
     const fn place(&self, bit: u32) -> usize {
         let eighth = bit / 8 % 8;
@@ -74,15 +75,15 @@ impl SparseSlots {
     /// The set without members.
     pub(crate) const EMPTY: Self = Self { blocks: Vec::new(), words: Vec::new(), zeros: 0 };
 
-    /// Adds `slot`. Costs O(stored words) if no slot of the same word is a member, and otherwise O(log
-    /// blocks).
+    /// Adds `slot`. Costs O(log blocks) if another slot of the same word is a member, and otherwise O(stored
+    /// words).
     #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with the
-    /// index `word`. Appending in ascending order costs O(1) for each word.
+    /// Adds all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask` belongs.
+    /// If words are added in ascending order, each costs O(1).
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -97,7 +98,7 @@ impl SparseSlots {
         }
     }
 
-    /// Stores a word that is not stored.
+    /// Stores a word that is not stored yet.
     #[inline(never)]
     fn store(&mut self, word: usize, mask: u64) {
         let (at, bit) = ((word / 64) as u32, (word % 64) as u32);
@@ -126,8 +127,8 @@ impl SparseSlots {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes the slots of the bits that are set in `mask`. `mask` stands for the 64 slots of the word with
-    /// the index `word`. Costs O(log blocks) on average.
+    /// Removes all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask`
+    /// belongs. Costs O(log blocks) on average.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         let Some(place) = self.place(word) else { return };
@@ -155,8 +156,8 @@ impl SparseSlots {
         }
     }
 
-    /// Returns whether `slot` is a member. Costs O(1) in a set whose members are spread over all slots, and
-    /// otherwise O(log blocks).
+    /// Returns whether `slot` is a member. Costs O(1) if the members are spread over all slots, and otherwise
+    /// O(log blocks).
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.word(word_of(slot)) & bit_of(slot) != 0
@@ -168,7 +169,7 @@ impl SparseSlots {
         self.place(word).map_or(0, |place| self.words[place])
     }
 
-    /// Returns which words may have members, among the 64 words from `64 * at` on.
+    /// Returns which of the 64 words from `64 * at` on may have members, as a bit mask.
     #[inline]
     pub(crate) fn summary(&self, at: u32) -> u64 {
         if self.is_empty() {
@@ -177,15 +178,15 @@ impl SparseSlots {
         self.find(at).map_or(0, |index| self.blocks[index].stored)
     }
 
-    /// Returns whether all members of `other` are members. Costs O(words of `other`), and only a few
-    /// instructions for each word if the words of a block are stored without gaps.
+    /// Returns whether all members of `other` are members of this set. Costs O(words of `other`). If the
+    /// words of a block are stored without gaps, each word costs only a few instructions.
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
         other.summaries().all(|(at, summary)| {
             let Ok(index) = self.find(at) else { return false };
             let block = &self.blocks[index];
             let (first, end) = (summary.trailing_zeros() as usize, 64 - summary.leading_zeros() as usize);
             if end <= block.stored.trailing_ones() as usize {
-                // The same words follow one another in both sets, so several are compared at once.
+                // Both sets store the same words without gaps, so several words are compared at once.
                 let ours = &self.words[block.first as usize..][first..end];
                 let theirs = other.words_between(at as usize * 64 + first, at as usize * 64 + end);
                 let lacking = theirs.iter().zip(ours).map(|(theirs, ours)| theirs & !ours);
@@ -199,7 +200,7 @@ impl SparseSlots {
         })
     }
 
-    /// Returns the lowest slot that is not a member. Costs O(members below).
+    /// Returns the lowest slot that is not a member. Costs O(lower members).
     pub(crate) fn first_absent(&self) -> u32 {
         let full = self.masks().zip(0..).take_while(|&((word, mask), next)| word == next && mask == u64::MAX);
         let word = full.count();
@@ -219,7 +220,7 @@ impl SparseSlots {
         self.zeros = 0;
     }
 
-    /// Preloads the members, if they do not take too much memory for the fastest cache.
+    /// Prefetches the members, if they fit into the fastest cache.
     pub(crate) fn preload(&self) {
         if self.words.len() <= MOST_PRELOADED {
             preload_all(self.words.as_slice());
@@ -234,8 +235,8 @@ impl SparseSlots {
         self.words.shrink_to_fit();
     }
 
-    /// Returns the words that have members, in ascending order. Each word is returned as its index and its
-    /// bit mask. Costs O(words with members).
+    /// Returns the words that have members, in ascending order, each as its index and its bit mask. Costs
+    /// O(words with members).
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let blocks: &[Block] = if self.is_empty() { &[] } else { &self.blocks };
         let indices = blocks
@@ -244,9 +245,9 @@ impl SparseSlots {
         indices.zip(self.words.iter().copied()).filter(|(_, mask)| *mask != 0)
     }
 
-    /// Returns the words in which both sets have a common member, in ascending order. Each word is returned
-    /// as its index and the bit mask of the common members. Costs O(1) if one of the sets is empty, and
-    /// otherwise O(blocks + words that are not empty in both sets).
+    /// Returns the words in which both sets have a common member, in ascending order, each as its index and
+    /// the bit mask of the common members. Costs O(1) if one of the sets is empty, and otherwise O(blocks +
+    /// words that are not empty in both sets).
     pub(crate) fn masks_in<'a>(&'a self, other: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let blocks: &[Block] = if self.is_empty() || other.is_empty() { &[] } else { &self.blocks };
         blocks.iter().flat_map(move |block| {
@@ -267,7 +268,7 @@ impl SparseSlots {
     /// Returns the index of a block, or the index at which it must be inserted.
     #[inline]
     fn find(&self, at: u32) -> Result<usize, usize> {
-        // If the set has members in all blocks, the index of the block is its number.
+        // If the set has members in all blocks, the index of a block equals its number.
         match self.blocks.get(at as usize) {
             Some(block) if block.at == at => Ok(at as usize),
             _ if self.blocks.is_empty() => Err(0),
@@ -275,14 +276,14 @@ impl SparseSlots {
         }
     }
 
-    /// Does the same as [`find`](Self::find) in a set without members in some blocks.
+    /// Does the same as [`find`](Self::find), for sets in which some blocks have no members.
     #[inline(never)]
     fn search(&self, at: u32) -> Result<usize, usize> {
         let end = self.blocks.len().min(at as usize + 1);
         self.blocks[..end].binary_search_by_key(&at, |block| block.at)
     }
 
-    /// Returns the place of a word, if it is stored.
+    /// Returns the index of a word in the list of words, if the word is stored.
     #[inline]
     fn place(&self, word: usize) -> Option<usize> {
         let (block, bit) = (&self.blocks[self.find((word / 64) as u32).ok()?], (word % 64) as u32);
@@ -307,7 +308,7 @@ impl SparseSlots {
     }
 }
 
-/// Returns a mask of the bits below `bit`, which is less than 64.
+/// Returns a mask of all bits below `bit`. `bit` is less than 64.
 const fn low_bits(bit: u32) -> u64 {
     (1 << bit) - 1
 }
@@ -320,7 +321,7 @@ mod tests {
 
     use super::*;
 
-    /// Asserts the invariants of the set, and that its members are those of `naive`.
+    /// Asserts the invariants of the set, and that it has the same members as `naive`.
     fn check(set: &SparseSlots, naive: &BTreeSet<u32>) {
         assert!(set.iter().eq(naive.iter().copied()), "{set:?}");
         assert_eq!(set.is_empty(), naive.is_empty());
@@ -338,7 +339,7 @@ mod tests {
         assert_eq!(set.first_absent(), absent);
     }
 
-    /// Slots near each other and far from each other.
+    /// Makes slots near each other and far from each other.
     fn slots() -> impl Strategy<Value = u32> {
         prop_oneof![0..200_u32, 0..9_000_u32, 0..2_000_000_u32]
     }

@@ -1,12 +1,13 @@
 //! The server's status in the headers of packets: the tick of the packet, the round trip, and whether the
 //! client has joined.
 //!
-//! A header contains the tick as the *lead*: the lead is the tick minus the stamp. The stamp of a packet is
-//! the number of the first packet of the same tick. While each tick sends one packet, the lead stays the
-//! same, and then it takes one bit in the header. A new lead is sent in full until the client has acked a
-//! packet with the new lead. Because of this, the loss of packets cannot hide a change of the lead.
+//! A header contains the tick as the *lead*: the tick minus the stamp. The stamp of a packet is the number of
+//! the first packet of the same tick. While each tick sends one packet, the lead stays the same. An unchanged
+//! lead takes one bit in the header. After a change of the lead, headers contain the tick itself until the
+//! client has acked a packet with the new lead. Therefore the loss of packets cannot hide a change of the
+//! lead.
 //!
-//! *Invariant:* a client never computes a wrong tick: a short form of the tick is sent only if the client has
+//! *Invariant:* a client never computes a wrong tick. A short form of the tick is sent only if the client has
 //! received the packet to which the form refers.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -26,11 +27,11 @@ const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 enum TickForm {
     /// The lead (the tick minus the number of the tick's first packet) is the same as in the previous packet.
     SameLead,
-    /// The header contains the low eight bits of the tick. Eight bits are enough, because the client knows a
-    /// tick that is less than 256 older.
+    /// The header contains the low eight bits of the tick. They are enough, because the client knows a tick
+    /// that is less than 256 ticks older.
     Short(u8),
-    /// The header contains the low 16 bits of the tick. Sixteen bits are enough, because the client knows a
-    /// tick that is less than 65,536 older.
+    /// The header contains the low 16 bits of the tick. They are enough, because the client knows a tick that
+    /// is less than 65,536 ticks older.
     Middle(u16),
     /// The header contains the low 32 bits of the tick.
     Long(u32),
@@ -40,8 +41,7 @@ enum TickForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionStatus {
     pub(crate) round_trip: Duration,
-    /// Whether the client has joined, which means that all objects that existed when it connected have
-    /// arrived.
+    /// Whether the client has joined: all objects that existed when it connected have arrived.
     pub(crate) has_joined: bool,
 }
 
@@ -92,8 +92,7 @@ impl Status {
     }
 }
 
-/// The part of the status that runs on the server: decides which status the next packet of a connection
-/// contains.
+/// The server's side of the status: decides which status the next packet of a connection contains.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
@@ -101,13 +100,13 @@ pub(crate) struct StatusSource {
     /// packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet and the server's tick in which it was sent. When the packet in `mark` is acked, the client
-    /// knows the tick in `mark` or a newer tick.
+    /// A packet, and the tick of the server in which it was sent. When this packet is acked, the client knows
+    /// this tick or a newer one.
     mark: Option<(Sequence, u64)>,
-    /// A tick such that the client certainly knows this tick or a newer one.
+    /// The client certainly knows this tick or a newer one.
     known_tick: Option<u64>,
     connection: Option<ConnectionStatus>,
-    /// The first packet that reported to the client that it has joined.
+    /// The first packet that told the client that it has joined.
     joined_in: Option<Sequence>,
 }
 
@@ -127,7 +126,7 @@ impl StatusSource {
         self.mark.get_or_insert((next, tick));
     }
 
-    /// Returns whether the client has joined, and no packet has reported this to the client yet.
+    /// Returns whether the client has joined, and no packet has told the client so yet.
     pub(crate) fn is_join_unsent(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }
@@ -162,7 +161,7 @@ impl Extension for StatusSource {
 
     const BITS: usize = STATUS_BITS;
 
-    /// Returns whether the client has joined, and may not know this yet.
+    /// Returns whether the client has joined but may not know it yet.
     fn is_urgent(&self) -> bool {
         self.connection.is_some_and(|connection| connection.has_joined)
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
@@ -177,7 +176,7 @@ impl Extension for StatusSource {
     }
 }
 
-/// The part of the status that runs on the client: stores the status that the server has sent.
+/// The client's side of the status: stores the status that the server has sent.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSink {
     /// The newest packet, with its stamp (the number of the first packet of the same tick) and its tick.
@@ -203,13 +202,13 @@ impl StatusSink {
         }
     }
 
-    /// Returns whether a packet has arrived that is newer than this one.
+    /// Returns whether a newer packet than `sequence` has arrived.
     fn is_newer_than(&self, sequence: Sequence) -> bool {
         self.newest.is_some_and(|(newest, ..)| newest > sequence)
     }
 
-    /// Returns the tick of a packet, or `None` if a newer packet has arrived, from which the tick of this one
-    /// cannot be computed.
+    /// Returns the tick of a packet. Returns `None` if a newer packet has arrived, because the tick of the
+    /// older packet can then not be computed.
     pub(crate) fn tick_of(&self, sequence: Sequence, stamp: Sequence, status: Status) -> Option<u64> {
         if self.is_newer_than(sequence) {
             return None;
@@ -321,7 +320,7 @@ mod tests {
         for (distance, bits) in forms {
             for known in [0, 255, 1_000, u64::from(u32::MAX)] {
                 let (mut wire, mut sink) = (Wire::new(), StatusSink::default());
-                // The client knows the first tick of a session by its low 32 bits.
+                // The client learns the first tick of a session from its low 32 bits.
                 wire.pass(known, 1, None);
                 let before = wire.bits;
                 wire.pass(known + distance, 1, Some(Sequence::new(0)));

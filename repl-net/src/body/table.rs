@@ -1,9 +1,10 @@
-//! Tables: the changes of one tick to the objects of one class that are in cells, encoded only one time.
+//! Tables. A table has the changes of one tick to the objects of one class that are in cells. It is encoded
+//! once and shared by all connections.
 //!
-//! The entries of a table are in the order of the cells in which their objects are, and each entry can be
-//! read without the entries before it. So a connection can copy any stretch of a table into its packets. A
-//! connection copies the stretches of the cells in its sight, without the entries of objects that are out of
-//! step.
+//! The entries of a table are sorted by the cells of their objects, and each entry can be read without the
+//! entries before it. Therefore a connection can copy any range of a table into its packets. A connection
+//! copies the ranges of the cells in its sight, without the entries of objects for which its client needs
+//! other changes.
 //!
 //! *Invariant:* the bits of an entry depend only on the object and on the head of the table.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -17,17 +18,17 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 use crate::body::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use crate::body::segment::{SegmentKind, write_head};
 
-/// The number of bits in which the width of slots is written.
+/// The number of bits that the width of slots takes.
 const WIDTH_BITS: u32 = 5;
 
-/// What all entries of a table have in common.
+/// The data that all entries of a table share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableHead {
     /// The number of the objects' class on the wire.
     pub(crate) class: u32,
-    /// The number of bits in which each slot is written, from 1 to 32.
+    /// The number of bits of each slot, from 1 to 32.
     pub(crate) slot_bits: u32,
-    /// The handles of most entries, which these entries do not repeat.
+    /// The handles of most entries. Entries with these handles do not repeat them.
     pub(crate) common: HandleSet,
 }
 
@@ -55,7 +56,8 @@ impl TableHead {
         Ok((Self { class, slot_bits, common }, count))
     }
 
-    /// Writes the slot and the handles of an entry. `is_common` says whether the handles are the common ones.
+    /// Writes the slot and the handles of an entry. `is_common` says whether its handles are the common
+    /// handles.
     #[inline]
     fn write_entry(
         &self,
@@ -87,13 +89,13 @@ impl TableHead {
     }
 }
 
-/// The changes of one tick to objects of one class, encoded.
+/// The encoded changes of one tick to the objects of one class.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     bytes: Vec<u8>,
     /// The slot of each entry.
     slots: Vec<u32>,
-    /// The bit at which the first entry begins, and the bits at which the entries end.
+    /// The bit at which the first entry begins, followed by the bits at which the entries end.
     borders: Vec<u32>,
     origins: Vec<EntryOrigin>,
     lists: EntryLists,
@@ -126,7 +128,7 @@ impl Table {
         self.slots.len() as u32
     }
 
-    /// Returns the bits before the entries, with which each segment of entries of this table begins.
+    /// Returns the bits before the entries. Each segment with entries of this table begins with them.
     pub(crate) fn head(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.border(0)).unwrap_or_default()
     }
@@ -138,13 +140,13 @@ impl Table {
         BitSlice::new(&self.bytes, start, end.saturating_sub(start)).unwrap_or_default()
     }
 
-    /// Returns the bit at which the entry with an index begins, and the entry before it ends.
+    /// Returns the bit at which an entry begins and the previous entry ends.
     #[inline]
     fn border(&self, entry: u32) -> usize {
         self.borders.get(entry as usize).copied().unwrap_or(0) as usize
     }
 
-    /// Returns how many of the given entries fit into `bits` bits, from the first one on.
+    /// Returns how many of the given entries fit into `bits` bits, counted from the first entry.
     pub(crate) fn fitting(&self, entries: Range<u32>, bits: usize) -> u32 {
         let limit = self.border(entries.start).saturating_add(bits);
         let ends = self.borders.get(1..).unwrap_or_default();
@@ -188,10 +190,10 @@ impl TableWriter {
         (self.head, self.count) = (head, count);
     }
 
-    /// Appends an entry for the changes in `list`, unless its values are refused or it does not fit into
-    /// `max_bits` bits together with the head. `values` writes the values, and returns whether this was
-    /// possible. Its first argument says whether the handles are the common ones of the table. Returns
-    /// whether the entry was appended.
+    /// Appends an entry for the changes in `list`. Appends nothing if its values are refused, or if it does
+    /// not fit into `max_bits` bits together with the head. `values` writes the values, and returns whether
+    /// this was possible. Its first argument says whether the handles are the common handles of the table.
+    /// Returns whether the entry was appended.
     #[inline]
     pub(crate) fn entry(
         &mut self,
@@ -239,7 +241,7 @@ mod tests {
         list
     }
 
-    /// Writes entries with eight bits of values each: the low bits of their slots.
+    /// Writes a table. The values of each entry are eight bits: the low bits of its slot.
     fn table(entries: &[(u32, &[u32])]) -> Table {
         let (mut writer, mut table) = (TableWriter::default(), Table::default());
         let common = [2, 5].into_iter().collect();
@@ -259,7 +261,7 @@ mod tests {
 
     type Entry = (u32, Vec<u32>, u64);
 
-    /// Reads a segment that begins with the head of the table and contains these bits.
+    /// Reads a segment that contains the head of the table and these ranges of entries.
     fn read(table: &Table, entries: &[Range<u32>]) -> Vec<Entry> {
         let mut writer = BitWriter::new();
         writer.append(table.head());

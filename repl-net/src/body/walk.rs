@@ -1,8 +1,8 @@
-//! Reads the body of a packet. The body is a list of segments. Each entry of a segment is about one object,
-//! and is passed to a visitor.
+//! Reads the body of a packet. The body is a list of segments. Each entry of a segment belongs to one object,
+//! or to a run of objects, and is passed to a visitor.
 //!
-//! *Invariant:* reading a body changes no object. The visitor validates the entries and lists them, and they
-//! are applied from the list.
+//! *Invariant:* reading a body changes no object. The visitor validates the entries and stores them in a
+//! list. They are applied from this list later.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
@@ -25,7 +25,7 @@ use crate::body::table::TableHead;
 pub(crate) enum BodyError {
     /// The packet is older than a packet that has already updated one of the objects in this body.
     Stale,
-    /// The body of the packet is malformed. The text says what is malformed in the body.
+    /// The body of the packet is malformed. The text says why.
     Malformed(String),
 }
 
@@ -46,16 +46,17 @@ impl From<ReadError> for BodyError {
 /// that creates an object on the client.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenHead<'a> {
-    /// The slots of the objects, of which there is at least one.
+    /// The slots of the objects. There is at least one.
     pub(crate) slots: Range<u32>,
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
-    /// Where the parents of the objects are, if they are subobjects.
+    /// The position of the objects' parents, if the objects are subobjects.
     pub(crate) parent: Option<ParentGap>,
-    /// The name of the object if it is static. Such an object has no archetype, and is alone.
+    /// The name of the object if it is static. A static object has no archetype, and is the only object of
+    /// its run.
     pub(crate) name: Option<StaticName<&'a str>>,
 }
 
@@ -63,16 +64,16 @@ pub(crate) struct OpenHead<'a> {
 pub(crate) trait Visitor {
     /// Returns the wire number of the class of the object in `slot`.
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
-    /// Returns how many handles a class has. Returns `None` if there is no class with this number.
+    /// Returns the number of handles of a class, or `None` if there is no class with this number.
     fn handles_of(&self, class: u32) -> Option<u32>;
-    /// Returns how many archetypes a class has, with the one of `Default`. Returns `None` if there is no
-    /// class with this number.
+    /// Returns the number of archetypes of a class, including the values of `Default`, or `None` if there is
+    /// no class with this number.
     fn archetypes_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;
-    /// Receives an update of the same properties as the previous entry, which is an update of an object of
-    /// the same class. Returns whether the visitor has read the values. If it has not, it reads them in
-    /// [`update`](Self::update).
+    /// Called for an update of an object of the same class and with the same properties as the previous
+    /// update. Returns whether the visitor has read the values. If it returns false, [`update`](Self::update)
+    /// is called next, and must read them.
     fn update_alike(&mut self, slot: u32, reader: &mut BitReader<'_>) -> bool;
     fn update(
         &mut self,
@@ -80,16 +81,16 @@ pub(crate) trait Visitor {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError>;
-    /// The server opens the objects in consecutive slots, whose values follow one another. Each object except
-    /// the first must take at least [`LEAST_RUN_BITS`].
+    /// Called when the server opens objects in consecutive slots. The values of the objects follow one after
+    /// another. The values of each object except the first must take at least [`LEAST_RUN_BITS`].
     fn open(
         &mut self,
         head: OpenHead<'_>,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError>;
-    /// The server removes an object. Reads its last state, if there is one. `head_bits` is the number of bits
-    /// that the entry has before the last state.
+    /// Called when the server removes an object. Reads the object's last state, if there is one. `head_bits`
+    /// is the number of bits of the entry before the last state.
     fn close(
         &mut self,
         slot: u32,
@@ -100,13 +101,13 @@ pub(crate) trait Visitor {
     fn part(&mut self, part: Part) -> Result<(), BodyError>;
 }
 
-/// The properties of an object that follow in the body with their values.
+/// The properties of an object whose values follow in the body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
-    /// The number of bits that the entry has before its values.
+    /// The number of bits of the entry before its values.
     pub(crate) head_bits: usize,
-    /// Whether the previous entry of the segment is of the same class and known to have the same properties.
+    /// Whether the previous entry of the segment has the same class and certainly the same properties.
     pub(crate) is_alike: bool,
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn walk(
 }
 
 /// Reads the entries of a segment of updates that are sorted by slot.
-// Not inlined, so that the loop has the registers for itself.
+// Not inlined, so that the loop can use all registers.
 #[inline(never)]
 fn walk_updates(
     mut segment: SegmentReader,
@@ -224,23 +225,23 @@ fn walk_table(reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<
     Ok(())
 }
 
-/// The header of a run of openings. A run of openings creates objects in consecutive slots that differ only
-/// in their values.
+/// The header of a run of openings. A run creates objects in consecutive slots that differ only in their
+/// values.
 struct Run {
     first: u32,
-    /// The slot after the last slot of the run of openings.
+    /// The slot after the last slot of the run.
     end: u32,
     origin: Origin,
-    /// Whether the previous run of the segment has the same origin, and so the same list of handles.
+    /// Whether the previous run of the segment has the same origin, and therefore the same list of handles.
     is_alike: bool,
     /// The name of the only object of the run, if it is static.
     name: Option<StaticName<String>>,
 }
 
 impl Run {
-    /// Reads the header of a run of openings, and stores its list of handles in `previous`. The first object
-    /// of the run is in the slot `first`. The argument `previous_origin` is the origin of the previous run in
-    /// the segment.
+    /// Reads the header of a run of openings, and stores its list of handles in `previous`. `first` is the
+    /// slot of the first object of the run. `previous_origin` is the origin of the previous run in the
+    /// segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -266,8 +267,7 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, is_alike, name })
     }
 
-    /// Reads the values of all objects in the run of openings. The argument `start` is the bit at which the
-    /// run began.
+    /// Reads the values of all objects in the run. `start` is the position of the bit at which the run began.
     fn walk(
         &self,
         start: usize,
@@ -312,16 +312,15 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for the values of all properties, so the client does not allocate a set for
-        // them.
+        // The packet is too short for the values of all properties, so no set is allocated for them.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);
     Ok(())
 }
 
-/// Reads a list that may differ from the previous one of the class.
-// Most updates have the list of the previous one, and the code for them stays short.
+/// Reads a list of handles that may differ from the previous list of the class.
+// Not inlined: most updates repeat the previous list, and their code stays short.
 #[inline(never)]
 fn read_list(
     class: u32,

@@ -1,6 +1,6 @@
 //! Writes bodies into the packets of an outbox: segments, entries about single objects, and openings.
 //!
-//! *Invariant:* what is written is in the record of the same packet.
+//! *Invariant:* everything that is written into a packet is in the record of the same packet.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use super::table::Table;
 
 /// Writes the state of objects into packets.
 pub(crate) trait WriteState {
-    /// Appends a whole shared segment, for which the caller has [made room](Outbox::make_room).
+    /// Appends a whole shared segment. The caller has [made room](Outbox::make_room) for it.
     fn segment(&mut self, segment: &Arc<Segment>);
 
-    /// Copies the entries in `runs` (ranges of entry numbers) into this packet, or into the next if this one
-    /// is full. Copying begins with the first run. Returns how many runs were copied as a whole, and how many
-    /// entries of the next one. Copies nothing only if there are no entries or the limits of the connection
-    /// do not allow another packet.
+    /// Copies the entries in `runs` (ranges of entry numbers) into this packet, or into the next packet if
+    /// this one is full. Copying begins with the first run. Returns the number of runs that were copied
+    /// completely, and the number of copied entries of the run after them. Copies nothing only if there are
+    /// no entries, or if the limits of the connection do not allow another packet.
     fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32);
 
-    /// Writes an entry about one object into a segment of its kind. The caller has [made
-    /// room](Outbox::make_room) for the entry.
+    /// Writes an entry about one object into a segment of the kind `kind`. The caller has [made
+    /// room](Outbox::make_room) for it.
     fn entry(
         &mut self,
         kind: SegmentKind,
@@ -38,7 +38,7 @@ pub(crate) trait WriteState {
     );
 
     /// Writes that the client must remove an object. The caller has [made room](Outbox::make_room) for the
-    /// entry. `closed` is what the ack of the packet then says.
+    /// entry. The record of the packet stores `closed`, so that the ack confirms the removal.
     fn close(
         &mut self,
         gap_order: u32,
@@ -47,16 +47,16 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
-    /// Begins the openings of objects in consecutive slots from `first` on, for which the caller has [made
-    /// room](Outbox::make_room). The caller must then [append](Self::append) the values of each object in
-    /// turn.
+    /// Begins the openings of objects in consecutive slots, beginning at `first`. The caller has [made
+    /// room](Outbox::make_room) for them. The caller must then [append](Self::append) the values of each
+    /// object, one after another.
     fn openings(&mut self, first: u32, objects: u32, run_header: &RunHeader<'_>);
 
-    /// Begins a run: the openings of objects in consecutive slots from `first` on. Takes as many objects into
-    /// the run as fit into the packet. Returns the number of objects in the run, which is zero only if an
-    /// empty packet is too small for one object. Returns `None` if the limits of the connection do not allow
-    /// another packet. The caller must then [append](Self::append) the values of each object in turn, which
-    /// take `sizes` bits.
+    /// Begins a run: the openings of objects in consecutive slots, beginning at `first`. Takes as many
+    /// objects into the run as fit into the packet. Their values take `sizes` bits. Returns the number of
+    /// objects in the run, which is zero only if an empty packet is too small for one object. Returns `None`
+    /// if the limits of the connection do not allow another packet. The caller must then
+    /// [append](Self::append) the values of each object in the run, one after another.
     fn run(
         &mut self,
         first: u32,
@@ -65,7 +65,7 @@ pub(crate) trait WriteState {
         now: Duration,
     ) -> Option<u32>;
 
-    /// Appends the encoded values of an object to the packet that is being filled.
+    /// Appends the encoded values of an object to the current packet.
     fn append(&mut self, values: BitSlice<'_>);
 }
 
@@ -178,7 +178,7 @@ impl WriteState for Outbox<State> {
     }
 }
 
-/// Returns whether the last entries of the packet that is being filled were copied from this table.
+/// Returns whether the last entries of the current packet were copied from this table.
 fn is_copying(outbox: &Outbox<State>, table: &Arc<Table>) -> bool {
     outbox.body_writer().segment.is_table()
         && outbox.record().is_some_and(|contents| contents.copied.ends_with(table))

@@ -1,6 +1,6 @@
-//! What a call can use while it runs: its object, its caller, and the server or client that runs it.
+//! The context of a running call: its object, its caller, and the server or client that runs it.
 //!
-//! *Invariant:* a call borrows the whole side that runs it, so it can read and change every object of it.
+//! *Invariant:* a call borrows the whole side that runs it, so it can read and change every object there.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -17,7 +17,7 @@ pub type ServerCall<'a, T> = Call<'a, T, Server>;
 /// A call that runs on a client. See [`Call`].
 pub type ClientCall<'a, T> = Call<'a, T, Client>;
 
-/// A call while it runs, on a `Side` that is a [`Server`] or a [`Client`]. It dereferences to its object.
+/// A running call, on a `Side` that is a [`Server`] or a [`Client`]. It dereferences to its object.
 ///
 /// ```
 /// # use repl_core::Replicated;
@@ -52,13 +52,14 @@ impl<'a, T, Side> Call<'a, T, Side> {
 }
 
 impl<T> Call<'_, T, Server> {
-    /// Returns the server, to read and change other objects, to spawn, to send messages and to call.
+    /// Returns the server. Use it to read and change other objects, to spawn objects, to send messages and to
+    /// make calls.
     pub fn server(&mut self) -> &mut Server {
         self.side
     }
 
-    /// Returns the client or [host](crate::Server::connect_host) that called, or `None` if the server itself
-    /// called.
+    /// Returns the client or [host](crate::Server::connect_host) that made the call, or `None` if the server
+    /// made it.
     #[must_use]
     pub fn caller(&self) -> Option<ConnectionId> {
         self.caller
@@ -66,7 +67,7 @@ impl<T> Call<'_, T, Server> {
 }
 
 impl<T> Call<'_, T, Client> {
-    /// Returns the client, to read other objects, to send messages and to call.
+    /// Returns the client. Use it to read other objects, to send messages and to make calls.
     pub fn client(&mut self) -> &mut Client {
         self.side
     }
@@ -95,8 +96,7 @@ pub enum CallSide<'a> {
     Client(&'a mut Client),
 }
 
-/// A multicast call while it runs, on the server or on a client. It dereferences to its object, like
-/// [`Call`].
+/// A running multicast call, on the server or on a client. It dereferences to its object, like [`Call`].
 pub struct MulticastCall<'a, T> {
     side: CallSide<'a>,
     object: ObjectRef<T>,
@@ -150,13 +150,13 @@ impl<T: Replicated> DerefMut for MulticastCall<'_, T> {
     }
 }
 
-/// A call that arrived and was polled instead of run.
+/// A call that arrived and that the program polled, so that it did not run by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedCall<T, C> {
     /// The object of the function that was called. The object exists.
     pub object: ObjectRef<T>,
-    /// The client that called. `None` if this side itself called, and on clients.
+    /// The client that made the call. `None` if this side made the call itself, and always `None` on clients.
     pub caller: Option<ConnectionId>,
     /// The call with its parameters.
     pub call: C,

@@ -18,7 +18,7 @@ struct ReliableCalls<T>(PhantomData<T>);
 /// Identifies the channel of the unreliable calls of a class.
 struct UnreliableCalls<T>(PhantomData<T>);
 
-/// Returns the type by which a mailbox knows the reliable or the unreliable calls of a class.
+/// Returns the type that identifies the channel of the reliable or unreliable calls of a class in a mailbox.
 pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
     if is_reliable { TypeId::of::<ReliableCalls<T>>() } else { TypeId::of::<UnreliableCalls<T>>() }
 }
@@ -26,7 +26,7 @@ pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
 /// Registers both channels of a class.
 ///
 /// # Panics
-/// Panics if they are registered already.
+/// Panics if the channels are registered already.
 #[track_caller]
 pub(super) fn register<F: Sender, T: Rpcs>(mailbox: &mut Mailbox<F>) {
     let checksum = Checksum::new().number(T::CALLS.checksum()).number(T::Call::WIRE_FORM.checksum()).finish();

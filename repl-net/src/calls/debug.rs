@@ -1,28 +1,28 @@
-//! How generated code prints the parameters of a call for `Debug`.
+//! Prints the parameters of a call for `Debug`, in generated code.
 //!
-//! A macro does not know whether the type of a parameter implements `Debug`. The compiler knows, because it
-//! looks for methods with fewer references first: `(&Printed(value)).printed()` calls [`ByDebug::printed`] if
+//! A macro does not know whether the type of a parameter implements `Debug`. The compiler knows it, because
+//! method lookup tries fewer references first: `(&Printed(value)).printed()` calls [`ByDebug::printed`] if
 //! the type implements `Debug`, and [`ByMark::printed`] otherwise.
 //!
-//! *Invariant:* the two traits are the only ones with this method that generated code imports.
+//! *Invariant:* generated code imports no other trait with a method of this name.
 
 use std::fmt;
 
 /// A parameter of a call.
 pub struct Printed<'a, T>(pub &'a T);
 
-/// What is printed for a value whose type does not implement `Debug`: `_`.
+/// Prints `_`, for a value whose type does not implement `Debug`.
 struct Mark;
 
-/// Prints a parameter as it prints itself.
+/// Prints a parameter with its own `Debug`.
 pub trait ByDebug {
-    /// Returns what is printed.
+    /// Returns the printable form of the value.
     fn printed(&self) -> &dyn fmt::Debug;
 }
 
-/// Prints a mark for a parameter.
+/// Prints a mark instead of a parameter.
 pub trait ByMark {
-    /// Returns what is printed.
+    /// Returns the printable form of the value.
     fn printed(&self) -> &dyn fmt::Debug;
 }
 

@@ -1,6 +1,6 @@
 //! Prints the table of the calls of a class.
 //!
-//! *Invariant:* the text depends only on the source, and shows everything that the options of the calls say.
+//! *Invariant:* the text depends only on the source code, and shows all options of the calls.
 
 use std::fmt;
 

@@ -10,12 +10,12 @@ use repl_link::SendError;
 #[non_exhaustive]
 pub enum CallError {
     /// There is no connection: it has not begun, or it has ended. Wait for the event `Connected`, and make
-    /// the call again if it still makes sense then.
+    /// the call again if it is still useful then.
     #[error("not connected")]
     NotConnected,
     /// The object does not exist here, or is of another class: it was despawned, or the client does not see
     /// it now. Or the call is for clients, and the object was [torn off](crate::ObjectHandle::tear_off), so
-    /// it belongs to them. Drop the reference, or make the last calls before the object ends.
+    /// it belongs to the clients. Drop the reference, or make the last calls before the object ends.
     #[error("the object does not exist, or was torn off")]
     Gone,
     /// This client does not own the object, so the server would ignore the call. Make the call on an object
@@ -34,8 +34,9 @@ pub enum CallError {
         /// How many calls a second the function allows.
         per_second: u32,
     },
-    /// Too many calls of this class wait for their acks, under the limits of [`SendError::Full`]. Make the
-    /// call again in a later tick. If this happens often, call less often, or make the function `unreliable`.
+    /// Too many calls of this class wait for their acks. The limits are those of [`SendError::Full`]. Make
+    /// the call again in a later tick. If this happens often, make fewer calls, or make the function
+    /// `unreliable`.
     #[error("too many calls wait to be acknowledged")]
     Full,
     /// The parameters are too large for one call. Limit them with `max_len`, or send their content as a

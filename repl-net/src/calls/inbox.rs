@@ -17,12 +17,12 @@ use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
 
-/// What decides how long calls wait for the objects of their references. After that they run with null
-/// references.
+/// The limits for calls that wait for the objects of their references. After the wait, such a call runs with
+/// null references.
 #[derive(Clone, Copy)]
 pub(super) struct WaitLimits<'a> {
     pub(super) objects: &'a dyn Objects,
-    /// Returns whether an object that does not exist may still come. The argument is its guid on the wire.
+    /// Returns whether an object that does not exist may still arrive. The argument is its guid on the wire.
     pub(super) may_come: &'a dyn Fn(Guid) -> bool,
     /// The longest time that a call waits.
     pub(super) longest: Duration,
@@ -31,7 +31,7 @@ pub(super) struct WaitLimits<'a> {
 
 /// A call that may run.
 pub(super) struct Queued<F, T: Rpcs> {
-    /// `None` if this side itself called.
+    /// The sender of the call. `None` if this side made the call itself.
     pub(super) from: Option<F>,
     pub(super) object: ObjectRef<T>,
     pub(super) call: T::Call,
@@ -45,16 +45,16 @@ pub(super) struct CallInbox<F, T: Rpcs> {
     /// Whether the channel is for the reliable calls.
     is_reliable: bool,
     calls: Calls<F, T>,
-    /// The calls that the current [run](Self::begin_run) has not looked at yet. They stay here and not on the
-    /// stack, so that none is lost if a call panics.
+    /// The calls that the current [run](Self::begin_run) has not handled yet. They are stored here and not on
+    /// the stack, so that no call is lost if another call panics.
     running: Calls<F, T>,
-    /// The calls that the current run has kept.
+    /// The calls that the current run has kept for later.
     kept: Calls<F, T>,
     /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
     waiting: VecDeque<Waiting>,
-    /// How many calls of each sender are in `calls`.
+    /// The number of calls in `calls`, for each sender.
     counts: BTreeMap<F, usize>,
-    /// The object and the call of messages that are not delivered yet.
+    /// The objects and calls of messages that were read but are not delivered yet.
     read_ahead: ReadAhead<(Guid, T::Call)>,
 }
 
@@ -63,7 +63,7 @@ struct Waiting {
     object: Guid,
     bytes: Vec<u8>,
     bits: usize,
-    /// When the call was first found to wait. `None` until the first tick.
+    /// The time when the call began to wait. `None` until the first tick.
     since: Option<Duration>,
 }
 
@@ -82,13 +82,13 @@ impl<F, T: Rpcs> CallInbox<F, T> {
 }
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
-    /// Returns whether a message is the mark of a reliable call that the server has withdrawn. A call has at
-    /// least the bits of its object. Clients withdraw no calls.
+    /// Returns whether a message is the mark that replaces a reliable call that the server has withdrawn. The
+    /// mark is empty, but a call has at least the bits of its object. Clients withdraw no calls.
     fn is_mark(&self, content: BitSlice<'_>) -> bool {
         self.is_reliable && !F::IS_CLIENT && content.is_empty()
     }
 
-    /// Adds a call that this side itself made.
+    /// Adds a call that this side made itself.
     pub(super) fn push_own(&mut self, object: ObjectRef<T>, call: T::Call) {
         self.calls.push_back(Queued { from: None, object, call });
     }
@@ -99,7 +99,7 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
     }
 
-    /// Does the same as [`pop`](Self::pop), and also returns whether this side itself has made the call.
+    /// Does the same as [`pop`](Self::pop), and also returns the sender of the call.
     pub(super) fn pop_queued(&mut self) -> Option<Queued<F, T>> {
         let queued = self.calls.pop_front()?;
         if let Some(count) = queued.from.and_then(|from| self.counts.get_mut(&from)) {
@@ -108,9 +108,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         Some(queued)
     }
 
-    /// Begins a run of all calls that may run now, and of those that an earlier run left because a call
-    /// panicked. The caller gets one after another with [`next_to_run`](Self::next_to_run), and either runs
-    /// or [keeps](Self::keep) it. Calls that are added from now on are not in this run.
+    /// Begins a run of all calls that may run now. The calls that an earlier run left because a call panicked
+    /// are included. The caller gets each call with [`next_to_run`](Self::next_to_run), and either runs or
+    /// [keeps](Self::keep) it. Calls that are added during the run are not part of it.
     pub(super) fn begin_run(&mut self) {
         self.counts.clear();
         self.kept.append(&mut self.running);
@@ -128,7 +128,7 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         self.kept.push_back(queued);
     }
 
-    /// Ends a run: the calls that were kept come before all calls that were added later.
+    /// Ends a run. The calls that were kept come before all calls that were added later.
     pub(super) fn end_run(&mut self) {
         for from in self.kept.iter().filter_map(|queued| queued.from) {
             let count = self.counts.entry(from).or_default();
@@ -138,9 +138,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         std::mem::swap(&mut self.kept, &mut self.calls);
     }
 
-    /// Lets a waiting call run if the objects of its references exist now or can no longer come, or if it has
-    /// waited too long. All waiting calls are from `from`, because only clients have waiting calls, and only
-    /// from their server. Costs O(waiting calls).
+    /// Releases each waiting call if all objects of its references exist now or can no longer arrive, or if
+    /// it has waited too long. All waiting calls are from `from`: only clients have waiting calls, and only
+    /// the server sends them. Costs O(waiting calls).
     pub(super) fn end_waits(&mut self, from: F, limits: WaitLimits<'_>) {
         let WaitLimits { objects, may_come, longest, now } = limits;
         let mut blocked = HashSet::new();
@@ -174,7 +174,7 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         if is_for_server != F::IS_CLIENT || entry.is_reliable != self.is_reliable {
             return Err(ReadError::OutOfRange);
         }
-        // No object exists for this check, so a call that refers to one lacks it.
+        // For this check no objects exist, so each call with a reference counts as lacking an object.
         if let Some(ticket) = ticket.filter(|_| !read.lacks_objects) {
             self.read_ahead.keep(ticket, (read.object, read.call));
         }
@@ -230,18 +230,18 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 }
 
-/// A call in its wire form: its object, and a value of the enum of the class's calls.
+/// A call in its wire form: its object, and a value of the enum of all calls of the class.
 struct Content<T: Rpcs> {
     object: Guid,
     call: T::Call,
-    /// The object as this side knows it.
+    /// The reference to the object, as this side knows it.
     known: ObjectRef<T>,
     /// Whether a parameter refers to an object that does not exist on this side.
     lacks_objects: bool,
 }
 
 impl<T: Rpcs> Content<T> {
-    /// A call without references.
+    /// Returns a call without references.
     fn new(object: Guid, call: T::Call, objects: &dyn Objects) -> Self {
         let known = objects.epoch().from_wire(object).map_or(ObjectRef::NULL, ObjectRef::new);
         Self { object, call, known, lacks_objects: false }
@@ -252,7 +252,7 @@ impl<T: Rpcs> Content<T> {
         Self::read_asking(content, objects, |guid| !objects.contains(guid))
     }
 
-    /// Reads a call as [`read`](Self::read) does. `is_lacking` says whether the call lacks an object.
+    /// Reads a call in the same way as [`read`](Self::read). `is_lacking` says whether an object is missing.
     fn read_asking(
         content: BitSlice<'_>,
         objects: &dyn Objects,

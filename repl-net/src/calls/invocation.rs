@@ -1,13 +1,13 @@
-//! [`Invocation`]: a call that is about to run, before it is known which function it runs.
+//! [`Invocation`]: a call before its function is chosen.
 //!
-//! *Invariant:* a function receives the type of call that its kind allows, or does not run.
+//! *Invariant:* a function runs only with the call type that its kind allows.
 
 use repl_core::{ObjectRef, Replicated};
 use repl_link::ConnectionId;
 
 use super::call::{Call, CallSide, ClientCall, MulticastCall, ServerCall};
 
-/// A call that is about to run. Only generated code uses it.
+/// A call that is about to run. Only generated code uses this type.
 pub struct Invocation<'a, T> {
     side: CallSide<'a>,
     object: ObjectRef<T>,

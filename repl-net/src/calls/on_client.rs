@@ -16,7 +16,7 @@ use super::table::CallKind;
 use crate::client::Client;
 
 impl Client {
-    /// Registers the calls of a class, and the class if it is new. Register the same calls as on the server.
+    /// Registers a class and its calls. Register the same calls as on the server.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick), or if the calls of the class are registered already.
@@ -31,7 +31,7 @@ impl Client {
     /// Returns the caller of an object. It has one method for each call of the class.
     ///
     /// - A `server` call is sent to the server, if this client owns the object.
-    /// - A `client` or `multicast` call runs on this client alone, in the next [`tick`](Self::tick).
+    /// - A `client` or `multicast` call runs only on this client, in the next [`tick`](Self::tick).
     ///
     /// Reliable calls of one object arrive in the order in which they were made. A call has no effect if
     /// this client does not own the object any more when the call arrives.
@@ -44,7 +44,7 @@ impl Client {
         T::caller(CallSender::new(CallMaker::Client(self), object))
     }
 
-    /// Queues a call for the side that runs it.
+    /// Queues a call for the side that will run it.
     pub(super) fn send_call<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -76,9 +76,10 @@ impl Client {
         self.session.mailbox.inbox_mut(channels::key::<T>(is_reliable))
     }
 
-    /// Returns the next call of a class that this client may run. Returns `None` if there are no more. The
-    /// next [`tick`](Self::tick) runs the calls that were not polled. Calls without a body always wait until
-    /// they are polled. If a call was polled, only [`run_call`](Self::run_call) runs its body.
+    /// Returns the next call of a class that this client may run. Returns `None` if there are no more calls.
+    /// The next [`tick`](Self::tick) runs the calls that were not polled, except calls without a body, which
+    /// wait until they are polled. The body of a polled call runs only if the program passes it to
+    /// [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -96,7 +97,7 @@ impl Client {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists. Returns the call if it has no body: then the program must handle the call itself.
+    /// longer exists. If the call has no body, returns the call, and the program must handle it itself.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,
@@ -117,7 +118,7 @@ impl Client {
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
             let (replicas, longest) = (&self.replicas, self.config.max_call_wait);
-            // Between two sessions nothing comes.
+            // No objects arrive between two sessions.
             let is_connected = self.is_connected();
             let may_come = |guid| is_connected && replicas.may_come(guid);
             let objects = replicas.objects();

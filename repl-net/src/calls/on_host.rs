@@ -1,7 +1,7 @@
 //! Calls of the host and to the host: calling, polling and running.
 //!
-//! *Invariant:* a call of the host reaches the server as a call of a client does, and is checked in the same
-//! places.
+//! *Invariant:* a call of the host reaches the server in the same way as a call of a client, and the same
+//! code checks it.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use crate::server::{HostHandle, Server};
 type Inbox<T> = CallInbox<(), T>;
 
 impl HostHandle<'_> {
-    /// Returns the caller of an object. It has one method for each call of the class, and each does what it
-    /// does on a [client](crate::Client::call):
+    /// Returns the caller of an object. It has one method for each call of the class. The methods do the same
+    /// as on a [client](crate::Client::call):
     ///
     /// - A `server` call reaches the server, if the host owns the object, and runs in the next
     ///   [`tick`](Server::tick) after the same checks as a call of a client.
-    /// - A `client` or `multicast` call runs for the host alone, in the next `tick`.
+    /// - A `client` or `multicast` call runs only for the host, in the next `tick`.
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Server::register_calls).
@@ -35,12 +35,12 @@ impl HostHandle<'_> {
         T::caller(CallSender::new(CallMaker::Host(self.server), object))
     }
 
-    /// Returns the next call of a class for the host, whose object still exists. Returns `None` if there are
-    /// no more. A `multicast` call of the server is one of them only if it has no body, because a body runs
-    /// once for server and host. The next [`tick`](Server::tick) runs the calls that were not polled. Calls
-    /// without a body always wait until they are polled, and so do calls with a
-    /// [`ClientCall`](crate::ClientCall), because the host is no client. If a call was polled, only
-    /// [`run_call`](Self::run_call) runs its body.
+    /// Returns the next call of a class to the host. Returns `None` if there are no more calls. Calls whose
+    /// objects no longer exist are skipped. The server's `multicast` calls are included only if they have no
+    /// body, because a body runs once for both server and host. The next [`tick`](Server::tick) runs the
+    /// calls that were not polled. Two kinds of calls wait until they are polled: calls without a body, and
+    /// calls with a [`ClientCall`](crate::ClientCall), because the host is not a client. The body of a polled
+    /// call runs only if the program passes it to [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Server::register_calls).
@@ -59,8 +59,8 @@ impl HostHandle<'_> {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists. Returns the call if the program must handle it itself: it has no body or one with a
-    /// [`ClientCall`](crate::ClientCall), or its object is [outside of the
+    /// longer exists. Returns the call if the program must handle it itself. This is so if the call has no
+    /// body, if its body takes a [`ClientCall`](crate::ClientCall), or if its object is [outside of the
     /// server](Server::register_external).
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
@@ -79,7 +79,7 @@ impl HostHandle<'_> {
 }
 
 impl Server {
-    /// Queues a call of the host for the side that runs it.
+    /// Queues a call of the host for the side that will run it.
     pub(super) fn send_call_of_host<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -128,8 +128,8 @@ impl Server {
         !self.is_external::<T>() && entry.is_some_and(|entry| !entry.is_polled && !entry.needs_client)
     }
 
-    /// Returns whether a call in the inbox of the host may run: its object still exists, and if the server made it
-    /// for the owner of the object, the host still is the owner.
+    /// Returns whether a call in the inbox of the host may run: its object still exists, and, if the server
+    /// made the call for the owner of the object, the host still is the owner.
     fn is_for_host<T: Rpcs>(&self, queued: &Queued<(), T>) -> bool {
         let entry = T::CALLS.entry(T::number(&queued.call));
         let is_for_owner = queued.from.is_some() && entry.is_some_and(|entry| entry.kind == CallKind::Client);
@@ -143,7 +143,7 @@ impl Server {
             let Some((mailbox, objects)) = self.host_mail() else { return };
             let key = channels::key::<T>(is_reliable);
             let Some(inbox) = mailbox.inbox_mut::<Inbox<T>>(key) else { continue };
-            // All objects that the host can see exist already, so no call waits for one.
+            // All objects that the host can see exist already, so no call waits for an object.
             let limits = WaitLimits { objects, may_come: &|_| false, longest: Duration::ZERO, now };
             inbox.end_waits((), limits);
             inbox.begin_run();

@@ -1,6 +1,6 @@
 //! Calls on a server: registering, calling, polling and running.
 //!
-//! *Invariant:* a client's call runs only if the client owns the object at that moment and the call's
+//! *Invariant:* a client's call runs only if the client owns the object when the call runs, and the call's
 //! validator accepts it (S213, S221).
 
 use std::time::Duration;
@@ -20,12 +20,12 @@ use crate::server::Server;
 type Inbox<T> = CallInbox<ConnectionId, T>;
 
 impl Server {
-    /// Registers the calls of a class, and the class if it is new. Register the same calls as on the clients.
+    /// Registers a class and its calls. Register the same calls as on the clients.
     ///
     /// # Panics
     /// Panics after the first [`connect`](Self::connect), if the calls of the class are registered already,
-    /// or if a call has a validator and the objects of the class are [external](crate::External): the server
-    /// has no live object that it could pass to the validator.
+    /// or if a call has a validator and the objects of the class are [external](crate::External). The server
+    /// has no live external object that it could pass to the validator.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
@@ -51,28 +51,29 @@ impl Server {
     ///
     /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
     /// - A `client` call is sent to the client that owns the object.
-    /// - A `multicast` call is sent to all clients that have the object or are receiving it, and runs on this
-    ///   server too, in the next `tick`. Clients that join later do not receive it.
+    /// - A `multicast` call is sent to all clients that have the object or are receiving it. It also runs on
+    ///   this server, in the next `tick`. Clients that join later do not receive it.
     ///
     /// A call is sent after the client has acknowledged the object, so the first call on a new object takes
-    /// at least one and a half round trips. It is dropped if the object is despawned before that, or if the
-    /// client does not receive the object.
+    /// at least one and a half round trips. The call is dropped if the object is despawned before that, or if
+    /// the client does not receive the object.
     ///
-    /// Before each packet with a call, the server asks again whether the client may get it, also if the call
-    /// only waited in its queue, or if a packet with it was lost: the client must see the object, by the same
-    /// [rules](crate::Relevancy) by which it gets its state, and must own it if it is a `client` call. If
-    /// not, the call is withdrawn: nothing of its parameters is in a packet that is made from then on, and
-    /// later calls do not wait for it. A call that has arrived runs. A despawn withdraws no call: the clients
-    /// that may get the calls on an object when it is despawned still get those that were sent to them
-    /// before, whatever changes later. The same holds for [`tear_off`](crate::ObjectHandle::tear_off), unless
-    /// the object is hidden from the client before the client was told.
+    /// Before the server makes a packet with a call, it checks again whether the client may receive the call.
+    /// It also checks this for calls that waited in the queue, and for calls in lost packets. The client must
+    /// see the object, by the same [rules](crate::Relevancy) by which it gets the state of the object, and
+    /// must own the object if it is a `client` call. Otherwise the call is withdrawn: later packets contain
+    /// nothing of its parameters, and later calls do not wait for it. A call that has already arrived runs. A
+    /// despawn withdraws no calls. The clients that may receive the object's calls at the time of the despawn
+    /// still receive the calls that were sent to them before, even if rules change later. The same is true
+    /// for [`tear_off`](crate::ObjectHandle::tear_off), unless the object is hidden from the client before
+    /// the client learns of the tear-off.
     ///
     /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
-    /// after a reliable call was sent, the client removes it after the call arrived. An unreliable call is
-    /// dropped if it arrives after the removal, or in the same packet.
+    /// after a reliable call was sent, the client receives the call before it removes the object. An
+    /// unreliable call is dropped if it arrives after the removal, or in the same packet.
     ///
-    /// So for what happens at the end of an object that lives shortly, such as the explosion of a shell, send
-    /// a message, or make the call on an object that stays.
+    /// Calls do not fit the end of short-lived objects, for example the explosion of a shell. Send a message
+    /// instead, or make the call on an object that stays.
     ///
     /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
     /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
@@ -85,7 +86,7 @@ impl Server {
         T::caller(CallSender::new(CallMaker::Server(self), object))
     }
 
-    /// Queues a call for the side or sides that run it.
+    /// Queues a call for the side or the sides that will run it.
     pub(super) fn send_call<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -134,9 +135,9 @@ impl Server {
     }
 
     /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
-    /// it. Returns `None` if there are no more. The next [`tick`](Self::tick) runs the calls that were not
-    /// polled. Calls without a body always wait until they are polled. If a call was polled, only
-    /// [`run_call`](Self::run_call) runs its body.
+    /// the call. Returns `None` if there are no more calls. The next [`tick`](Self::tick) runs the calls that
+    /// were not polled, except calls without a body, which wait until they are polled. The body of a polled
+    /// call runs only if the program passes it to [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -157,7 +158,7 @@ impl Server {
     /// longer exists, or if the caller no longer owns it.
     ///
     /// Returns the call if it has no body, or if its object is [outside of the
-    /// server](Self::register_external). Then the program must handle the call itself.
+    /// server](Self::register_external). In this case the program must handle the call itself.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,
@@ -225,8 +226,8 @@ impl Server {
         is_allowed
     }
 
-    /// Returns whether a caller may call an object now. A call on an object that its caller does not own is
-    /// counted, and has no other effect (S214).
+    /// Returns whether a caller may call a function of an object now. If the caller does not own the object,
+    /// the call is only counted (S214).
     fn may_run<T: Rpcs>(&mut self, object: ObjectRef<T>, caller: Option<ConnectionId>) -> bool {
         let exists = self.guid_of(object).is_some();
         let Some(caller) = caller else { return exists };

@@ -1,6 +1,6 @@
-//! [`Rpcs`]: the trait of classes with calls, and what sends these calls.
+//! [`Rpcs`]: the trait of classes with calls, and [`CallSender`], which sends the calls.
 //!
-//! *Invariant:* `#[rpcs]` is the only implementation, so the numbers of calls agree with their table.
+//! *Invariant:* only `#[rpcs]` implements the trait, so the numbers of calls agree with their table.
 
 use std::fmt::Debug;
 
@@ -20,9 +20,8 @@ use crate::server::Server;
     note = "write `#[rpcs] impl {Self} {{ #[rpc(server, reliable)] fn fire(call: &mut ServerCall<'_, Self>) {{ … }} }}`"
 )]
 pub trait Rpcs: Replicated {
-    /// The calls as an enum, with a variant for each call and a field for each parameter.
-    /// `Debug` prints the variant and its fields. It prints `_` for a field whose type does not implement
-    /// `Debug`.
+    /// An enum of all calls. It has a variant for each call and a field for each parameter. `Debug` prints
+    /// the variant and its fields. It prints `_` for a field whose type does not implement `Debug`.
     type Call: NetSerialize + Debug + Send + Sync;
 
     /// The caller, which [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call)
@@ -40,7 +39,8 @@ pub trait Rpcs: Replicated {
     #[doc(hidden)]
     fn number(call: &Self::Call) -> usize;
 
-    /// Returns whether the validator of a call accepts it. A call without validator is accepted.
+    /// Returns whether the validator of a call accepts the call. A call without a validator is always
+    /// accepted.
     #[doc(hidden)]
     fn allows(&self, caller: ConnectionId, call: &Self::Call) -> bool;
 
@@ -49,7 +49,7 @@ pub trait Rpcs: Replicated {
     fn run(invocation: Invocation<'_, Self>, call: Self::Call);
 }
 
-/// Who makes a call.
+/// The side that makes a call.
 pub(super) enum CallMaker<'a> {
     Server(&'a mut Server),
     Client(&'a mut Client),
@@ -57,7 +57,7 @@ pub(super) enum CallMaker<'a> {
     Host(&'a mut Server),
 }
 
-/// Sends the calls of one object. Only generated code uses it.
+/// Sends the calls of one object. Only generated code uses this type.
 pub struct CallSender<'a, T> {
     maker: CallMaker<'a>,
     object: ObjectRef<T>,
@@ -68,7 +68,7 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
         Self { maker, object }
     }
 
-    /// Queues a call for the side or sides that run it.
+    /// Queues a call for the side or the sides that will run it.
     ///
     /// # Errors
     /// Returns an error if the call cannot be queued. In this case nothing has changed.

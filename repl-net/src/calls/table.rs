@@ -1,19 +1,19 @@
-//! The table of the calls of a class: what `#[rpcs]` knows about them at compile time.
+//! The table of the calls of a class: the properties of the calls that `#[rpcs]` knows at compile time.
 //!
 //! *Invariant:* the checksum covers everything that both sides must agree on.
 
 use repl_core::__private::{Field, within};
 use repl_core::{Checksum, Form};
 
-/// Where a call runs, and who may call it.
+/// The side that runs a call, and the sides that may make it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// Runs on the server. The client that owns the object may call it, and the server itself.
+    /// Runs on the server. The client that owns the object and the server itself may call it.
     Server,
-    /// Runs on the client that owns the object. The server may call it, and that client itself.
+    /// Runs on the client that owns the object. The server and this client itself may call it.
     Client,
-    /// Runs on the server and on every client that has the object. The server calls it. If a client calls it,
-    /// it runs on that client alone.
+    /// Runs on the server and on every client that has the object, when the server calls it. If a client
+    /// calls it, it runs only on that client.
     Multicast,
 }
 
@@ -37,7 +37,7 @@ pub struct CallEntry {
     pub is_validated: bool,
     /// Whether the call waits until the objects of its references exist.
     pub waits: bool,
-    /// How many calls a second one client may make.
+    /// The number of calls per second that one client may make.
     pub per_second: u32,
     /// Whether the call has no body, so that it waits until the user polls it.
     pub is_polled: bool,
@@ -53,19 +53,20 @@ impl CallEntry {
         format!("{}, {reliability}", self.kind.name())
     }
 
-    /// Returns how many times a second a client may make the call. `None` if clients do not make it.
+    /// Returns the number of calls per second that a client may make, as text. `None` for calls that clients
+    /// do not send.
     pub(super) fn rate_text(&self) -> Option<String> {
         (self.kind == CallKind::Server).then(|| format!("{} per second", self.per_second))
     }
 
-    /// Returns everything about the call that both sides must agree on, without its parameters.
+    /// Returns all options of the call that both sides must agree on, as text, without its parameters.
     fn text(&self) -> String {
         let waits = self.waits.then(|| "waits".to_owned());
         let parts = [Some(self.kind_text()), self.rate_text(), waits];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Adds to a checksum what both sides must agree on, without the parameters.
+    /// Adds all options that both sides must agree on to a checksum, without the parameters.
     fn add_to(&self, sum: Checksum) -> Checksum {
         let flags = u64::from(self.is_reliable) | u64::from(self.waits) << 1;
         sum.text(self.name).text(self.kind.name()).number(flags).number(self.per_second.into())
@@ -80,10 +81,10 @@ pub struct Parameter {
     pub field: &'static Field,
 }
 
-/// Checks a limit of calls a second that is a constant of the user. `#[rpcs]` checks only literals.
+/// Checks the option `per_second` if it is a constant of the user. (`#[rpcs]` itself checks only literals.)
 ///
 /// # Panics
-/// Panics if the limit is wrong. This is an error when the program is compiled.
+/// Panics if the limit is out of range. This is a compile error of the user's program.
 #[must_use]
 #[track_caller]
 pub const fn checked_per_second(per_second: i128) -> u32 {
@@ -126,13 +127,13 @@ impl CallTable {
         self.calls
     }
 
-    /// Returns the entry of a call, by its number.
+    /// Returns the entry of the call with a number.
     pub(super) fn entry(&self, number: usize) -> Option<&'static CallEntry> {
         self.calls.get(number)
     }
 
-    /// Returns the form of each call and of each of its parameters, in the order of declaration. Both sides
-    /// must agree on the forms.
+    /// Returns the form of each call and of each of its parameters, in the order of declaration. A form is a
+    /// description on which both sides must agree.
     pub(super) fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for call in self.calls {
@@ -145,8 +146,8 @@ impl CallTable {
         forms
     }
 
-    /// Returns a checksum of everything that decides who runs a call and how the call is delivered. The
-    /// parameters are not included, because the checksum of the enum of the calls covers them.
+    /// Returns a checksum of all options that decide who runs a call and how the call is delivered. The
+    /// parameters are not included, because the checksum of the enum of calls covers them.
     pub(super) fn checksum(&self) -> u64 {
         let sum = Checksum::new().text(self.class);
         self.calls.iter().fold(sum, |sum, call| call.add_to(sum)).finish()

@@ -1,4 +1,4 @@
-//! A client that breaks the rules: it sends calls that the methods of [`Client`] refuse to make.
+//! Tests with a client that breaks the rules: it sends calls that the methods of [`Client`] refuse to make.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use repl_link::ConnectionId;
 use super::{channels, inbox};
 use crate::{Client, ClientConfig, DisconnectReason, Server, ServerConfig, ServerEvent, Session};
 
-/// The modules that generated code names.
+/// The module paths that generated code uses.
 mod library {
     pub(super) mod __private {
         pub(crate) use crate::__private::*;
@@ -22,7 +22,7 @@ mod library {
 struct Door {
     #[replicated]
     is_open: bool,
-    /// How many calls ran.
+    /// The number of calls that ran.
     ran: u32,
 }
 
@@ -107,7 +107,7 @@ impl Pair {
         }
     }
 
-    /// Sends a call without the checks of an honest client.
+    /// Sends a call without the checks of a correct client.
     fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
         let is_reliable = !matches!(call, DoorCall::Knock { .. });
         let channel =
@@ -126,7 +126,7 @@ impl Pair {
     }
 }
 
-/// Makes a reference of any guid.
+/// Makes a reference from a guid.
 fn reference(guid: Guid) -> ObjectRef<Door> {
     ObjectRef::new(guid)
 }
@@ -181,7 +181,7 @@ fn s214_a_client_that_makes_calls_of_the_server_is_disconnected() {
     }
 }
 
-/// Writes a call with this many surplus bits, or without its last bits if the number is negative.
+/// Writes a call with `surplus` additional bits. If `surplus` is negative, leaves out the last bits instead.
 fn write_with(surplus: isize, door: ObjectRef<Door>, call: &DoorCall, writer: &mut BitWriter) {
     let mut whole = BitWriter::new();
     inbox::write(door, call, &mut whole).expect("a call");
@@ -231,7 +231,7 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
     pair.server.object(doors[0]).set_owner(Some(pair.id));
     let start = pair.now;
     let ended = loop {
-        // 100 calls in each of 60 ticks a second, where 60 calls a second are allowed.
+        // Makes 100 calls in each of 60 ticks per second. 60 calls per second are allowed.
         (0..100).for_each(|_| pair.forge(doors[0], &DoorCall::Knock { times: 1 }));
         pair.steps(1);
         if let Some(reason) = pair.ended() {
@@ -240,14 +240,15 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
     };
     assert_eq!(ended, DisconnectReason::TooFast("unreliable calls of Door".to_owned()));
     assert!(pair.now - start < Duration::from_secs(1), "{:?}", pair.now - start);
-    // An outage of a whole timeout, and what the client may store: this much can be honest.
+    // A correct client can cause at most this many calls, after an outage of a whole timeout in which it
+    // stored calls.
     assert!(pair.server[doors[0]].ran < 60 * 11 + 1_100, "{}", pair.server[doors[0]].ran);
 }
 
-/// Runs 64 clients for twelve seconds, over links that lose a fifth of their packets, and everything for five
-/// seconds. Each calls a function of its own door every 160 ms. If there is an attack, the last client makes
-/// a hundred times as many calls as it may. Returns how long the calls of the others took, in ticks, and
-/// which clients the server disconnected, with the time.
+/// Runs 64 clients for twelve seconds. Their links lose a fifth of their packets, and for five seconds all
+/// packets. Each client calls a function of its own door every 160 ms. If `attack` is true, the last client
+/// makes a hundred times as many calls as it may. Returns the delays of the calls of the other clients in
+/// ticks, and the clients that the server disconnected, with the time.
 fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Duration)>) {
     use repl_sim::{LinkConditions, Loss, Network, PeerId};
     const CLIENTS: u32 = 64;
@@ -338,7 +339,7 @@ fn an_attacker_is_stopped_and_delays_nobody_and_no_honest_client_is_disconnected
     assert!(p99(&attacked) * 10 <= p99(&quiet) * 11, "{} and {} ticks", p99(&attacked), p99(&quiet));
 }
 
-/// Sends a message without content in a channel of the calls of doors.
+/// Sends an empty message (a mark) on a channel of the calls of doors.
 fn send_mark(pair: &mut Pair, is_from_server: bool, is_reliable: bool) {
     let key = channels::key::<Door>(is_reliable);
     let channel = pair.client.session.mailbox.channel(key).expect("registered");

@@ -1,7 +1,8 @@
-//! The assets that a client has and those that the server has named.
+//! The assets that a client has, and the assets that the server has named. A server names an asset when it
+//! tells the client its number and its path.
 //!
-//! *Invariant:* a server makes the client keep at most [`max_assets`](crate::ClientConfig::max_assets) paths of
-//! at most 255 bytes. A name that an honest server cannot send is refused.
+//! *Invariant:* a server makes the client keep at most [`max_assets`](crate::ClientConfig::max_assets) paths
+//! of at most 255 bytes. A name that a correct server cannot send is refused.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,15 +14,15 @@ use repl_core::Guid;
 use crate::body::asset_names::{AssetName, MAX_NUMBER};
 use crate::body::path::MAX_PATH_BYTES;
 
-/// What the server has named, and what the user has added.
+/// The assets that the server has named, and the assets that the user has added.
 #[derive(Debug)]
 pub(super) struct AssetTable {
-    /// What the server has named, by its numbers.
+    /// The assets that the server has named, by their numbers.
     named: BTreeMap<NonZeroU32, NamedAsset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
     /// The paths of the assets that the client has.
     added: HashSet<Arc<str>>,
-    /// The greatest number that the user has known, in any epoch.
+    /// The greatest asset number that the user has seen, in any epoch.
     newest: u32,
     /// The greatest number of assets that the server may name.
     max_assets: usize,
@@ -31,16 +32,16 @@ pub(super) struct AssetTable {
 struct NamedAsset {
     path: Arc<str>,
     is_added: bool,
-    /// Whether the server has named it in this session, and not only in an earlier one.
+    /// Whether the server has named the asset in this session, and not only in an earlier session.
     is_named_now: bool,
 }
 
-/// What became of a name that the server has sent.
+/// The result of a name that the server has sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Learned {
-    /// The client has the asset, to which references resolve now.
+    /// The client has the asset, so references to it resolve from now on.
     Added(Guid),
-    /// The client lacks the asset with this path.
+    /// The client does not have the asset with this path.
     Unknown(Arc<str>),
 }
 
@@ -49,12 +50,12 @@ impl AssetTable {
         Self { named: BTreeMap::new(), numbers: HashMap::new(), added: HashSet::new(), newest: 0, max_assets }
     }
 
-    /// Returns whether the client has the asset with a number of the server.
+    /// Returns whether the client has the asset to which the server gave this number.
     pub(super) fn contains(&self, number: NonZeroU32) -> bool {
         self.named.get(&number).is_some_and(|named| named.is_added)
     }
 
-    /// Returns the path of the asset with a number of the server.
+    /// Returns the path of the asset to which the server gave this number.
     pub(super) fn path(&self, number: NonZeroU32) -> Option<&Arc<str>> {
         self.named.get(&number).map(|named| &named.path)
     }
@@ -64,12 +65,13 @@ impl AssetTable {
         self.numbers.get(path).copied()
     }
 
-    /// Returns the greatest number that the user has known, in any epoch.
+    /// Returns the greatest asset number that the user has seen, in any epoch.
     pub(super) fn newest(&self) -> u32 {
         self.newest
     }
 
-    /// Adds an asset that the client has. Returns its guid, if the server has named it and it is new.
+    /// Adds an asset that the client has. Returns the asset's guid if the server has named the asset and the
+    /// client did not have it before.
     pub(super) fn add(&mut self, path: &str) -> Option<Guid> {
         self.added.insert(Arc::from(path));
         let number = *self.numbers.get(path)?;
@@ -77,11 +79,11 @@ impl AssetTable {
         (!std::mem::replace(&mut named.is_added, true)).then(|| Guid::asset(number))
     }
 
-    /// Takes a name that the server has sent. `offset` is the difference between the user's numbers and those
-    /// of the server.
+    /// Stores a name that the server has sent. `offset` is the difference between the user's numbers and the
+    /// numbers of the server.
     ///
     /// # Errors
-    /// Returns an error with a reason if no honest server sends such a name.
+    /// Returns an error with a reason if a correct server cannot send such a name.
     pub(super) fn learn(&mut self, name: AssetName, offset: u32) -> Result<Learned, &'static str> {
         let AssetName { number, shared, rest } = name;
         let shared = match shared {
@@ -123,8 +125,8 @@ impl AssetTable {
         Ok(if is_added { Learned::Added(Guid::asset(number)) } else { Learned::Unknown(path) })
     }
 
-    /// Begins a new session, in which the server names its assets again. If the server is another one,
-    /// forgets what was named before.
+    /// Begins a new session, in which the server names its assets again. If it is another server, forgets the
+    /// names of the previous server.
     pub(super) fn begin_session(&mut self, is_other_server: bool) {
         if is_other_server {
             self.named.clear();

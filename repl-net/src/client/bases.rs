@@ -1,9 +1,10 @@
-//! The bases of a class's objects: for each object that the user has borrowed, a copy with exactly the values
-//! that the server sent. Updates are deltas to these values, and `restore` puts the object back to them.
+//! The bases of the objects of a class. When the user borrows an object mutably, the client keeps a copy with
+//! exactly the values that the server sent: the base. Updates are deltas to the base, and `restore` sets the
+//! object back to its base.
 //!
-//! *Invariant:* each property in which an object differs from its base is in `unchecked`, except for map
-//! entries that are hidden, items that are local, and what callbacks of elements have written. An object
-//! without a base has the values that the server sent, except those that its callbacks have written.
+//! *Invariant:* each property in which an object differs from its base is in `unchecked`. Exceptions are
+//! hidden map entries, local items, and values that callbacks of elements have written. An object without a
+//! base has the values that the server sent, except for values that its callbacks have written.
 
 use repl_core::{Class, HandleSet, Replicated};
 
@@ -21,7 +22,7 @@ pub(super) struct Bases<T> {
 pub(super) struct Base<T> {
     /// The values that the server sent.
     pub(super) sent: T,
-    /// The properties that the user may have written to since an update last contained them.
+    /// The properties that the user may have written to since the last update that contained them.
     pub(super) unchecked: HandleSet,
 }
 
@@ -50,8 +51,8 @@ impl<T: Replicated> Bases<T> {
         if self.has(slot) { self.bases.get_mut(&slot) } else { None }
     }
 
-    /// Returns the base of the object in a slot. Creates it if the object has none, from the values that the
-    /// object has now.
+    /// Returns the base of the object in a slot. If the object has no base, creates it from the object's
+    /// current values.
     pub(super) fn create(&mut self, class: &Class<T>, slot: u32, object: &T) -> Option<&mut Base<T>> {
         if !self.has(slot) {
             self.insert(slot, class.base_of(object));
@@ -70,7 +71,7 @@ impl<T: Replicated> Bases<T> {
         }
     }
 
-    /// Drops the base of an object without arrays and collections, if the object has the same values.
+    /// Drops the base of an object whose class has no arrays and collections, if the object equals its base.
     pub(super) fn remove_if_equal(&mut self, class: &Class<T>, slot: u32, object: &T) {
         if !class.has_arrays() && self.get(slot).is_some_and(|base| class.equals_base(object, &base.sent)) {
             self.remove(slot);
@@ -79,7 +80,7 @@ impl<T: Replicated> Bases<T> {
 }
 
 impl<T> Base<T> {
-    /// Records that the user may write to all properties of a class with `handles` handles.
+    /// Records that the user may write to all properties. `handles` is the number of handles of the class.
     pub(super) fn uncheck_all(&mut self, handles: u32) {
         self.unchecked = HandleSet::up_to(handles);
     }

@@ -1,4 +1,4 @@
-//! The server's clock, as a client estimates it from the times at which packets of its ticks arrive.
+//! The server's clock, which a client estimates from the times at which packets of the server's ticks arrive.
 //!
 //! *Invariant:* the shown tick never decreases, and is never greater than the newest tick that has arrived.
 
@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The clock is estimated from at least 8 and at most 64 recent ticks that arrived.
+/// The clock is estimated from the last 64 ticks that arrived. It needs at least 8.
 const WINDOW: RangeInclusive<usize> = 8..=64;
 
 /// The share of recent ticks that must arrive before they are shown.
 const SHARE_IN_TIME: f64 = 0.95;
 
 /// The greatest difference between the speed of the shown tick and the speed of the server's ticks, as a
-/// share of the latter.
+/// share of the speed of the server's ticks.
 const MAX_SPEED_CHANGE: f64 = 0.1;
 
 /// The time in seconds within which the shown tick would reach its aim if the change of its speed were not
@@ -30,14 +30,14 @@ const JUMP_SECS: f64 = 1.0;
 /// The clock of a server, which a client estimates from the times at which the server's ticks arrive.
 ///
 /// Ticks have the same numbers as in [`Server::ticks`](crate::Server::ticks). The estimates are fractional
-/// numbers, because the time can be between two ticks. The estimates are made from the last 64 ticks that
-/// arrived, and assume that the server ticks at a steady rate. The estimates are `None` until eight ticks
-/// have arrived, and again for eight ticks after nothing has arrived for more than a second.
+/// numbers, because the time can be between two ticks. They are made from the last 64 ticks that arrived, and
+/// assume that the server ticks at a steady rate. The estimates are `None` until eight ticks have arrived. If
+/// nothing arrives for more than a second, they are `None` again until eight new ticks have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
     /// The ticks that arrived, each with the time when its first packet arrived. The oldest tick comes first.
     arrivals: VecDeque<Arrival>,
-    /// The tick and the time from which the points of arrivals are counted.
+    /// The tick and the time to which the points of arrivals are relative.
     origin: (u64, Duration),
     /// The current estimate of the clock, or `None` if too few ticks have arrived.
     estimate: Option<Estimate>,
@@ -45,13 +45,13 @@ pub struct ServerClock {
     shown: Option<(f64, Duration)>,
 }
 
-/// A tick that arrived, and when.
+/// A tick that arrived, and the time of its arrival.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     tick: u64,
     time: Duration,
-    /// How many ticks and seconds it is after the origin. Converting all of them anew for each estimate would
-    /// take a third of its time.
+    /// The ticks and seconds from the origin to this arrival. Storing them is faster: converting all of them
+    /// for each estimate would take a third of the time of the estimate.
     point: (f64, f64),
 }
 
@@ -65,13 +65,13 @@ struct Estimate {
     /// How many seconds earlier the tick in `newest` would have arrived if its packet had been as fast as the
     /// fastest recent packet.
     lead_secs: f64,
-    /// By how many seconds slow packets are later than the fastest packet.
+    /// By how many seconds slow packets are later than the fastest packets.
     jitter_secs: f64,
 }
 
 impl ServerClock {
-    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest tick so
-    /// far.
+    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest tick
+    /// that has arrived.
     pub(crate) fn arrived(&mut self, tick: u64, now: Duration) {
         if self.arrivals.back().is_some_and(|newest| newest.tick >= tick) {
             return;
@@ -105,9 +105,9 @@ impl ServerClock {
     }
 
     /// Returns the tick to show in a frame at the time `now`, between two calls of
-    /// [`Client::tick`](crate::Client::tick). A game that draws more often than its client ticks passes it to
-    /// [`Interpolated::shown_at`](crate::Interpolated::shown_at) instead of the [shown
-    /// tick](Self::shown_tick), which is that of the last call.
+    /// [`Client::tick`](crate::Client::tick). A game that draws more often than its client ticks passes this
+    /// tick to [`Interpolated::shown_at`](crate::Interpolated::shown_at). The [shown tick](Self::shown_tick)
+    /// changes only with each call of `tick`.
     #[must_use]
     pub fn shown_tick_at(&self, now: Duration) -> Option<f64> {
         let Some(estimate) = self.estimate else { return self.shown_tick() };
@@ -129,23 +129,23 @@ impl ServerClock {
         Some(shown.min(estimate.newest.0 as f64).max(last))
     }
 
-    /// Returns the newest tick that can have arrived at the time `now`. The server was at this tick when it
-    /// sent a packet that arrives now, if the packet was as fast as the fastest packets. If nothing has
-    /// arrived for a second, this tick stands still, because the server may stand still.
+    /// Returns the newest tick that can have arrived at the time `now`. If a packet that arrives now was as
+    /// fast as the fastest packets, the server sent it in this tick. If nothing has arrived for a second,
+    /// this tick stands still, because the server may stand still.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
     }
 
-    /// Returns the tick to show in this frame, which is passed to
+    /// Returns the tick to show in this frame. Pass it to
     /// [`Interpolated::shown_at`](crate::Interpolated::shown_at). The shown tick is behind
-    /// [`tick_at`](Self::tick_at) by one tick and the jitter, so that nineteen of twenty values that are sent
-    /// in each tick arrive before they are needed. Values that are sent less often must be shown later, as
-    /// `shown_at` does.
+    /// [`tick_at`](Self::tick_at) by one tick and the jitter. Therefore nineteen of twenty values that are
+    /// sent in each tick arrive before they are needed. Values that are sent less often must be shown later,
+    /// as `shown_at` does.
     ///
-    /// The shown tick is computed in [`Client::tick`](crate::Client::tick), never decreases, and follows
-    /// changes of the jitter by running up to 10 % faster or slower. If the shown tick is more than a second
-    /// behind its aim, it jumps to the aim.
+    /// The shown tick is computed in [`Client::tick`](crate::Client::tick) and never decreases. When the
+    /// jitter changes, the shown tick runs up to 10 % faster or slower until it has adapted. If the shown
+    /// tick is more than a second behind its target, it jumps to the target.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
         self.shown.map(|(tick, _)| tick)
@@ -204,16 +204,16 @@ impl Estimate {
     }
 }
 
-/// More than the greatest number of recent ticks that may be late.
+/// A number that is greater than the number of recent ticks that may be late.
 const MAX_LATE: usize = 4;
 const _: () = assert!((1.0 - SHARE_IN_TIME) * (*WINDOW.end() as f64) < MAX_LATE as f64);
 
-/// Returns the value before which `rank` values would be if all were sorted, and the greatest value. `rank`
-/// is below [`MAX_LATE`] and below the number of values.
+/// Returns the value with the index `rank` in sorted order, and the greatest value. `rank` is below
+/// [`MAX_LATE`] and below the number of values.
 fn rank_and_greatest(values: impl Iterator<Item = f64>, rank: usize) -> (f64, f64) {
     let mut least = [f64::INFINITY; MAX_LATE];
     let greatest = values.fold(f64::NEG_INFINITY, |greatest, value| {
-        // Most values are not among the least ones.
+        // Most values are not among the smallest values.
         if least.last().is_some_and(|last| value < *last) {
             least.iter_mut().fold(value, |value, known| {
                 let (less, more) = (known.min(value), known.max(value));
@@ -252,8 +252,7 @@ mod tests {
         clock: ServerClock,
         rng: Rng,
         tick: u64,
-        /// The simulated packets that are on the way. Each packet is stored with the time when it arrives,
-        /// and with its tick.
+        /// The simulated packets in flight, each with its time of arrival and its tick.
         packets: Vec<(Duration, u64)>,
         now: Duration,
     }

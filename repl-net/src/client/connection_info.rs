@@ -1,4 +1,5 @@
-//! What a client knows about its connection: the server that accepted it, its own objects, and the traffic.
+//! What a client knows about its connection: the server that accepted it, the objects that the client owns,
+//! and the traffic.
 //!
 //! *Invariant:* nothing here changes the client.
 
@@ -20,8 +21,8 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
-    /// The number of packets from the server that did not arrive although later packets did, or arrived too
-    /// late to be applied. A packet that arrives late and is applied is subtracted from this number again.
+    /// The number of lost packets from the server. A packet counts as lost when later packets have arrived
+    /// before it. If it arrives late and is still applied, it is subtracted from this number again.
     pub packets_lost: u64,
     /// The number of packets with messages to the server that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
@@ -38,7 +39,7 @@ pub struct ClientConnectionInfo<'a> {
 }
 
 impl Client {
-    /// Returns what the client knows about its connection, such as its traffic.
+    /// Returns what the client knows about its connection, for example its traffic.
     #[must_use]
     pub fn connection_info(&self) -> ClientConnectionInfo<'_> {
         ClientConnectionInfo { client: self }
@@ -46,18 +47,18 @@ impl Client {
 }
 
 impl<'a> ClientConnectionInfo<'a> {
-    /// Returns whether the session has ended, or could not begin, and this client will not try again by
+    /// Returns whether the session has ended or could not begin, and this client will not try again by
     /// itself. The last [`ClientEvent::Disconnected`](crate::ClientEvent::Disconnected) has the reason.
-    /// Before the first [`tick`](Client::tick), and while the client connects or waits for its next attempt,
-    /// this is `false`.
+    /// Returns `false` before the first [`tick`](Client::tick), and while the client connects or waits for
+    /// its next attempt.
     #[must_use]
     pub fn is_over(self) -> bool {
         self.client.session.is_over()
     }
 
     /// Returns the answer of the server's application to the [login](crate::ClientConfig::login) of this
-    /// client. The answer is empty before the server has accepted the client, and if the server accepts every
-    /// client.
+    /// client. The answer is empty before the server has accepted the client. It is also empty if the server
+    /// accepts every client without an answer.
     #[must_use]
     pub fn login_answer(self) -> &'a [u8] {
         self.client.session.login_answer()
@@ -78,8 +79,8 @@ impl<'a> ClientConnectionInfo<'a> {
         client.objects::<T>().filter(|(object, _)| client.object_info(*object).is_owner())
     }
 
-    /// Returns how much was transferred of the messages of a type that are larger than a packet, in both
-    /// directions. Costs O(messages of the type that wait).
+    /// Returns how many bytes were transferred of messages of a type that are larger than a packet, in both
+    /// directions. Costs O(waiting messages of the type).
     ///
     /// # Panics
     /// Panics if the type is not [registered](Client::register_message).
@@ -110,8 +111,8 @@ impl<'a> ClientConnectionInfo<'a> {
         }
     }
 
-    /// Returns how many bits have been received so far for each class and each property. The measured traffic
-    /// is empty unless [`ClientConfig::measure`](crate::ClientConfig::measure) is set.
+    /// Returns how many bits have been received so far for each class and each property. The slice is empty
+    /// unless [`ClientConfig::measure`](crate::ClientConfig::measure) is set.
     #[must_use]
     pub fn traffic(self) -> &'a [ClassTraffic] {
         self.client.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)

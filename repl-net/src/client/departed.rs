@@ -1,8 +1,8 @@
-//! The removed objects that the user can still read, because no polled update has reported their removal
-//! yet, or because the last polled update did.
+//! The removed objects that the user can still read. A removed object stays readable until the user polls the
+//! update after the update that reports its removal.
 //!
-//! *Invariant:* an object is in the list as long as an update about its removal waits, or is the last one
-//! that was polled.
+//! *Invariant:* an object is in the list as long as an update about its removal waits to be polled, or is the
+//! last polled update.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,19 @@ pub(crate) struct Departed {
     objects: BTreeMap<Guid, DepartedObject>,
 }
 
-/// What is known of a removed object, besides its values.
+/// What the client knows of a removed object, besides its values.
 #[derive(Clone, Copy, Debug)]
 struct DepartedObject {
     class: u16,
     parent: Option<ObjectRef<()>>,
-    /// The number of waiting updates that report its removal.
+    /// The number of updates that report its removal and wait to be polled.
     ends: u32,
 }
 
 impl Departed {
-    /// Adds an object that was removed on the client. `parent` is the object whose subobject it was. If the
-    /// list has an earlier object with this guid, and that one was of another class, returns its class.
+    /// Adds an object that was removed on the client. `parent` is the parent object, if it was a subobject.
+    /// If the list already has an earlier object with this guid and of another class, returns the class of
+    /// the earlier object.
     #[must_use]
     pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) -> Option<u16> {
         let object = self.objects.entry(guid).or_insert(DepartedObject { class, parent, ends: 0 });
@@ -33,8 +34,8 @@ impl Departed {
         Some(std::mem::replace(&mut object.class, class)).filter(|former| *former != class)
     }
 
-    /// Records that one update about the removal of an object has been polled, or that none will report it.
-    /// `remove` returns the class of the object if no more updates about its removal wait.
+    /// Records that an update about the removal of an object was polled, or will not be made. Returns the
+    /// class of the object if no more updates about its removal wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let object = self.objects.get_mut(&guid)?;
         object.ends = object.ends.saturating_sub(1);
@@ -49,7 +50,7 @@ impl Departed {
         self.objects.get(&guid).map(|object| object.class)
     }
 
-    /// Returns the object of which a removed object was a subobject.
+    /// Returns the parent of a removed object, if the object was a subobject.
     pub(crate) fn parent(&self, guid: Guid) -> Option<ObjectRef<()>> {
         self.objects.get(&guid)?.parent
     }

@@ -1,19 +1,18 @@
 //! Objects of one class by their keys.
 //!
-//! *Invariant:* `objects[i]` has the key `keys[i]`, and `positions` maps this key to `i`. Only the list of
-//! objects depends on their type. So the compiler generates the code of the index once, and not for each
-//! class.
+//! *Invariant:* `objects[i]` has the key `keys[i]`, and `positions` maps this key to `i`. The index does not
+//! depend on the type of the objects, so the compiler generates its code once and not for each class.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Objects of the class `T`, each with a key, in an order that depends only on what was inserted and removed.
+/// Objects of the class `T`, each with a key. Their order depends only on the insertions and removals.
 pub(crate) struct KeyedObjects<K, T> {
     index: Index<K>,
     objects: Vec<T>,
 }
 
-/// The positions of keys.
+/// Finds the position of each key.
 struct Index<K> {
     positions: BTreeMap<K, u32>,
     keys: Vec<K>,

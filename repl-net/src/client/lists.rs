@@ -1,5 +1,6 @@
-//! The lists of properties of the updates and openings in a packet. A list that comes again in later packets
-//! is found again, with the recipe by which the values of its properties are read.
+//! The property lists of the updates and openings in a packet. A list says which properties of an object
+//! follow. Lists that are likely to come again are kept for later packets, with the recipe that reads their
+//! values fast. Without a recipe, the values are read by a walk over the program of the class.
 //!
 //! *Invariant:* the index of a list is valid until the next [`begin_packet`](Lists::begin_packet).
 
@@ -8,17 +9,16 @@ use std::borrow::Cow;
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{BitSlice, BitWriter, HandleSet, ReadRecipe};
 
-/// The lists of a packet, and those of earlier packets that are likely to come again.
+/// The lists of a packet, and lists of earlier packets that are likely to come again.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
-    /// The lists that are kept for later packets, [`WAYS`] places for each home of a list. Empty until there
-    /// is a list.
+    /// The lists that are kept for later packets. Each home has [`WAYS`] places. Empty until there is a list.
     kept: Vec<Option<Kept>>,
-    /// The lists of this packet that are not kept after this packet, because there was no place.
+    /// The lists that are forgotten after this packet, because all places of their homes were taken.
     others: Vec<Other>,
     /// The handles of the other lists. A set of handles would take much more memory than a list in a packet.
     bits: BitWriter,
-    /// The list that was used last, unless its recipe is still to be made.
+    /// The list that was used last. `None` if its recipe is not made yet.
     last: Option<ListIndex>,
     /// The number of the packet.
     packet: u32,
@@ -38,9 +38,10 @@ struct Kept {
 /// How the values of a list are read.
 #[derive(Debug)]
 enum Recipe {
-    /// The list was looked up only once, for one object. Making a recipe costs more than reading one object.
+    /// The recipe is not made yet, because the list was looked up only once, for one object. Making a recipe
+    /// costs more than reading one object.
     Unmade,
-    /// By a walk over the program of the class.
+    /// The values are read by a walk over the program of the class.
     Walk,
     Made(Box<ReadRecipe>),
 }
@@ -51,17 +52,18 @@ struct Other {
     class: u16,
     /// The number of handles of the class.
     count: u32,
-    /// Where the handles begin in the bits.
+    /// The position of the handles in [`Lists::bits`].
     position: u32,
 }
 
-/// The number of homes. Each list has one home, which follows from its class and its handles.
+/// The number of homes. A home is a set of places, as in a set-associative cache. The class and the handles
+/// of a list decide its home.
 const HOMES: usize = 16;
 
-/// The number of lists with the same home that are kept.
+/// The number of places in a home.
 const WAYS: usize = 4;
 
-/// The greatest number of lists that are kept, and so of recipes, so that no packets make them large.
+/// The greatest number of kept lists. It limits the memory that packets can make the client use for recipes.
 const KEPT: usize = HOMES * WAYS;
 
 /// The index of a list of properties in [`Lists`]. The kept lists come first.
@@ -76,12 +78,12 @@ pub(crate) struct Wanted<'a> {
     pub(crate) handles: &'a HandleSet,
     /// Whether several objects in a row have these properties.
     pub(crate) is_of_several: bool,
-    /// Whether the previous list that was looked up has the same class and the same handles.
+    /// Whether the list that was looked up before has the same class and the same handles.
     pub(crate) is_alike: bool,
 }
 
 impl Lists {
-    /// Begins another packet, or the same packet from its start. Forgets the lists that are not kept.
+    /// Begins the next packet, or begins the same packet again. Forgets the lists that are not kept.
     pub(crate) fn begin_packet(&mut self) {
         self.packet = self.packet.wrapping_add(1);
         self.others.clear();
@@ -89,9 +91,9 @@ impl Lists {
         self.last = None;
     }
 
-    /// Returns the index of a list, which is added unless it is found. `count` returns the number of handles
-    /// of the class. `recipe` returns how the values are read, or `None` if they are read by a walk. It is
-    /// called when a list is looked up for the second time, or for several objects.
+    /// Returns the index of a list. Adds the list if it is not there yet. `count` returns the number of
+    /// handles of the class. `recipe` makes the recipe, or returns `None` if the values are read by a walk.
+    /// `recipe` is called when a list is looked up for the second time, or for several objects.
     #[inline]
     pub(crate) fn index_of(
         &mut self,
@@ -108,7 +110,7 @@ impl Lists {
         }
     }
 
-    /// Returns the list that was used last, and how its values are read, if it has a recipe.
+    /// Returns the list that was used last with its recipe, if it has a recipe.
     #[inline(always)]
     pub(crate) fn last(&self) -> Option<(ListIndex, &ReadRecipe)> {
         let last = self.last?;
@@ -138,8 +140,8 @@ impl Lists {
         index
     }
 
-    /// Returns the kept list that is wanted, and whether it is new. A new list takes the place of the list of
-    /// its home that was used least recently. Returns `None` if this packet has used all lists of the home.
+    /// Returns the kept list that equals `wanted`, and whether it is new. A new list replaces the least
+    /// recently used list of its home. Returns `None` if this packet has used all lists of the home.
     fn keep(&mut self, wanted: Wanted<'_>) -> Option<(ListIndex, &mut Kept, bool)> {
         self.kept.resize_with(KEPT, || None);
         let packet = self.packet;
@@ -177,12 +179,12 @@ impl Lists {
         ListIndex(KEPT.wrapping_add(self.others.len()).wrapping_sub(1) as u32)
     }
 
-    /// Ends the lists of a body, so that their [`handles`](Self::handles) can be read.
+    /// Ends the lists of a packet body, so that their [`handles`](Self::handles) can be read.
     pub(crate) fn end_body(&mut self) {
         self.bits.finish();
     }
 
-    /// Returns the handles of a list. Call [`end_body`](Self::end_body) before.
+    /// Returns the handles of a list. Call [`end_body`](Self::end_body) first.
     #[inline]
     pub(crate) fn handles(&self, list: ListIndex) -> Option<Cow<'_, HandleSet>> {
         match self.kept(list) {
@@ -200,7 +202,7 @@ impl Lists {
         }
     }
 
-    /// Returns how the values of a list are read, if it has a recipe.
+    /// Returns the recipe that reads the values of a list, if it has a recipe.
     #[inline]
     pub(crate) fn recipe(&self, list: ListIndex) -> Option<&ReadRecipe> {
         match &self.kept(list)?.recipe {
@@ -232,7 +234,7 @@ impl Kept {
 }
 
 impl Other {
-    /// Reads the handles from the bits of all other lists.
+    /// Reads the handles from `bytes`, which contain the handles of all other lists.
     fn read(&self, bytes: &[u8]) -> Option<HandleSet> {
         let position = self.position as usize;
         let rest = bytes.len().saturating_mul(8).checked_sub(position)?;
@@ -263,7 +265,7 @@ mod tests {
         Wanted { class, handles, is_of_several: false, is_alike: false }
     }
 
-    /// Returns sets of the handles of a class with `count` handles, all of them different.
+    /// Returns `number` different sets of the handles of a class with `count` handles.
     fn sets(count: u32, number: u32) -> Vec<HandleSet> {
         (0..number).map(|bits| (1..=count).filter(|handle| (handle * 7 % 97) & bits != 0).collect()).collect()
     }

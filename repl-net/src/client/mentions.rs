@@ -2,8 +2,9 @@
 //! to an object. When an object appears or disappears, the values that refer to it are read again from their
 //! stored bits (S117).
 //!
-//! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
-//! that is one reference, for example in an array of references, takes about 12 bytes of memory in the index.
+//! *Invariant:* each value that contains references is in the index exactly once, with the bits that were
+//! read last. A value that is a single reference, for example in an array of references, takes about 12 bytes
+//! of memory in the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
@@ -19,8 +20,8 @@ pub(crate) type LeafPath = (u32, Arc<[u32]>);
 /// The index of all leaves that contain references.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// For each slot, the number of leaves of its object that are in the index. It ends at the greatest slot
-    /// that ever had one.
+    /// For each slot, the number of leaves of its object that are in the index. The vector ends at the
+    /// greatest slot that ever had a leaf.
     counts: Vec<u32>,
     references: References,
     values: Values,
@@ -28,7 +29,7 @@ pub(crate) struct Mentions {
 
 impl Mentions {
     /// Adds a leaf (a single value) of the object in `slot` to the index, or updates it. The leaf was read
-    /// from `bits`. The leaf contains references to `guids` (S119).
+    /// from `bits` and contains references to `guids` (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -43,7 +44,7 @@ impl Mentions {
         if let Some(count) = self.counts.get_mut(slot as usize) {
             *count = count.saturating_add(1);
         }
-        // The bits of another value may begin like those of a reference, so the guid must be the same too.
+        // Another type of value can begin with the same bits as a reference, so this also compares the guids.
         let (first, second) = (guids.next(), guids.next());
         let alone = first.filter(|_| second.is_none() && reference_of(bits) == first);
         match (Leaf::of(slot, path), alone) {
@@ -113,16 +114,16 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// Returns the guid whose wire form is exactly `bits`. A value with these bits is read again from the guid
-/// alone, whatever its type is, because a guid has only one wire form.
+/// Returns the guid whose wire form is exactly `bits`. For such a value, the index stores only the guid. It
+/// can write the same bits again, because a guid has only one wire form.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// A list of neighbouring leaves, given by the path to their parent. The path of a list has at most two
-/// handles. Each number of the path is stored plus one, and zero means that there is no number.
+/// A list of leaves with the same parent, identified by the path to the parent. The path has at most two
+/// handles. The fields store each handle plus one. Zero means that the path ends before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,
@@ -142,7 +143,7 @@ impl List {
         }
     }
 
-    /// Returns the list of leaves that sorts after all other lists of the object in `slot`.
+    /// Returns a list that sorts after all other lists of the object in `slot`.
     const fn last(slot: u32) -> Self {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
@@ -157,7 +158,7 @@ impl List {
     }
 }
 
-/// A leaf, given by its list and its last handle.
+/// A leaf, identified by its list and its last handle.
 #[derive(Clone, Copy)]
 struct Leaf {
     list: List,
@@ -231,7 +232,7 @@ impl Chunk {
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
-    /// The pairs of each guid and each chunk that contains it, with which leaves are found by guid.
+    /// All pairs of a guid and a chunk that contains the guid. They find the leaves that refer to a guid.
     by_guid: BTreeSet<(Guid, Key)>,
 }
 
@@ -305,11 +306,11 @@ impl References {
     }
 }
 
-/// All leaves that contain more than one reference, and those that are nested deeper than two collections.
+/// All leaves that contain more than one reference, and leaves that are nested deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
     by_path: BTreeMap<LeafPath, Value>,
-    /// The pairs of each guid and each leaf that refers to it.
+    /// All pairs of a guid and a leaf that refers to it.
     by_guid: BTreeSet<(Guid, LeafPath)>,
 }
 
@@ -430,7 +431,7 @@ mod tests {
         writer
     }
 
-    /// Returns the leaves that the index visits when it is asked for the objects `of`.
+    /// Returns the leaves that the index visits for the objects `of`.
     fn visited(mentions: &Mentions, of: &[u32]) -> Vec<(u32, Vec<u32>, Vec<u8>)> {
         let mut visited = Vec::new();
         let guids: Vec<Guid> = of.iter().copied().map(guid).collect();

@@ -36,14 +36,14 @@ impl Client {
         self
     }
 
-    /// Queues a message to the server, which is sent in the next [`tick`](Self::tick).
+    /// Queues a message to the server. The next [`tick`](Self::tick) sends the message.
     ///
     /// References in a message are resolved when the message is delivered. A reference to an object that the
-    /// other side does not have at that time reads as null.
+    /// receiver does not have at that time reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. If the message cannot be sent, nothing has changed.
-    /// After [`SendError::Full`], the call can be tried again later.
+    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
+    /// [`SendError::Full`], try the call again later.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -53,11 +53,11 @@ impl Client {
     }
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
-    /// `None` if there are no more messages of this type. Poll the messages of all types in each frame. If
-    /// more than 4,096 messages of a type wait, or if they have more than 1 MiB together (and
-    /// [`max_bytes`](MessageOptions::max_bytes) more, if that is over 64 KiB), the connection ends with
-    /// [`Unread`](crate::DisconnectReason::Unread) after the packet that brought them. If the channel is
-    /// not reliable, the client instead drops the oldest waiting messages.
+    /// `None` if there are no more messages of this type. Poll the messages of all types in each frame. At
+    /// most 4,096 messages of a type may wait, and their size together may be at most 1 MiB (plus
+    /// [`max_bytes`](MessageOptions::max_bytes), if that is over 64 KiB). If a packet brings more than this,
+    /// the connection ends with [`Unread`](crate::DisconnectReason::Unread). If the channel is not reliable,
+    /// the client instead drops the oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

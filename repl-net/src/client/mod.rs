@@ -1,7 +1,7 @@
-//! The client: it receives objects, acks packets, and calls notifies.
+//! The client: receives objects, acknowledges packets, and calls notifies.
 //!
-//! *Invariant:* bytes from the server never panic and never decide how much is allocated. A packet is applied
-//! as a whole or not at all (R20).
+//! *Invariant:* bytes from the server never cause a panic and never decide how much memory is allocated. A
+//! packet is applied as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod asset_table;
@@ -58,31 +58,31 @@ pub use replicas::Placed;
 pub use spawn::SpawnedByAClient;
 pub use statics::ClientStatics;
 
-/// A client: it has copies of the objects of a server that it may see, and keeps these copies up to date.
+/// A client: it has copies of the server's objects that it may see, and keeps these copies up to date.
 ///
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 ///
-/// What it has, and where:
+/// The methods, by what they access:
 ///
 /// - All objects: [`get`](Self::get) or `client[object]`, [`objects`](Self::objects),
-///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) tells what has
-///   happened to them.
-/// - One object: [`object_info`](Self::object_info) tells what is known of it, and [`object`](Self::object)
-///   undoes edits.
+///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) reports their
+///   changes.
+/// - One object: [`object_info`](Self::object_info) returns what the client knows about it, and
+///   [`object`](Self::object) undoes edits.
 /// - The connection: [`poll_event`](Self::poll_event), [`is_connected`](Self::is_connected),
 ///   [`connection_info`](Self::connection_info), [`disconnect`](Self::disconnect).
-/// - What the server gets: [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs).
-/// - What the server sends: [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call).
+/// - Data to the server: [`send`](Self::send), [`call`](Self::call), [`inputs`](Self::inputs).
+/// - Data from the server: [`poll_message`](Self::poll_message), [`poll_call`](Self::poll_call).
 /// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).
 /// - Time: [`clock`](Self::clock), [`server_tick`](Self::server_tick).
 pub struct Client {
     pub(crate) config: ClientConfig,
-    /// The sessions with the server, and what is sent and received in them.
+    /// The session with the server, and the data that is sent and received in it.
     pub(crate) session: ClientSession<State>,
     pub(crate) replicas: Replicas,
-    /// Functions with which each tick begins: for each class with remote calls one that runs those that wait,
-    /// and one for each type of inputs.
+    /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
+    /// runs the waiting calls, and one for each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     events: ClientEvents,
     /// The object of the last polled update, if that update reported the object's removal.
@@ -130,7 +130,7 @@ impl Client {
     }
 
     /// Registers an archetype, which is a set of initial values for objects. Register the same archetypes as
-    /// on the server, and for each class in the same order.
+    /// on the server. The archetypes of one class must come in the same order on both sides.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick).
@@ -143,8 +143,8 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Makes the client apply each update by a walk over its class, for tests that compare this with the
-    /// faster ways of most updates.
+    /// Makes the client apply each update by a walk over the class, which is the slowest way. Tests compare
+    /// it with the faster ways.
     #[doc(hidden)]
     pub fn walk_only(&mut self) {
         self.replicas.walks_only = true;
@@ -156,7 +156,7 @@ impl Client {
         assert!(self.session.may_register(), "{what} `{name}` must be registered before the first `tick`");
     }
 
-    /// Returns whether the server has accepted this client and neither side has ended the connection since
+    /// Returns whether the server has accepted this client, and neither side has ended the connection since
     /// then.
     #[must_use]
     pub fn is_connected(&self) -> bool {
@@ -174,45 +174,46 @@ impl Client {
         self.replicas.get(object)
     }
 
-    /// Returns an object for a change on this client alone, for example for prediction. The change is not
-    /// sent to the server. `client[object]` does the same, and panics if the object does not exist. A
-    /// client has no method `objects_mut` as a [`Server`](crate::Server) has, because this method would
-    /// copy every object.
+    /// Returns a mutable reference to an object, to change it only on this client, for example for
+    /// prediction. The change is not sent to the server. `client[object]` does the same, and panics if the
+    /// object does not exist. A client has no method `objects_mut` like a [`Server`](crate::Server), because
+    /// this method would copy every object.
     ///
     /// # How long an edit lasts
     ///
-    /// **An edit lasts until the next update of the property. Then the property is what the server sent.** A
-    /// property is a field of the object with everything in it: a value, an array, an `Option`, a map, a
-    /// set or a fast array. So an update of one element undoes all edits of its collection, at any depth:
-    /// changed values, elements that were added, removed or moved, and another collection that was
-    /// assigned. An update never leaves a mixture of both. Updates of other properties change nothing. If a
-    /// reference in a property is read again, because its object has come or gone, this counts as an update
-    /// of the property.
+    /// **An edit lasts until the next update of the property. Then the property has the value that the server
+    /// sent.** A property is a field of the object with its whole content: a value, an array, an `Option`, a
+    /// map, a set or a fast array. An update of one element therefore undoes all edits of its collection, at
+    /// any depth: changed values, elements that were added, removed or moved, and the assignment of another
+    /// collection. An update never leaves a mixture of both states. Updates of other properties do not undo
+    /// the edit. If a reference in a property is read again because its object was created or removed, this
+    /// counts as an update of the property.
     ///
-    /// **Only items that the client adds to a fast array stay**: those of `push`, `insert` or `extend`,
-    /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, or until the
-    /// array goes as a whole: if it is assigned over, or if its element is removed.
+    /// **Only items that the client adds to a fast array stay**: items from `push`, `insert` or `extend`,
+    /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, until the
+    /// whole array is assigned, or until the element that contains the array is removed.
     ///
-    /// The notify of a property runs if the new value differs from the edited one. Callbacks of elements
-    /// report what the update changed of what the client had, so also what it undid.
+    /// The notify of a property runs if the new value differs from the edited value. Callbacks of elements
+    /// report the difference between the client's edited elements and the new ones, which includes the edits
+    /// that the update undid.
     ///
-    /// Notifies and callbacks of an object with arrays or collections may edit it too. What they write to
-    /// values of other objects, and what callbacks of elements write, counts as received: it may last until
-    /// the server changes the value.
+    /// Notifies and callbacks of an object with arrays or collections may edit this object, too. Two kinds of
+    /// edits count as received from the server, and may last until the server changes the value: writes of
+    /// callbacks to values of other objects, and all writes of callbacks of elements.
     ///
     /// [`restore`](crate::ClientObjectHandle::restore) undoes edits at once.
     ///
     /// # Cost
     ///
-    /// If the client has no copy of what the server sent, it makes one now: O(size of the object), and as
-    /// much memory as the object plus about 40 bytes. Updates of the object are applied to both. The copy
-    /// of an object without arrays and collections is dropped when an update leaves no edit. Other objects
-    /// keep theirs until they go. Objects with arrays or collections whose class has notifies or callbacks
-    /// have a copy from their first notify or callback on.
+    /// If the client has no copy of the values that the server sent, it makes a copy now. This costs O(size
+    /// of the object), and the memory of the object plus about 40 bytes. Updates are applied to the object
+    /// and to the copy. If the object has no arrays and no collections, its copy is dropped when an update
+    /// leaves no edit. Other objects keep their copies until they are removed. If a class with arrays or
+    /// collections has notifies or callbacks, its objects have a copy from their first notify or callback on.
     ///
-    /// After each borrow, the next update of a property compares it with the copy. This costs O(size of the
-    /// property), but only O(edits) for a fast array that is a field of the object: it knows them by its
-    /// marks, so not what was written through `unmarked_mut`.
+    /// After each borrow, the next update of a property compares the property with the copy. This costs
+    /// O(size of the property), but only O(edits) for a fast array that is a field of the object. A fast
+    /// array knows its edits by its dirty marks, so it does not know of writes through `unmarked_mut`.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -259,8 +260,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns an object for a change on this client alone, in the same way as [`Client::get_mut`], which says
-/// how long an edit lasts. To change the object for all clients, change it on the server.
+/// Returns a mutable reference to an object, to change it only on this client. [`Client::get_mut`] says how
+/// long such an edit lasts. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.
@@ -273,7 +274,7 @@ impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     }
 }
 
-/// Resolves the references in a value whose bytes came by themselves, for example as part of another value.
+/// Resolves the references in a value that was received separately, for example as part of another value.
 impl Objects for Client {
     fn epoch(&self) -> Epoch {
         self.replicas.resolver().epoch()

@@ -1,13 +1,13 @@
-//! The notifies of a class: which properties have one.
+//! The notifies of a class: which properties have a notify.
 //!
-//! *Invariant:* a notify belongs to one property, which has one or several consecutive handles.
+//! *Invariant:* a notify belongs to one property, which has one or more consecutive handles.
 
 use repl_core::{ConditionMasks, HandleSet, Notify, PropertyIndex};
 
 /// The notifies of a class, by their numbers and by the handles of their properties.
 pub(super) struct Notifies {
     all: Vec<NotifyOf>,
-    /// For each handle from 1 on, the number of the notify plus one, or zero if the property of the handle
+    /// For each handle, starting with handle 1, the number of the notify plus one, or zero if the property
     /// has no notify. Empty if the class has no notifies.
     numbers: Vec<u32>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Notifies {
 pub(super) struct NotifyOf {
     pub(super) property: PropertyIndex,
     pub(super) when: Notify,
-    /// The first handle of the property, and the handle after its last one.
+    /// The first handle of the property, and the handle after its last handle.
     pub(super) handles: (u32, u32),
 }
 

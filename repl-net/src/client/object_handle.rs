@@ -7,8 +7,8 @@ use repl_core::{HandleSet, ObjectRef, PropertyIndex, Replicated};
 use super::Client;
 use crate::session::property::assert_property;
 
-/// One object of a client. [`Client::object`] returns a `ClientObjectHandle`. The values of the object are in
-/// `client[object]`, and [`Client::object_info`] returns what the client knows about it.
+/// A handle of one object of a client. [`Client::object`] returns it. `client[object]` returns the values of
+/// the object, and [`Client::object_info`] returns what the client knows about it.
 pub struct ClientObjectHandle<'a, T: ?Sized> {
     client: &'a mut Client,
     object: ObjectRef<T>,
@@ -23,12 +23,12 @@ impl Client {
 }
 
 impl<T: ?Sized> ClientObjectHandle<'_, T> {
-    /// Removes the object, if the server has torn it off. References to it become null, which may call
-    /// notifies. No update reports this, and updates of it that wait to be polled are dropped. Returns
-    /// `false`, and does nothing, if the object was not torn off or does not exist.
+    /// Removes the object, if the server has torn it off. References to the object become null, which may
+    /// call notifies. No update reports this removal, and updates of the object that wait to be polled are
+    /// dropped. Returns `false` and does nothing if the object was not torn off or does not exist.
     ///
-    /// A client keeps at most as many such objects as it has [slots](crate::ClientConfig::max_objects). If
-    /// there are more, the oldest is removed, and reported as
+    /// A client keeps at most as many torn-off objects as it has [slots](crate::ClientConfig::max_objects).
+    /// If there are more, the oldest is removed, and an update reports it as
     /// [`Despawned`](crate::UpdateKind::Despawned).
     pub fn remove_torn_off(&mut self) -> bool {
         let object = self.object.erase();
@@ -41,27 +41,26 @@ impl<T: ?Sized> ClientObjectHandle<'_, T> {
 }
 
 impl<T: Replicated> ClientObjectHandle<'_, T> {
-    /// Puts the object back to what this client last received from the server: all replicated properties, and
-    /// collections with their elements, order and ids. Items that the client has added to fast arrays are
-    /// removed. Use it to undo a prediction that the server did not confirm, for example before the inputs
-    /// that the server has not applied yet are applied again. [`Client::get_mut`] says what undoes edits
-    /// otherwise.
+    /// Sets the object back to the state that this client last received from the server: all replicated
+    /// properties, and collections with their elements, order and ids. Items that the client has added to
+    /// fast arrays are removed. Use this to undo a wrong prediction, for example before the client applies
+    /// again the inputs that the server has not applied yet. [`Client::get_mut`] says what else undoes edits.
     ///
-    /// Fields that are not replicated keep their values, also those of elements that are still there. No notify
-    /// or other callback runs, and no [update](Client::poll_update) reports this, because nothing arrived.
-    /// Values in an [`Interpolated`](crate::Interpolated) are the user's, and stay.
+    /// Fields that are not replicated keep their values, including the fields of elements that stay. No
+    /// notify or other callback runs, and no [update](Client::poll_update) reports this, because nothing
+    /// arrived. Values in an [`Interpolated`](crate::Interpolated) belong to the user, and are not changed.
     ///
-    /// What notifies and other callbacks wrote is undone too if the client had a [copy](Client::get_mut)
-    /// of the object then. Otherwise it counts as received.
+    /// This also undoes the writes of notifies and other callbacks, if the client had a
+    /// [copy](Client::get_mut) of the object when they ran. Otherwise these writes count as received.
     ///
-    /// Returns `false`, and does nothing, if the client does not have the object, or if the server has [torn
-    /// it off](crate::ClientObjectInfo::is_torn_off): then it belongs to the client. Costs O(size of the
-    /// object), or O(1) if the client has no copy.
+    /// Returns `false` and does nothing if the client does not have the object, or if the server has [torn it
+    /// off](crate::ClientObjectInfo::is_torn_off). A torn-off object belongs to the client. Costs O(size of
+    /// the object), or O(1) if the client has no copy.
     pub fn restore(&mut self) -> bool {
         self.client.replicas.restore(self.object, |column| HandleSet::up_to(column.program().handles()))
     }
 
-    /// Puts one property back to what this client last received from the server, in the same way as
+    /// Sets one property back to the state that this client last received from the server, in the same way as
     /// [`restore`](Self::restore). Costs O(size of the property).
     ///
     /// # Panics

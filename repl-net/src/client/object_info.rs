@@ -1,5 +1,4 @@
-//! What a client knows about an object: its class, who owns it, the role of the client, and whether it
-//! sleeps.
+//! What a client knows about an object: its class, its owner, its role on this client, and whether it sleeps.
 //!
 //! *Invariant:* nothing here changes the client.
 
@@ -25,7 +24,7 @@ impl<T: ?Sized> Clone for ClientObjectInfo<'_, T> {
 
 impl<T: ?Sized> Copy for ClientObjectInfo<'_, T> {}
 
-/// Prints what the object is called in logs: its class, its reference, and its path if it is static.
+/// Prints the label of the object in logs: its class, its reference, and its path if it is static.
 impl<T: ?Sized> fmt::Display for ClientObjectInfo<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Label { guid: self.object.guid(), class: self.class_name(), name: self.path() }.fmt(f)
@@ -33,8 +32,8 @@ impl<T: ?Sized> fmt::Display for ClientObjectInfo<'_, T> {
 }
 
 impl Client {
-    /// Returns what the client knows about an object. The object need not exist: then the methods of the
-    /// result return `None` or `false`.
+    /// Returns what the client knows about an object. If the object does not exist, the methods of the result
+    /// return `None` or `false`.
     #[must_use]
     pub fn object_info<T: ?Sized>(&self, object: ObjectRef<T>) -> ClientObjectInfo<'_, T> {
         ClientObjectInfo { client: self, object }
@@ -42,46 +41,46 @@ impl Client {
 }
 
 impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
-    /// Returns whether this client owns the object, according to the last information from the server.
-    /// Returns `false` if the object does not exist.
+    /// Returns whether this client owns the object. The server may have changed the owner since its last
+    /// packet. Returns `false` if the object does not exist.
     #[must_use]
     pub fn is_owner(self) -> bool {
         self.client.replicas.proxy(self.object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// Returns the role of this client for the object, according to the last information from the server.
-    /// Returns `None` if the object does not exist. If the server sets the role
-    /// [`AutonomousProxy`](Role::AutonomousProxy), the owner has this role, and all other clients have the
-    /// role [`SimulatedProxy`](Role::SimulatedProxy).
+    /// Returns the role of the object on this client, as the server sent it last. Returns `None` if the
+    /// object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy), the
+    /// owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]
     pub fn role(self) -> Option<Role> {
         self.client.replicas.proxy(self.object).map(|proxy| proxy.role)
     }
 
     /// Returns whether the object sleeps on the server ([`Dormancy`](crate::Dormancy)): this client has the
-    /// current state of the object, and nothing of the object is on its way. The next update of the object
-    /// wakes it. Returns `false` if the object does not exist.
+    /// current state of the object, and the server is not sending anything of it. The next update wakes the
+    /// object. Returns `false` if the object does not exist.
     #[must_use]
     pub fn is_asleep(self) -> bool {
         self.client.replicas.is_asleep(self.object)
     }
 
-    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is, or was
-    /// before it [departed](Self::departed). Returns `None` if it is none, or does not exist.
+    /// Returns the parent of the object, if the object is a
+    /// [subobject](crate::ObjectHandle::spawn_subobject), or was a subobject before it
+    /// [departed](Self::departed). Returns `None` if it has no parent or does not exist.
     #[must_use]
     pub fn parent(self) -> Option<ObjectRef<()>> {
         self.client.replicas.parent(self.object.erase())
     }
 
-    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client has,
-    /// without those below them, in no particular order. A subobject comes in the packet of its parent or
-    /// later, and leaves in the packet of its parent or before, unless the server [tears it
+    /// Returns the direct [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client
+    /// has, in no particular order. A subobject is created in the packet of its parent or later. It is
+    /// removed in the packet that removes its parent or earlier, unless the server [tears it
     /// off](crate::ObjectHandle::tear_off).
     pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
         self.client.replicas.subobjects(self.object.erase())
     }
 
-    /// Returns the name of the object's class. Returns `None` if the object neither exists nor is
+    /// Returns the name of the object's class. Returns `None` if the object does not exist and is not
     /// [departed](Self::departed).
     #[must_use]
     pub fn class_name(self) -> Option<&'static str> {
@@ -97,10 +96,10 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.cast(self.object.erase())
     }
 
-    /// Returns the last state of the object, if it was removed. The last state can be read until
-    /// [`poll_update`](Client::poll_update) is called again after it has returned the update
-    /// [`Despawned`](crate::UpdateKind::Despawned) of the object. Without a poll, only callbacks tell of
-    /// removals.
+    /// Returns the last state of the object, if it was removed. The last state can be read until the user
+    /// calls [`poll_update`](Client::poll_update) again after the update
+    /// [`Despawned`](crate::UpdateKind::Despawned) of the object. A program that never polls updates learns
+    /// of removals only by callbacks.
     #[must_use]
     pub fn departed(self) -> Option<&'a T>
     where
@@ -109,16 +108,16 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.departed(self.object)
     }
 
-    /// Returns whether the server has [torn the object off](crate::ObjectHandle::tear_off) and this client
-    /// still keeps it.
+    /// Returns whether the server has [torn the object off](crate::ObjectHandle::tear_off), and this client
+    /// still keeps the object.
     ///
-    /// The object has the last state that the server sent. It is this client's own: `get_mut` changes it, no
-    /// packet does, and nothing of it is sent. References to it stay valid on this client, also those in
-    /// objects that the server sends later. Its role is [`Authority`](crate::Role::Authority), the client
-    /// does not count as its owner, and no notify or callback of it runs any more. References in it are no
-    /// longer read again: a lookup with a reference to a removed object finds nothing. It survives the end of
-    /// the session, unless the [server was restarted](crate::ClientConfig::reconnects) and the object has
-    /// references as keys of maps.
+    /// The object has the last state that the server sent. It belongs to this client: `get_mut` can change
+    /// it, packets cannot, and nothing of it is sent. References to it stay valid on this client, including
+    /// references in objects that the server sends later. Its role is [`Authority`](crate::Role::Authority),
+    /// the client does not count as its owner, and its notifies and callbacks no longer run. References
+    /// inside the object are no longer updated: a lookup with a reference to a removed object finds nothing.
+    /// The object survives the end of the session. The only exception is a client that connects to [another
+    /// server](crate::ClientConfig::reconnects) and has a class with references as keys of maps.
     #[must_use]
     pub fn is_torn_off(self) -> bool {
         self.client.replicas.is_torn_off(self.object)

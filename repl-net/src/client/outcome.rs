@@ -1,8 +1,8 @@
 //! The outcome of a packet: which objects the packet creates and removes.
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
-//! packet was applied. The first validation makes the outcome, so in it every reference resolves. If this may
-//! change what user code reads, a second validation uses the outcome.
+//! packet. The first validation computes the outcome, so during it every reference resolves. If the outcome
+//! may change the values that user code reads, a second validation uses the outcome.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::body::slot_set::SlotSet;
 /// The objects that a packet creates and removes.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The created objects: the first of consecutive slots with objects of one generation, and how many.
+    /// The created objects, as runs of consecutive slots: the first object of each run, and the number of its
+    /// objects. All objects of a run have the same generation.
     opened: Vec<(Guid, u32)>,
     closed: Vec<u32>,
     /// The paths of the static objects that the packet creates.
@@ -22,8 +23,7 @@ pub(crate) struct Outcome {
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after the marked
-/// position.
+/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after this position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -42,8 +42,8 @@ impl Outcome {
         self.truncate(OutcomeMark { opened: 0, closed: 0, paths: 0 });
     }
 
-    /// Records that the packet creates objects of one generation in `count` consecutive slots, the first of
-    /// which is `first`.
+    /// Records that the packet creates `count` objects of one generation in consecutive slots. The first
+    /// object is `first`.
     pub(crate) fn open(&mut self, first: Guid, count: u32) {
         self.opened.push((first, count));
     }
@@ -73,7 +73,7 @@ impl Outcome {
         }
     }
 
-    /// Sorts the objects in the outcome. Call `sort` after all objects are added, and before
+    /// Sorts the objects in the outcome. Call this after all objects were added, and before
     /// [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
@@ -81,7 +81,7 @@ impl Outcome {
         self.paths.sort_unstable();
     }
 
-    /// Returns whether the packet creates two objects with the same path. Call [`sort`](Self::sort) before.
+    /// Returns whether the packet creates two objects with the same path. Call [`sort`](Self::sort) first.
     pub(crate) fn has_path_twice(&self) -> bool {
         self.paths.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
     }
@@ -108,8 +108,7 @@ impl Outcome {
         !self.closed.is_empty()
     }
 
-    /// Returns whether two outcomes create and remove the same objects. The two outcomes that are compared
-    /// must be sorted.
+    /// Returns whether two outcomes create and remove the same objects. Both outcomes must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed && self.paths == other.paths
     }

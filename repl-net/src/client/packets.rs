@@ -1,4 +1,5 @@
-//! The packets of a client: it receives those of the server, and makes its own in each tick.
+//! The packets of a client: receives the packets of the server, and makes the client's own packets in each
+//! tick.
 //!
 //! *Invariant:* a packet of the server is applied as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -21,13 +22,13 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
-    /// ends the connection, or means that the connection has already ended. `receive` returns no error for a
-    /// packet that is repeated or arrives late.
+    /// ends the connection, or means that the connection has already ended. A packet that is repeated or
+    /// arrives late is no error.
     ///
     /// # Panics
-    /// Panics in debug builds if packets were received for half of
-    /// [`timeout`](crate::ClientConfig::timeout) without a [`tick`](Self::tick), whatever is in them. Packets
-    /// after the end of the session do not count.
+    /// Panics in debug builds if packets were received for half of [`timeout`](crate::ClientConfig::timeout)
+    /// without a [`tick`](Self::tick). The content of the packets does not matter. Packets after the end of
+    /// the session do not count.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         let context =
@@ -107,38 +108,38 @@ impl Client {
         }
     }
 
-    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns the
-    /// packet that tells the server that the connection ends. Disconnecting does not change the objects of
-    /// the client, and the client does not connect again. This packet may be lost. The client sends it again
-    /// when it [receives](Self::receive) a packet that shows that the server does not know of the end. To end
-    /// a connection reliably, continue to receive and poll packets for about a second.
+    /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns a
+    /// disconnect packet, which tells the server that the connection has ended. The objects of the client
+    /// stay as they are, and the client does not connect again. The disconnect packet may be lost. The client
+    /// sends it again when it [receives](Self::receive) a packet which shows that the server does not know of
+    /// the end. To end a connection reliably, continue to receive and poll packets for about a second.
     pub fn disconnect(&mut self) {
         self.session.stop();
         self.end(DisconnectReason::Closed);
     }
 
     /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and tells the server the
-    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
-    /// bytes, or longer than the packet limit minus 8.
+    /// reason. The server reports it as [`DisconnectReason::ClosedWith`]. The reason is cut if it is longer
+    /// than 255 bytes, or longer than the packet limit minus 8 bytes.
     pub fn disconnect_with(&mut self, text: &str) {
         self.session.stop();
         self.end(DisconnectReason::ClosedWith(shortened(text)));
     }
 
-    /// Makes the packets of this tick, which contain handshake data or acks, or keep the connection alive.
-    /// The argument `now` is the time since a fixed start that you choose, and not the time since the last
-    /// tick: `start.elapsed()`, with one `start = Instant::now()` for the whole game. The server may have
-    /// another start. Pass the times of the same clock to [`receive`](Self::receive). `now` should never
-    /// decrease: an earlier time counts as the latest time so far. Call `tick` in every frame, because
-    /// without it the client neither connects nor stays connected.
+    /// Makes the packets of this tick. They contain handshake data, acks, messages or inputs, or keep the
+    /// connection alive. The argument `now` is the time since a fixed start that you choose, not the time
+    /// since the last tick. Pass `start.elapsed()`, with one `start = Instant::now()` for the whole game. The
+    /// server may have another start. Pass times of the same clock to [`receive`](Self::receive). `now`
+    /// should never decrease: an earlier time counts as the latest time so far. Call `tick` in every frame,
+    /// because without it the client neither connects nor stays connected.
     ///
-    /// With the feature `tracing`, a warning says if more than [`timeout`](crate::ClientConfig::timeout) has
-    /// passed since the last tick.
+    /// With the feature `tracing`, a tick logs a warning if more than
+    /// [`timeout`](crate::ClientConfig::timeout) has passed since the last tick.
     ///
     /// # Panics
-    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in
-    /// the tick before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in
-    /// a row, or if it is the same and not zero in 1,000 ticks in a row.
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it decreased in 100 ticks,
+    /// if it is 5 s or more behind an earlier time in 100 consecutive ticks, or if it is the same and not
+    /// zero in 1,000 consecutive ticks.
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         let now = self.session.begin_tick(now);
@@ -168,14 +169,15 @@ impl Client {
     }
 
     /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has
-    /// found out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be
-    /// set at any time, also lower, and before the first [`tick`](Self::tick). It counts until another is
-    /// set, in later sessions too. The server is not told: its own transport knows what it may send.
+    /// measured what the path carries. (QUIC raises its limit from 1,162 bytes after some time.) The size can
+    /// be raised and lowered at any time, even before the first [`tick`](Self::tick). It stays set in later
+    /// sessions. It does not change the packets of the server, which has its own transport.
     ///
-    /// The size is never more than [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes) and the
-    /// server's [`mtu_bytes`](crate::ServerConfig::mtu_bytes), which say what each side receives. It is never
-    /// less than 508, unless one of these is. Packets that were made already keep their size. Messages of
-    /// which a part was sent are cut anew if their parts do not fit any more, and sent again.
+    /// The size is at most [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes) and at most the
+    /// server's [`mtu_bytes`](crate::ServerConfig::mtu_bytes), which limit the packets that each side
+    /// receives. It is at least 508, unless one of these limits is lower. Packets that were made already keep
+    /// their size. If parts of a message do not fit any more, the message is split again, and sent again from
+    /// its beginning.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.session.set_packet_bytes(bytes);
     }

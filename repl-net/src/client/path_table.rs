@@ -1,8 +1,8 @@
 //! The paths that a server has named: which path belongs to which slot, and which paths are destroyed (S199,
 //! S212).
 //!
-//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. So a server cannot make
-//! a client keep more paths than it has slots.
+//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. Therefore a server
+//! cannot make a client keep more paths than the client has slots.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,14 +24,14 @@ struct NamedPath {
     path: Arc<str>,
     /// The generation of the object with the path, or `None` if the server has destroyed the object.
     generation: Option<NonZeroU32>,
-    /// Whether the object in the slot is one that the user has placed.
+    /// Whether the user has placed the object in the slot.
     is_bound: bool,
 }
 
 impl PathTable {
-    /// Returns the path of the object that an opening names. Returns `None` if the opening cannot be one of
-    /// an honest server: the client knows no path of the object, or another one, or the path belongs to
-    /// another object.
+    /// Returns the path of the object that an opening names. Returns `None` if a correct server cannot have
+    /// sent this opening: the client knows no path of the object or knows a different path, or the path
+    /// belongs to another object.
     pub(crate) fn resolve<'a>(
         &'a self,
         slot: u32,
@@ -52,7 +52,7 @@ impl PathTable {
         (entry.generation == Some(generation)).then_some(&entry.path)
     }
 
-    /// Returns the path of a slot with an object that the user has placed.
+    /// Returns the path of a slot, if the user has placed the object in it.
     pub(crate) fn bound_path(&self, slot: u32) -> Option<&Arc<str>> {
         self.by_slot.get(&slot).filter(|entry| entry.is_bound).map(|entry| &entry.path)
     }
@@ -86,23 +86,24 @@ impl PathTable {
         self.by_slot.insert(slot, entry);
     }
 
-    /// Forgets the path of a slot, because an object without a path is in the slot now, or its object was
-    /// torn off.
+    /// Forgets the path of a slot. This is called when an object without a path takes the slot, and when the
+    /// object in the slot was torn off.
     pub(crate) fn remove(&mut self, slot: u32) {
         if let Some(entry) = self.by_slot.remove(&slot) {
             self.by_path.remove(&entry.path);
         }
     }
 
-    /// Sets whether the object in a slot is one that the user has placed.
+    /// Sets whether the user has placed the object in a slot.
     pub(crate) fn set_bound(&mut self, slot: u32, is_bound: bool) {
         if let Some(entry) = self.by_slot.get_mut(&slot) {
             entry.is_bound = is_bound;
         }
     }
 
-    /// Records that the server has destroyed the object of a slot. The closing names the path only if the
-    /// client may not know it. Returns the path if the client did not know yet that it is destroyed.
+    /// Records that the server has destroyed the object of a slot. The closing contains the path (`named`)
+    /// only if the client may not know it. Returns the path if the client did not know yet that it is
+    /// destroyed.
     pub(crate) fn destroy(&mut self, slot: u32, named: Option<&str>) -> Option<Arc<str>> {
         if let Some(entry) = self.by_slot.get_mut(&slot)
             && entry.generation.is_some()
@@ -113,10 +114,10 @@ impl PathTable {
         let path = named?;
         let holder = self.by_path.get(path).copied();
         if holder.is_some_and(|holder| !self.is_destroyed_in(holder)) {
-            // A late copy of the closing must not end another object with the path.
+            // A late copy of the closing must not remove another object with this path.
             return None;
         }
-        // The slot of the last closing counts, because the server may use an earlier slot again.
+        // The path moves to the slot of the last closing, because the server may reuse the earlier slot.
         holder.into_iter().for_each(|holder| self.remove(holder));
         let path: Arc<str> = Arc::from(path);
         self.insert(slot, NamedPath { path: path.clone(), generation: None, is_bound: false });
@@ -187,7 +188,7 @@ mod tests {
             assert!(table.by_slot.len() <= 7 && table.by_path.len() == table.by_slot.len());
         }
         assert!(table.is_destroyed("door 999") && !table.is_destroyed("door 0"));
-        // The server forgets a path, uses its slot again, and destroys another object with the path.
+        // The server forgets a path, reuses its slot, and destroys another object with this path.
         assert_eq!(table.destroy(6, Some("door 999")), None);
         table.open(5, FIRST, Arc::from("hatch"), false);
         assert!(table.is_destroyed("door 999"));

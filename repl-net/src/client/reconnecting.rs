@@ -1,7 +1,7 @@
-//! What happens to the objects of a client when a session begins or ends.
+//! Begins and ends sessions of a client, and decides what happens to its objects then.
 //!
-//! *Invariant:* nothing of a session is used in a later one but the registered types, messages and calls that
-//! were not polled, the references that the user has, and what the statistics count.
+//! *Invariant:* a later session uses nothing of an earlier session except the registered types, messages and
+//! calls that were not polled, references that the user has, and the statistics.
 
 use repl_link::DisconnectReason;
 use repl_link::parts::Beginning;
@@ -11,8 +11,8 @@ use crate::session::events::ClientEvent;
 use crate::telemetry;
 
 impl Client {
-    /// Handles the welcome that begins a session. Objects of an earlier session are removed: the server sends
-    /// the objects that the client may still see.
+    /// Handles the welcome that begins a session. Objects of an earlier session are removed, because the
+    /// server sends again every object that the client may still see.
     pub(super) fn session_began(&mut self, beginning: Beginning) {
         if beginning != Beginning::First {
             let is_other_server = beginning == Beginning::OtherServer;

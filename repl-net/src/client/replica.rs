@@ -1,7 +1,11 @@
-//! A replica column: the storage for all objects of one class on a client.
+//! A replica column: stores all objects of one class on a client.
 //!
-//! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only by classes
-//! with notifies. An object that the user may have changed has a base, from its first such change on.
+//! The values of an update are read in one of two ways: by a walk over the program of the class, which is its
+//! list of commands, or by a recipe. A recipe is a short list of reads for one set of properties.
+//!
+//! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only for classes with
+//! notifies. As soon as the user may have changed an object, the object has a base, which is a copy of the
+//! values that the server sent.
 
 use std::any::Any;
 use std::ops::Range;
@@ -22,26 +26,27 @@ use super::slot_table::SlotTable;
 use super::validated_entries::PreparedUpdate;
 use crate::session::archetype::Archetype;
 
-/// Objects of up to this size are preloaded as a whole.
+/// Objects of at most this size are prefetched as a whole.
 const PRELOADED_BYTES: usize = 256;
 
-/// The object to which an update belongs, or the new objects to which several updates belong.
+/// The object that an update changes, or the new objects that several updates create.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
     /// The update changes the existing object in this row.
     Row(u32),
-    /// The updates, which follow one another, create new objects with the initial values of an archetype.
+    /// The updates are consecutive in the packet. They create new objects with the initial values of an
+    /// archetype.
     New { archetype: u32, objects: u32 },
     /// The update binds the object that the user has placed under this path.
     Placed(&'a str),
 }
 
-/// Updates of the same properties that were validated by their recipe.
+/// Updates of the same properties that were validated by a recipe.
 #[derive(Clone, Copy)]
 pub(crate) struct Prepared<'a> {
     pub(crate) handles: &'a HandleSet,
     pub(crate) recipe: &'a ReadRecipe,
-    /// The body that contains the values.
+    /// The packet body that contains the values.
     pub(crate) body: BitSlice<'a>,
 }
 
@@ -69,8 +74,8 @@ pub(crate) struct ReceivedNotify {
 /// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads the updates of a subject without applying them, to check that they are valid. `validate` stores
-    /// in `checked` the data that [`apply`](Self::apply) needs.
+    /// Reads the updates of a subject without applying them, to check that they are valid. Stores the data
+    /// that [`apply`](Self::apply) needs in `checked`.
     fn validate(
         &self,
         subject: Subject<'_>,
@@ -84,10 +89,10 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn base_of(&self, row: u32, handle: u32) -> Option<Base>;
     /// Returns how updates of `handles` are read, if they need no walk over the program.
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe>;
-    /// Asks the processor to load the object in a row, which an update will change soon.
+    /// Prefetches the object in a row, because an update will soon change it.
     fn preload(&self, row: u32);
-    /// Applies updates of the same properties, which have a recipe, and records them in the table of slots,
-    /// with their stamp. Calls the callback before each update, and stores the same old values as
+    /// Applies updates of the same properties by a recipe, and records them in the table of slots, with their
+    /// stamp. Calls the callback before each update, and stores the same old values as
     /// [`apply`](Self::apply).
     fn apply_prepared(
         &mut self,
@@ -96,11 +101,10 @@ pub(crate) trait Replica: Any + Send + Sync {
         prepared: Prepared<'_>,
     );
     /// Does the same as [`apply_prepared`](Self::apply_prepared) for the objects in consecutive rows, but
-    /// records nothing. The values of the first object are at the position `at`, and those of the others
-    /// follow. Returns the position after the last values.
+    /// records nothing. The values of the first object begin at the position `at`. The values of the other
+    /// objects follow. Returns the position after the last values.
     fn apply_run(&mut self, rows: Range<u32>, at: usize, prepared: Prepared<'_>) -> usize;
-    /// Applies an update that was validated. `apply` stores the old values that [`changed`](Self::changed)
-    /// needs.
+    /// Applies an update that was validated. Stores the old values that [`changed`](Self::changed) needs.
     fn apply(
         &mut self,
         row: u32,
@@ -109,43 +113,44 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Returns whether the column must be told when a packet with an update of its objects was applied,
-    /// because the objects have callbacks or notifies, or hold items that report what an update did.
+    /// Returns whether the column must be called after a packet with an update of its objects was applied,
+    /// because the objects have callbacks or notifies, or have collections that report changes.
     fn is_watched(&self) -> bool;
     /// Adds to `notified` the properties in `handles` that have a notify.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
-    /// Prepares to read leaves of the property at `handle` again. `begin_reread` stores the old value of the
+    /// Prepares to read leaves (single values) of the property at `handle` again. Stores the old value of the
     /// property, unless this packet has already changed the property.
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
     /// Reads one leaf of an object again from its stored bits (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// Checks again which properties have changed, after leaves of the object were read again.
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
-    /// Returns how many archetypes the class has, with the one of `Default`.
+    /// Returns the number of archetypes of the class, including the values of `Default`.
     fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// belong to the archetype that has the values of `Default`. [`Class::begin_sums`] describes the
-    /// checksums.
+    /// are for the values of `Default`. [`Class::begin_sums`] describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds objects with the initial values of their archetype. Returns the row of the first object. The rows
-    /// of the others follow.
+    /// Adds objects with the initial values of their archetype, in consecutive rows. Returns the row of the
+    /// first object.
     fn insert(&mut self, slots: Range<u32>, archetype: u32) -> u32;
     /// Removes an object from the column. The user can still read the removed object as
     /// [departed](crate::ClientObjectInfo::departed), until it is released. Returns the slot of the object
     /// that was moved to the row of the removed object.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Returns whether the user has placed an object under a path, and no object of the server has it.
+    /// Returns whether an object that the user has placed under a path still waits for the object of the
+    /// server.
     fn has_placed(&self, path: &str) -> bool;
-    /// Adds the object that the user has placed under a path. It loses the map entries with keys that refer
-    /// to missing objects. Returns the row of the object, or `None` if there is no such object.
+    /// Moves the object that the user has placed under a path into a row, and so binds it to the object of
+    /// the server. It loses the map entries with keys that refer to missing objects. Returns the row, or
+    /// `None` if no object waits under this path.
     fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32>;
-    /// Takes an object out of its row and keeps it as an object that the user has placed. Returns the slot of
-    /// the object that was moved to its row.
+    /// Takes an object out of its row, and keeps it as an object that the user has placed. Returns the slot
+    /// of the object that was moved to this row.
     fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
     /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot
-    /// of the object that was moved to its row.
+    /// of the object that was moved to this row.
     fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Removes an object that was torn off. Until it is [released](Self::release), the user can still read it
     /// as departed.
@@ -166,7 +171,7 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) live: Rows<T>,
     /// The values from before the last update, which are passed to notifies.
     old: Rows<T>,
-    /// What the server sent of each object that the user may have changed.
+    /// For each object that the user may have changed, the values that the server sent.
     bases: Bases<T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
@@ -203,8 +208,8 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. Before that, creates the base of the
-    /// object, if it has none.
+    /// Returns the object in a row, so that the user can change it. First creates the base of the object, if
+    /// it has none.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
@@ -221,8 +226,8 @@ impl<T: Replicated> TypedReplica<T> {
         }
     }
 
-    /// Puts properties of the object in a row back to what the server sent. Costs O(1) if the user has not
-    /// borrowed the object.
+    /// Sets properties of the object in a row back to the values that the server sent. Costs O(1) if the user
+    /// has not borrowed the object.
     pub(crate) fn restore(&mut self, row: u32, handles: &HandleSet, objects: &dyn Objects) {
         let Self { class, live, bases, slots, .. } = self;
         let (Some(live), Some(&slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
@@ -257,8 +262,8 @@ impl<T: Replicated> TypedReplica<T> {
         base.map(|base| &base.sent).or_else(|| self.live.get(row))
     }
 
-    /// Applies an update to the object in `row`. The values of the update are at the position `at`. Returns
-    /// the position after them.
+    /// Applies an update to the object in `row`. The values of the update begin at the position `at`. Returns
+    /// the position after the values.
     #[inline(always)]
     fn read_by(&mut self, row: u32, at: usize, prepared: Prepared<'_>) -> usize {
         let Prepared { handles, recipe, body } = prepared;
@@ -297,8 +302,8 @@ impl<T: Replicated> TypedReplica<T> {
         let Self { class, live, old, notifies, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
         let mut remembered = notifies.handles_among(handles);
-        // Old values of collections are not stored, because that would copy all items at each update.
-        // Collections record their changes by themselves.
+        // Old values of collections are not stored, because each update would copy all items. Collections
+        // record their changes by themselves.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
@@ -466,7 +471,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32> {
         let mut object = self.placed.remove(path)?;
         self.class.make_replica(&mut object);
-        // Nobody has hidden the entries of objects that went while this object waited.
+        // While this object waited, removed objects could not hide the entries that refer to them.
         self.class.hide_unmapped(&mut object, objects);
         if !self.notifies.is_empty() {
             let mut old = self.class.shadow_of(&object);
@@ -536,7 +541,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if !T::CallbackPolicy::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
-        // Updates of arrays are deltas to what the server sent, whatever the callback does with them.
+        // Updates of arrays are deltas to the values that the server sent, so keep these before the callback
+        // can write.
         if self.class.has_arrays() {
             self.borrow_for_user(row);
         }

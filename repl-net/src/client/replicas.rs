@@ -40,7 +40,7 @@ use crate::updates::update::UpdateKind;
 
 pub use placed::Placed;
 
-/// An object that the current packet has changed.
+/// An object that the current packet has created or changed.
 #[derive(Debug)]
 struct ChangedObject {
     slot: u32,
@@ -49,7 +49,8 @@ struct ChangedObject {
 }
 
 impl ChangedObject {
-    /// Returns the object in a slot and row of `column`, after the values of `handles` were applied to it.
+    /// Returns the record of the object in a slot and row of `column`, after the values of `handles` were
+    /// applied to it.
     fn of(column: &dyn Replica, (slot, row): (u32, u32), is_new: bool, handles: &HandleSet) -> Self {
         let mut notified = Vec::new();
         column.changed(row, handles, &mut notified);
@@ -70,12 +71,11 @@ pub(crate) struct Replicas {
     reassembly: Reassembly,
     max_object_bytes: usize,
     pub(crate) traffic: Option<Traffic>,
-    /// Whether each update is applied by a walk over its class, and none by a recipe.
+    /// Whether each update is applied by a walk over its class, without recipes.
     pub(crate) walks_only: bool,
     previous: PreviousLists,
     seen: SlotSet,
-    /// The objects that the current packet creates and removes, in the part of the packet that was validated
-    /// so far.
+    /// The objects that the current packet creates and removes, as far as the packet was validated.
     outcome: Outcome,
     checked: Checked,
     /// The entries of the current packet that were validated so far.
@@ -84,7 +84,7 @@ pub(crate) struct Replicas {
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
     departed: Departed,
-    /// What the user has not been told yet.
+    /// The updates that the user has not polled yet.
     updates: Updates,
 }
 
@@ -149,13 +149,13 @@ impl Replicas {
         is_in_slot.then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
-    /// Returns access to the information which objects exist.
+    /// Returns an object that knows which objects exist.
     pub(crate) fn objects(&self) -> &dyn Objects {
         &self.slots
     }
 
-    /// Returns whether an object that does not exist here may still come. The argument is its guid on the
-    /// wire.
+    /// Returns whether an object that does not exist here may still arrive. The argument is the guid of the
+    /// object on the wire.
     pub(crate) fn may_come(&self, guid: Guid) -> bool {
         self.slots.may_come(guid)
     }
@@ -190,8 +190,9 @@ impl Replicas {
         Some(Guid::new(slot, generation))
     }
 
-    /// Keeps a removed object of a class, so that the user can still read it. `parent` is the object whose
-    /// subobject it was. An earlier object with this guid that was of another class can no longer be read.
+    /// Keeps a removed object of a class, so that the user can still read it. `parent` is the parent object,
+    /// if it was a subobject. If an earlier object had the same guid and another class, the earlier object
+    /// can no longer be read.
     fn depart(&mut self, (guid, class): (Guid, u16), parent: Option<ObjectRef<()>>) {
         if let Some(former) = self.departed.insert(guid, class, parent)
             && let Some(column) = self.columns.get_mut(former as usize)
@@ -205,12 +206,13 @@ impl Replicas {
         self.slots.epoch
     }
 
-    /// Returns what resolves the references on the wire.
+    /// Returns the resolver for references on the wire.
     pub(crate) fn resolver(&self) -> &impl Objects {
         &self.slots
     }
 
-    /// Returns how updates of `handles` of a class are read, if they need no walk over its program.
+    /// Returns a recipe that reads updates of `handles` of a class, or `None` if they must be read by a walk
+    /// over its program.
     fn recipe(&self, column: &dyn Replica, handles: &HandleSet) -> Option<ReadRecipe> {
         if self.walks_only { None } else { column.recipe(handles) }
     }

@@ -1,5 +1,5 @@
-//! The objects of a class, one in each row. They are in pieces of memory, so objects that were added do not
-//! move when others are added: a client that joins receives many objects, and would copy all of them
+//! The objects of a class, one in each row. Their memory consists of pieces, so existing objects do not move
+//! when others are added. In one growing vector, the many objects of a client that joins would be copied
 //! several times.
 //!
 //! *Invariant:* all pieces except the last one are full, and no piece is empty. The spare piece is empty.
@@ -7,14 +7,14 @@
 /// A list of objects.
 pub(crate) struct Rows<T> {
     pieces: Vec<Vec<T>>,
-    /// The memory of the last piece that became empty, for the next one.
+    /// The memory of the last piece that became empty. The next piece reuses it.
     spare: Vec<T>,
 }
 
 /// The greatest size of a piece in bytes, unless an object is very large.
 const PIECE_BYTES: usize = 1 << 15;
 
-/// The fewest objects of a full piece.
+/// The least number of objects in a full piece.
 const LEAST_OBJECTS: usize = 8;
 
 impl<T> Default for Rows<T> {
@@ -24,7 +24,7 @@ impl<T> Default for Rows<T> {
 }
 
 impl<T> Rows<T> {
-    /// The number of objects of a full piece is 2 to the power of this.
+    /// The number of objects in a full piece is 2 to the power of `FULL_BITS`.
     const FULL_BITS: u32 = {
         let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         let fitting = PIECE_BYTES / size;
@@ -34,7 +34,7 @@ impl<T> Rows<T> {
     /// The number of objects of a full piece.
     const FULL: usize = 1 << Self::FULL_BITS;
 
-    /// Returns the piece of a row, and where the row is in it.
+    /// Returns the piece of a row, and the index of the row in this piece.
     #[inline]
     const fn place(row: usize) -> (usize, usize) {
         (row.wrapping_shr(Self::FULL_BITS), row & Self::FULL.wrapping_sub(1))
@@ -77,7 +77,7 @@ impl<T> Rows<T> {
                     let free = Self::FULL.saturating_sub(last.len());
                     last.extend(objects.by_ref().take(free));
                 }
-                // The first piece grows with its objects, because most classes have few of them.
+                // The first piece grows with its objects, because most classes have few objects.
                 None => self.pieces.push(Vec::new()),
                 Some(_) => {
                     let mut piece = std::mem::take(&mut self.spare);
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// An object of which few fit into a piece.
+    /// A type so large that few objects fit into a piece.
     type Large = [u16; 2_000];
 
     proptest! {

@@ -1,8 +1,8 @@
-//! The slots of a client: which object each slot contains, where that object is stored, and when it was last
+//! The slots of a client: which object each slot contains, where the object is stored, and when it was last
 //! updated.
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
-//! packet was applied.
+//! packet.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::validated_entries::LocalOrigin;
 use crate::body::forest::Forest;
 use crate::body::role::{Proxy, Role};
 
-/// What a client knows about one slot, in less than a line of the cache.
+/// The state of one slot. It takes less than one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The stamp of the last update of the object, plus one, or zero if there was no update. The stamp of an
@@ -25,11 +25,11 @@ struct Slot {
     stamp: u64,
     /// The generation of the object, or zero if the slot is empty.
     generation: u32,
-    /// The row of the object in the column of its class. If the slot is empty, instead the lowest generation
-    /// of an object that may still come, because no slot goes back to an earlier object.
+    /// The row of the object in the column of its class. If the slot is empty, this field instead has the
+    /// lowest generation of an object that may still arrive. Older objects never come back to a slot.
     row: u32,
     class: u16,
-    /// Whether this client owns the object, the client's role for it, and whether it sleeps.
+    /// The role of the object on this client, whether this client owns it, and whether it sleeps.
     proxy: Proxy,
 }
 
@@ -44,23 +44,23 @@ const EMPTY: Slot = Slot {
 /// The table of the slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// The slots up to the highest one that was ever used. Memory for all slots is allocated at the start, so
-    /// no packet allocates any.
+    /// The slots up to the highest slot that was ever used. Memory for all slots is allocated at the start,
+    /// so no packet causes an allocation.
     slots: Vec<Slot>,
     /// The number of slots of the client.
     len: usize,
-    /// Which objects are subobjects of which.
+    /// The parents of all subobjects.
     pub(super) families: Forest,
-    /// The objects that the current packet creates and removes. While a packet is applied, references resolve
-    /// as if the whole packet had been applied, so the order of the entries in the packet does not matter.
+    /// The objects that the current packet creates and removes. References resolve as if the whole packet had
+    /// been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
-    /// The objects that were torn off, which are in no slot any more, by the guids that the user knows.
+    /// The torn-off objects, which are in no slot any more. The keys are the guids that the user sees.
     pub(super) torn_off: TornOff,
-    /// The assets, of which the user has some.
+    /// The assets that the server has named, and the assets that the user has added.
     pub(super) assets: AssetTable,
     /// The epoch of the references that the user has.
     pub(super) epoch: Epoch,
-    /// The greatest generation of an object that the user has known, in any epoch.
+    /// The greatest generation of an object that the user has seen, in any epoch.
     newest_generation: u32,
 }
 
@@ -88,7 +88,7 @@ impl SlotTable {
         self.slots.get(slot as usize).unwrap_or(&EMPTY)
     }
 
-    /// Returns a slot for changes, or `None` if the client has no such slot.
+    /// Returns a mutable reference to a slot, or `None` if the client has no such slot.
     #[inline]
     fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
         let at = slot as usize;
@@ -103,7 +103,7 @@ impl SlotTable {
         NonZeroU32::new(self.slot(slot).generation)
     }
 
-    /// Returns how many consecutive slots are empty, from the start of `slots` on.
+    /// Returns how many slots at the beginning of `slots` are empty.
     pub(super) fn count_empty(&self, slots: Range<u32>) -> u32 {
         let all = slots.len() as u32;
         let known = self.slots.get(slots.start as usize..).unwrap_or_default();
@@ -124,8 +124,8 @@ impl SlotTable {
         (slot.generation != 0).then_some((slot.class, slot.row))
     }
 
-    /// Returns whether the object in a slot was updated by a newer packet than the one with this stamp, and
-    /// the [class and the row](Self::class_and_row) of the object.
+    /// Returns whether a packet newer than `stamp` has updated the object in a slot, and the [class and the
+    /// row](Self::class_and_row) of the object.
     #[inline]
     pub(super) fn age_and_place(&self, slot: u32, stamp: Sequence) -> (bool, Option<(u16, u32)>) {
         let slot = self.slot(slot);
@@ -142,15 +142,14 @@ impl SlotTable {
         Some(known.row)
     }
 
-    /// Records that objects were opened in empty slots, the first of them in the row `first`. The rows of the
-    /// others follow.
+    /// Records that objects were opened in empty slots. Their rows are consecutive and begin at `first`.
     pub(super) fn open(&mut self, opened: Range<u32>, origin: &LocalOrigin, first: u32, stamp: Sequence) {
         let LocalOrigin { generation, class, archetype: _, proxy, parent } = *origin;
         let generation = generation.get();
         let known = generation.saturating_add(self.epoch.offset());
         self.newest_generation = self.newest_generation.max(known);
         let stamp = stamp.number().saturating_add(1);
-        // Makes all slots that are used now at once.
+        // Adds all slots that are needed now in one step.
         opened.clone().next_back().and_then(|last| self.slot_mut(last));
         let slots = self.slots.get_mut(opened.start as usize..opened.end as usize).unwrap_or_default();
         for (slot, row) in slots.iter_mut().zip(first..) {
@@ -158,13 +157,14 @@ impl SlotTable {
         }
         let Some(gap) = parent else { return };
         for slot in opened {
-            // A peer may name any slot, and may not decide how much memory is taken.
+            // A peer may name any parent slot, but must not decide how much memory is allocated.
             let parent = gap.parent_of(slot).filter(|&parent| (parent as usize) < self.len);
             self.families.set(slot, parent);
         }
     }
 
-    /// Records that a slot is empty. `may_return` says whether its object may come into sight again.
+    /// Records that a slot is empty. `may_return` says whether the object may become visible to this client
+    /// again.
     pub(super) fn close(&mut self, slot: u32, may_return: bool) {
         if let Some(known) = self.slot_mut(slot).filter(|known| known.generation != 0) {
             let lowest = known.generation.saturating_add((!may_return).into());
@@ -173,9 +173,9 @@ impl SlotTable {
         }
     }
 
-    /// Returns whether an object that does not exist here may still come: nothing is known of its end, and
-    /// its slot has had no newer object. Returns the same of the name of an asset. The argument is its guid
-    /// on the wire.
+    /// Returns whether an object that does not exist here may still arrive: its slot has had no newer object,
+    /// and the client does not know that it was destroyed. For an asset, returns whether its name may still
+    /// arrive. The argument is the guid on the wire.
     pub(super) fn may_come(&self, guid: Guid) -> bool {
         if let Some(number) = guid.asset_number() {
             return self.assets.path(number).is_none();
@@ -185,13 +185,13 @@ impl SlotTable {
         (guid.slot() as usize) < self.len && guid.generation().get() >= lowest
     }
 
-    /// Returns whether this client owns an object, the client's role for it, and whether it sleeps.
+    /// Returns the role of an object on this client, whether this client owns it, and whether it sleeps.
     pub(super) fn proxy(&self, slot: u32) -> Proxy {
         self.slot(slot).proxy
     }
 
-    /// Sets the owner flag and the role of this client for an object, and whether the object sleeps. Returns
-    /// whether the owner or the role has changed.
+    /// Sets the role of an object on this client, whether this client owns it, and whether it sleeps. Returns
+    /// whether the owner flag or the role has changed.
     pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
         let Some(known) = self.slot_mut(slot) else { return false };
         let before = std::mem::replace(&mut known.proxy, proxy);
@@ -207,8 +207,8 @@ impl SlotTable {
 
 impl SlotTable {
     /// Forgets when objects were last updated, because the packet numbers of a new session begin again. All
-    /// slots must be empty. If the server is another one, also forgets its objects, and begins an epoch if
-    /// `begins_epoch` is true.
+    /// slots must be empty. If it is another server, also forgets which objects were in the slots. Begins a
+    /// new epoch if `begins_epoch` is true.
     pub(super) fn begin_session(&mut self, is_other_server: bool, begins_epoch: bool) {
         self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
         if is_other_server {
@@ -219,15 +219,15 @@ impl SlotTable {
         }
     }
 
-    /// Returns the guid by which the user knows the object in a slot.
+    /// Returns the guid of the object in a slot, as the user sees it.
     #[inline]
     pub(super) fn known_in(&self, slot: u32) -> Option<Guid> {
         Some(self.known(Guid::new(slot, self.generation(slot)?)))
     }
 
-    /// Returns the guid by which the user knows an object, from its guid on the wire.
+    /// Returns the guid of an object as the user sees it, from its guid on the wire.
     pub(super) fn known(&self, guid: Guid) -> Guid {
-        // A generation that is too great for the epoch was refused when the object was opened.
+        // This never fails: an opening with a generation that is too great for the epoch was refused.
         self.epoch.from_wire(guid).unwrap_or(guid)
     }
 }

@@ -1,4 +1,4 @@
-//! The compile error for a client that spawns an object, which says who can.
+//! Makes a client that spawns an object a compile error. The error text says who can spawn objects.
 //!
 //! *Invariant:* the method in this file cannot be called.
 
@@ -14,7 +14,7 @@ use super::Client;
 pub trait SpawnedByAClient {}
 
 impl Client {
-    /// Does not compile, and says what to write instead.
+    /// Never compiles. The error text says what to write instead.
     #[doc(hidden)]
     pub fn spawn<T: SpawnedByAClient>(&mut self, _: T) {}
 }

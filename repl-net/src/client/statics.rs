@@ -8,27 +8,29 @@ use super::Client;
 use super::replicas::Placed;
 use crate::body::path::MAX_PATH_BYTES;
 
-/// The objects of a client's own level, which it places under paths. [`Client::statics`] returns a
+/// The objects of the client's own level, which the client places under paths. [`Client::statics`] returns a
 /// `ClientStatics`. [`Client::placed`] and [`Client::find_static`] return objects with paths.
 pub struct ClientStatics<'a> {
     client: &'a mut Client,
 }
 
 impl Client {
-    /// Returns the objects of the client's own level, to place objects under paths and to remove them.
+    /// Returns the objects of the client's own level. Use this to place objects under paths and to remove
+    /// them.
     #[must_use]
     pub fn statics(&mut self) -> ClientStatics<'_> {
         ClientStatics { client: self }
     }
 
-    /// Returns the object that was [placed](ClientStatics::place) under a path, whether it is bound or waits.
+    /// Returns the object that was [placed](ClientStatics::place) under a path, both while it waits and while
+    /// it is bound.
     #[must_use]
     pub fn placed<T: Replicated>(&self, path: &str) -> Option<&T> {
         self.replicas.placed(path)
     }
 
-    /// Returns the object of the server with a path, if it has arrived and is a `T`, whether the client has
-    /// placed an object under the path or not.
+    /// Returns the object of the server with a path, if it has arrived and is a `T`. The client need not have
+    /// placed an object under the path.
     #[must_use]
     pub fn find_static<T: Replicated>(&self, path: &str) -> Option<ObjectRef<T>> {
         self.replicas.find_static(path).map(|(object, _)| object)
@@ -36,24 +38,25 @@ impl Client {
 }
 
 impl<'a> ClientStatics<'a> {
-    /// Places an object of the client's own level under a path, for example a door. When the object that the
-    /// server has [spawned](crate::Statics::spawn) under the same path arrives, it is this object: it
-    /// keeps the fields that are not replicated, and gets the values of the server in those that are, also if
-    /// the two levels differ. Properties that conditions hide from this client keep their values. References
-    /// in them are not read again when objects come or go, until the server sends these properties.
+    /// Places an object of the client's own level under a path, for example a door. The server
+    /// [spawns](crate::Statics::spawn) its object under the same path. When the object of the server arrives,
+    /// it is bound to the placed object. The placed object keeps its fields that are not replicated, and gets
+    /// the values of the server in its replicated fields, even if the two levels differ. Properties that
+    /// conditions hide from this client keep their values. References in these properties are not read again
+    /// when objects are created or removed, until the server sends the properties.
     ///
-    /// Place objects before or after the client connects, and before or after the objects of the server
-    /// arrive, in any order. [`Placed`] says whether the object of the server is there already or is
-    /// destroyed.
+    /// Objects can be placed before or after the client connects, and before or after the objects of the
+    /// server arrive, in any order. The returned [`Placed`] says whether the object of the server has already
+    /// arrived or was destroyed.
     ///
-    /// The client keeps the object in all cases until you [remove](Self::remove) it. When the object
-    /// goes out of sight, or the server destroys it, or another session begins,
-    /// [`Unbound`](crate::UpdateKind::Unbound) reports this, and the object waits again with its last state.
-    /// Only [tearing off](crate::ObjectHandle::tear_off) takes it from its path.
+    /// The client keeps the object until you [remove](Self::remove) it. When the object goes out of sight,
+    /// when the server destroys it, or when another session begins, [`Unbound`](crate::UpdateKind::Unbound)
+    /// reports this. The object then waits again, with its last state. Only [tearing
+    /// off](crate::ObjectHandle::tear_off) removes the object from its path.
     ///
-    /// A path is bound only to an object of the same class. An object that waits does not exist for
-    /// [`get`](Client::get), [`contains`](Client::contains) and [`objects`](Client::objects), and no
-    /// reference leads to it.
+    /// A path is bound only to an object of the same class. [`get`](Client::get),
+    /// [`contains`](Client::contains) and [`objects`](Client::objects) do not find an object that waits, and
+    /// no reference leads to it.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -69,8 +72,8 @@ impl<'a> ClientStatics<'a> {
     /// ```
     ///
     /// # Panics
-    /// Panics if the path is empty or longer than 255 bytes, if an object of this class is placed under it
-    /// already, or if the class is new and the client has [ticked](Client::tick) already.
+    /// Panics if the path is empty or longer than 255 bytes, if an object of this class is already placed
+    /// under it, or if the class is new and the client has [ticked](Client::tick) already.
     #[track_caller]
     pub fn place<T: Replicated>(&mut self, path: &str, object: T) -> Placed<T> {
         let bytes = path.len();
@@ -87,23 +90,23 @@ impl<'a> ClientStatics<'a> {
         placed
     }
 
-    /// Removes an object that was [placed](Self::place) under a path, for example because the level is
-    /// unloaded, and returns it. Returns `None` if there is no such object. Also returns `None` if the object
-    /// is bound: then it stays, as an object of the server that was never placed.
+    /// Removes an object that was [placed](Self::place) under a path and waits, for example because the level
+    /// is unloaded, and returns it. Returns `None` if there is no such object, and also if the object is
+    /// bound. A bound object stays, and is from then on like an object of the server that was never placed.
     pub fn remove<T: Replicated>(&mut self, path: &str) -> Option<T> {
         self.client.replicas.remove_placed(path)
     }
 
-    /// Returns the object that was [placed](Self::place) under a path, for a change on this client
-    /// alone. If it is bound, this is what [`Client::get_mut`] returns. While it waits, nothing is recorded of
-    /// what you change, and the first update after it is bound brings all its properties.
+    /// Returns a mutable reference to the object that was [placed](Self::place) under a path, to change it
+    /// only on this client. For a bound object, this is the same as [`Client::get_mut`]. While the object
+    /// waits, edits are not recorded, and the first update after it is bound overwrites all its properties.
     pub fn get_mut<T: Replicated>(self, path: &str) -> Option<&'a mut T> {
         self.client.replicas.placed_mut(path)
     }
 
-    /// Forgets which static objects the server has destroyed, so that objects can be
-    /// [placed](Self::place) under their paths as if nothing had happened. Call this when the level is
-    /// unloaded, as on the server ([`Statics::forget_destroyed`](crate::Statics::forget_destroyed)).
+    /// Forgets which static objects the server has destroyed. New objects can then be [placed](Self::place)
+    /// under their paths as usual. Call this when the level is unloaded, as on the server
+    /// ([`Statics::forget_destroyed`](crate::Statics::forget_destroyed)).
     pub fn forget_destroyed(&mut self) {
         self.client.replicas.paths.forget_destroyed();
     }

@@ -1,15 +1,15 @@
 //! The objects that the server has torn off from this client (S210). The client keeps them until its user
 //! removes them.
 //!
-//! *Invariant:* there are at most as many as the client has slots, so a server cannot make a client keep
-//! more.
+//! *Invariant:* there are at most as many torn-off objects as the client has slots, so a server cannot make a
+//! client keep more.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeMap;
 
 use repl_core::Guid;
 
-/// For each object that was torn off, its class and its age.
+/// The class and the age of each torn-off object.
 #[derive(Debug, Default)]
 pub(crate) struct TornOff {
     objects: BTreeMap<Guid, (u16, u64)>,

@@ -1,7 +1,10 @@
-//! The entries of a packet that validation has read. They are applied without reading their heads again.
+//! The entries of a packet that validation has read. They are applied without reading their heads again. The
+//! values of an entry are read by a walk over the program of the class, or by a recipe (see
+//! [`ReadRecipe`](repl_core::ReadRecipe)).
 //!
-//! *Invariant:* these are exactly the entries that were validated, in their order, and the removals of the
-//! subobjects of removed objects. So the length of a packet and the number of objects limit the memory.
+//! *Invariant:* the list contains exactly the validated entries, in their order, and the removals of the
+//! subobjects of removed objects. Therefore the length of a packet and the number of objects limit its
+//! memory.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -17,26 +20,27 @@ use crate::body::role::Proxy;
 #[derive(Debug, Default)]
 pub(crate) struct ValidatedEntries {
     entries: Vec<ValidatedEntry>,
-    /// The updates of all [`ValidatedEntry::Prepared`].
+    /// The updates of all entries of the kind [`ValidatedEntry::Prepared`].
     prepared: Vec<PreparedUpdate>,
     openings: Vec<Openings>,
-    /// The lists of properties of the entries.
+    /// The property lists of the entries.
     pub(crate) lists: Lists,
     /// The paths of static objects that the server has closed.
     paths: Vec<String>,
-    /// The number of entries up to the end of each body: the packet's own body, and then the bodies in blobs.
+    /// The number of entries up to the end of each body. The first body is the packet's own, the others are
+    /// in blobs.
     bodies: Vec<usize>,
     /// Whether an entry is the last state of an object that the packet removes.
     pub(crate) has_last_state: bool,
 }
 
-/// One validated entry, or several that are alike. The values of updates and openings are in the packet, one
+/// One validated entry, or several similar ones. The values of updates and openings stay in the packet, one
 /// after another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValidatedEntry {
-    /// Updates of the same properties of objects of one class, which are read by the recipe of the list.
+    /// Updates of the same properties of objects of one class. The recipe of the list reads them.
     Prepared { list: ListIndex, updates: PreparedUpdates },
-    /// An update that is read by a walk over the program of the class. The position of its values is in
+    /// An update that a walk over the program of the class reads. The position of its values is in
     /// [`Checked`](repl_core::Checked).
     Update { slot: u32, list: ListIndex },
     /// Objects in consecutive slots are opened.
@@ -44,8 +48,7 @@ pub(crate) enum ValidatedEntry {
         first: u32,
         objects: u32,
         openings: OpeningsIndex,
-        /// The position in the body of the values of the first object, if they are read by the recipe of the
-        /// list.
+        /// The position in the body of the values of the first object, if the recipe of the list reads them.
         at: Option<NonZeroU32>,
     },
     Close {
@@ -79,16 +82,17 @@ pub(crate) struct OpeningsIndex(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathIndex(u32);
 
-/// What openings of objects that differ only in their slots and values have in common.
+/// The common parts of openings that differ only in their slots and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Openings {
     pub(crate) origin: LocalOrigin,
-    /// The path of the object if it is static. Such an object is alone.
+    /// The path of the object if it is static. Such an opening has only one object.
     pub(crate) path: Option<Arc<str>>,
     pub(crate) list: ListIndex,
 }
 
-/// Everything that an opening contains except its slot, its name and its values, as the client stores it.
+/// Everything in an opening except its slot, its name and its values, in the form in which the client stores
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalOrigin {
     pub(crate) generation: NonZeroU32,
@@ -100,7 +104,7 @@ pub(crate) struct LocalOrigin {
 }
 
 /// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after
-/// the position.
+/// this position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntriesMark {
     entries: usize,
@@ -121,7 +125,7 @@ impl ValidatedEntries {
         self.has_last_state = false;
     }
 
-    /// Adds an update that is read by the recipe of its list. Its values are at the position `at`. `is_alike`
+    /// Adds an update that the recipe of its list reads. Its values begin at the position `at`. `is_alike`
     /// says whether the previous entry is an update with the same list.
     #[inline(always)]
     pub(crate) fn prepared(&mut self, slot: u32, list: ListIndex, is_alike: bool, at: usize) {
@@ -142,8 +146,8 @@ impl ValidatedEntries {
         self.entries.push(ValidatedEntry::Update { slot, list });
     }
 
-    /// Adds the opening of objects in consecutive slots. Openings in a row that have everything in common
-    /// share it.
+    /// Adds the opening of objects in consecutive slots. Consecutive entries with equal `openings` share one
+    /// copy.
     pub(crate) fn open(&mut self, slots: Range<u32>, openings: Openings, at: Option<usize>) {
         if self.openings.last() != Some(&openings) {
             self.openings.push(openings);
@@ -152,7 +156,7 @@ impl ValidatedEntries {
             first: slots.start,
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
-            // No values are at the position 0, because each body has a head.
+            // The position 0 never has values, because each body begins with a head.
             at: at.and_then(|at| NonZeroU32::new(at as u32)),
         });
     }
@@ -231,7 +235,7 @@ mod tests {
         Openings { origin, path: None, list }
     }
 
-    /// Returns the slots of the updates in a body that are read by a recipe, those of each entry together.
+    /// Returns the slots of the updates in a body that are read by a recipe, grouped by entry.
     fn updated(contents: &ValidatedEntries, body: usize) -> Vec<Vec<u32>> {
         let slots = |updates| contents.updates(updates).iter().map(|update| update.slot).collect();
         let entries = contents.body(body).iter().filter_map(|entry| match *entry {

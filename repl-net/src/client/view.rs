@@ -1,4 +1,4 @@
-//! What arrived at a client, and from which tick: the updates of objects, and the clock of the server.
+//! Tells the user what arrived and from which tick: the updates of objects, and the clock of the server.
 //!
 //! *Invariant:* the methods in this file do not change replicated values.
 
@@ -9,18 +9,18 @@ use super::clock::ServerClock;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Client {
-    /// Returns the next update, which says what happened to an object: it was spawned, changed, got another
+    /// Returns the next update. It says what happened to an object: it was spawned, changed, got another
     /// owner, or was despawned. The updates of all classes come in the order of the packets in which they
-    /// arrived. Returns `None` if there are no more.
+    /// arrived. Returns `None` if there are no more updates.
     ///
-    /// **Updates are recorded from the first call on.** The first updates are those of all objects that
-    /// exist, as if they had just been [spawned](UpdateKind::Spawned). So you miss nothing, whenever you
-    /// begin. A client whose updates nobody polls spends nothing on them.
+    /// **Updates are recorded from the first call on.** The first updates report all objects that exist, as
+    /// if they had just been [spawned](UpdateKind::Spawned). Therefore you miss nothing, even if you begin
+    /// late. If nobody polls updates, the client spends nothing on them.
     ///
-    /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, those that are no longer
-    /// needed are dropped: all updates of an object that was spawned and despawned in the meantime, and of
-    /// the changes of an object all but one, which then has the properties of all. So the number of objects
-    /// limits the memory, even if you stop polling.
+    /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, the client drops those that
+    /// are no longer needed. It drops all updates of an object that was spawned and despawned in the
+    /// meantime. It merges all changes of an object into one update. Therefore the number of objects limits
+    /// the memory, even if you stop polling.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -54,9 +54,8 @@ impl Client {
     }
 
     /// Returns the number of the server's tick in which the newest packet was made, as
-    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of the
-    /// tick in which the newest packet was made, or an older state if packets were lost. Returns `None`
-    /// before the first packet.
+    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of this
+    /// tick, or an older state if packets were lost. Returns `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
@@ -99,12 +98,11 @@ impl Client {
         &self.clock
     }
 
-    /// Returns whether the client has received the complete state from the time when the server accepted the
-    /// client. The complete state consists of all objects that existed at that time and that the client may
-    /// see, with all items of their collections. The server tells the client that its state is complete, one
-    /// round trip after the last object of this state arrived, or later if new elements keep changing before
-    /// they arrive. [`Synchronized`](crate::ClientEvent::Synchronized) reports once that the state is
-    /// complete.
+    /// Returns whether the client has received the complete initial state: all objects that it may see and
+    /// that existed when the server accepted it, with all items of their collections. The server tells the
+    /// client when this state is complete. This takes one round trip after the last object of the state
+    /// arrived, or longer if new elements keep changing before they arrive. The event
+    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports once that the state is complete.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized
@@ -113,17 +111,17 @@ impl Client {
 
 impl Update {
     /// Copies the [properties](Self::properties) of this update from the client's object to `to`, for example
-    /// to a component of an ECS: all properties if the object is new, because the initial values of the
-    /// object may differ from the values in `to`, and otherwise those that arrived. The other fields of `to`
-    /// do not change. Returns `false`, and copies nothing, if the object is not a `T` or does not exist any
-    /// more. Costs O(values copied). If a collection changed, all its elements are copied.
+    /// to a component of an ECS. If the object is new, copies all properties, because the initial values of
+    /// the object may differ from the values in `to`. Otherwise copies the properties that arrived. The other
+    /// fields of `to` do not change. Returns `false` and copies nothing if the object is not a `T` or does
+    /// not exist any more. Costs O(values copied). If a collection changed, all its elements are copied.
     /// [`Client::poll_update`] has an example.
     pub fn copy_to<T: Replicated>(&self, client: &Client, to: &mut T) -> bool {
         client.replicas.copy_updated(self, to)
     }
 
-    /// Returns whether [`copy_to`](Self::copy_to) would change `to`: after a loss, values can arrive twice.
-    /// Costs O(values compared).
+    /// Returns whether [`copy_to`](Self::copy_to) would change `to`. After a loss, an update may contain
+    /// values that `to` already has. Costs O(values compared).
     #[must_use]
     pub fn differs_from<T: Replicated>(&self, client: &Client, to: &T) -> bool {
         client.replicas.differs_from(self, to)

@@ -1,23 +1,23 @@
-//! A bundle: the newest inputs of a client, as a packet carries them.
+//! A bundle: the newest inputs of a client, in the form in which a packet carries them.
 //!
-//! *Invariant:* the inputs of a bundle are of consecutive ticks.
+//! *Invariant:* the inputs of a bundle are for consecutive ticks.
 
 use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
 use super::coding::Coding;
 
-/// The most inputs in a bundle.
+/// The greatest number of inputs in a bundle.
 pub(crate) const MOST_INPUTS: usize = 32;
 
-/// How many of the low bits of the first tick are written.
+/// The number of low bits of the first tick that are written.
 pub(crate) const TICK_BITS: u32 = 12;
 
-/// Of a bundle that comes more ticks late than this, the ticks cannot be told from later ones.
+/// If a bundle is later than this number of ticks, its ticks are mistaken for later ticks.
 const MOST_LATE: u64 = 1_024;
 
-/// Writes a bundle of inputs with their ticks: the low bits of the first tick, the first input, and for each
-/// further one a 1 and in what it differs from the one before. A 0 ends the bundle. There is at least one
-/// input.
+/// Writes a bundle of inputs: the low bits of the first tick, the first input, and for each further input a
+/// bit that says whether it differs from the previous input, and the difference if it does. There is at least
+/// one input.
 pub(crate) fn write<'a, T: 'static>(
     coding: &mut dyn Coding<T>,
     inputs: impl Iterator<Item = &'a (u64, T)>,
@@ -38,7 +38,7 @@ pub(crate) fn write<'a, T: 'static>(
 }
 
 /// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order.
-/// The first tick is one of the last [`MOST_LATE`] before `now`, or follows.
+/// The first tick is the first one with the right low bits that is at most [`MOST_LATE`] ticks before `now`.
 ///
 /// # Errors
 /// Returns an error if no client writes such a bundle.

@@ -1,6 +1,6 @@
-//! What a client stores for its inputs: those of each type that it has made, and what the server reports.
+//! The inputs that a client has made, for each type of inputs, and the reports of the server about them.
 //!
-//! *Invariant:* an input is stored as the server will read it.
+//! *Invariant:* a stored input has the value that the server will read.
 
 use std::any::Any;
 
@@ -15,7 +15,7 @@ use super::made::Made;
 use super::registration::MOST_BITS;
 use super::report::InputReport;
 
-/// The inputs of one type, on a client.
+/// The inputs of one type on a client.
 pub(super) struct Source<T: 'static> {
     pub(super) coding: Box<dyn Coding<T>>,
     pub(super) made: Made<T>,
@@ -26,7 +26,7 @@ impl<T: 'static> Source<T> {
         Self { coding, made: Made::default() }
     }
 
-    /// Returns an input as the server will read it.
+    /// Returns an input with the value that the server will read, because encoding may round it.
     ///
     /// # Errors
     /// Returns an error if the input has no wire form, or is too large.
@@ -45,7 +45,7 @@ impl<T: 'static> Source<T> {
 
 impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
     fn check(&mut self, _: BitSlice<'_>, _: Option<Ticket>) -> Result<(), ReadError> {
-        // A server has no inputs.
+        // A server sends no inputs.
         Err(ReadError::OutOfRange)
     }
 
@@ -68,14 +68,14 @@ impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
     }
 }
 
-/// Takes the reports of a server.
+/// Receives the reports of a server.
 #[derive(Default)]
 pub(super) struct Reports {
     pub(super) clock: InputClock,
     pub(super) copies: Copies,
-    /// What the last report said.
+    /// The value in the last report.
     pub(super) margin_ticks: Option<f64>,
-    /// The sum of what all have said.
+    /// The sum of the values in all reports.
     pub(super) missing: u64,
 }
 

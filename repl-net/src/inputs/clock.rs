@@ -11,32 +11,32 @@ use repl_link::parts::Sequence;
 use super::lead::Lead;
 use super::report::InputReport;
 
-/// If the clock is off by more seconds than this, it jumps forward, or waits.
+/// If the clock is wrong by more seconds than this, it jumps forward, or stands still until it is right.
 const JUMP_SECS: f64 = 0.25;
 
-/// How much faster the clock runs than the ticks, for each tick by which it is surely behind: 3 %.
+/// The clock runs 3 % faster than the ticks for each tick by which it is certainly behind.
 const APPROACH: f64 = 0.03;
 
-/// By how much the speed of the clock may differ from that of the ticks.
+/// The greatest difference between the speed of the clock and the speed of the ticks.
 const GREATEST_CHANGE: f64 = 0.1;
 
-/// By how many ticks the clock may be too far ahead before it runs more than 3 % slower.
+/// The clock runs more than 3 % slower only if it is more than this number of ticks too far ahead.
 const HARMLESS: f64 = 2.0;
 
-/// At most so many inputs are made at once, however short the ticks are.
+/// The greatest number of inputs that are made at once, even if the ticks are very short.
 pub(super) const MOST_AT_ONCE: u64 = 64;
 
-/// For how many ticks it is remembered how far ahead their inputs were made.
+/// For this many ticks, the client stores how far ahead of the server their inputs were made.
 const REMEMBERED: usize = 512;
 
-/// What a client knows of the server's ticks.
+/// The client's measurements of the server's ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    /// The server's tick, as packets that arrive now show it.
+    /// The tick of the server according to the packets that arrive now.
     pub(crate) tick: f64,
     /// The time between two ticks in seconds.
     pub(crate) interval_secs: f64,
-    /// How long a packet takes to the server and back, and by how much slow packets are later, in seconds.
+    /// The time that a packet takes to the server and back, in seconds.
     pub(crate) round_trip_secs: f64,
     pub(crate) jitter_secs: f64,
 }
@@ -44,13 +44,14 @@ pub(crate) struct Seen {
 /// The input clock of a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputClock {
-    /// The tick for which an input is to be made, with its fraction, and when that was computed.
+    /// The tick for which the next input is made, as a fractional number, and the time at which it was
+    /// computed.
     position: Option<(f64, Duration)>,
-    /// Whether the clock waits until it is at its aim.
+    /// Whether the clock stands still until its target has caught up.
     waits: bool,
     lead: Lead,
-    /// How far ahead of the server the clock was when it came to each tick. Of ticks that it has jumped over,
-    /// there is nothing.
+    /// For each tick, how far ahead of the server the clock was when it reached the tick. Ticks that the
+    /// clock has jumped over have no entry.
     ahead: VecDeque<(u64, f64)>,
 }
 
@@ -69,7 +70,7 @@ impl InputClock {
         (first..=newest).for_each(|tick| self.note(tick, position - seen.tick));
     }
 
-    /// Returns where the clock is at the time `now`.
+    /// Returns the position of the clock at the time `now`.
     fn moved(&mut self, now: Duration, seen: &Seen) -> Option<f64> {
         let Seen { tick, interval_secs, round_trip_secs, jitter_secs } = *seen;
         let aim = tick + self.lead.ticks((round_trip_secs + jitter_secs) / interval_secs + 2.0);
@@ -84,7 +85,8 @@ impl InputClock {
         if self.waits {
             return Some(position);
         }
-        // The server's ticks and the lead may be wrong by the jitter. A little too far ahead does no harm.
+        // The server's tick and the lead may be wrong by the jitter. If the clock is a little too far ahead,
+        // this does no harm.
         let unsure = jitter_secs / interval_secs + if off < 0.0 { HARMLESS } else { 0.0 };
         let surely_off = (off.abs() - unsure).max(1.0);
         let most = (surely_off * APPROACH).min(GREATEST_CHANGE);
@@ -92,24 +94,24 @@ impl InputClock {
         Some(position + elapsed * (1.0 + change))
     }
 
-    /// Returns the ticks for which an input can be made now, if the last tick that has one is `made`.
+    /// Returns the ticks for which inputs can be made now. `made` is the last tick that has an input.
     pub(crate) fn due(&self, seen: &Seen, made: Option<u64>) -> Range<u64> {
         let Some(newest) = self.newest_due() else { return 0..0 };
         let first = made.map_or(newest, |made| made.saturating_add(1).max(seen.oldest_due(newest)));
         first..newest.saturating_add(1)
     }
 
-    /// Returns where the clock is: at a tick and a fraction of it.
+    /// Returns the position of the clock: a tick and a fraction of a tick.
     pub(crate) fn position(&self) -> Option<f64> {
         self.position.map(|(position, _)| position)
     }
 
-    /// Returns the newest tick for which an input may have been made.
+    /// Returns the newest tick that the clock has reached. It may have an input.
     pub(crate) fn newest_due(&self) -> Option<u64> {
         self.position().map(|position| position as u64)
     }
 
-    /// Notes how far ahead the clock was when it came to a tick.
+    /// Records how far ahead of the server the clock was when it reached a tick.
     fn note(&mut self, tick: u64, ahead: f64) {
         if self.ahead.len() == REMEMBERED {
             self.ahead.pop_front();
@@ -117,7 +119,7 @@ impl InputClock {
         self.ahead.push_back((tick, ahead));
     }
 
-    /// Takes a report of the server.
+    /// Uses a report of the server to adjust the lead.
     pub(crate) fn take(&mut self, report: &InputReport) {
         let Some(&(newest, _)) = self.ahead.back() else { return };
         let tick = Sequence::from_wire(report.tick, Sequence::new(newest)).number();
@@ -135,10 +137,10 @@ impl InputClock {
 }
 
 impl Seen {
-    /// Returns the oldest tick for which an input can still be made, if `newest` is the newest one.
+    /// Returns the oldest tick for which an input can still be made. `newest` is the newest such tick.
     fn oldest_due(&self, newest: u64) -> u64 {
         let most = (JUMP_SECS / self.interval_secs).clamp(1.0, MOST_AT_ONCE as f64) as u64;
-        // Inputs for ticks that have passed cannot come in time.
+        // An input for a tick that has passed on the server cannot arrive in time.
         newest.saturating_sub(most.saturating_sub(1)).max(self.tick.max(0.0) as u64).max(1)
     }
 }
@@ -168,7 +170,7 @@ mod tests {
     fn the_clock_jumps_forward_and_waits_until_it_is_at_its_aim() {
         let mut clock = InputClock::default();
         due(&mut clock, 0, 100.0, None);
-        // The server has begun tick 139 already.
+        // The server has already begun tick 139.
         assert_eq!(due(&mut clock, 10, 139.5, Some(107)), 139..147);
         assert!(due(&mut clock, 20, 100.0, Some(146)).is_empty());
         assert!(due(&mut clock, 410, 139.0, Some(146)).is_empty(), "it is still ahead");

@@ -1,7 +1,7 @@
-//! How inputs of a type are written and read: whole, or only the properties that differ from those of the
-//! input before.
+//! Writes and reads inputs of a type: either whole, or only the properties that differ from the previous
+//! input.
 //!
-//! *Invariant:* an input that was written and read is written to the same bits again.
+//! *Invariant:* an input that was written and read is written as the same bits again.
 
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{
@@ -11,16 +11,17 @@ use repl_core::{
 
 /// Writes and reads inputs of the type `T`.
 pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
-    /// Returns the form of each part of an input, on which both sides must agree.
+    /// Returns the forms of all parts of an input, on which both sides must agree.
     fn forms(&self) -> Vec<Form>;
 
-    /// Writes an input that stands alone.
+    /// Writes the first input of a bundle, which does not depend on another input.
     fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Writes an input that follows another one: a bit that says whether it differs, and if so, how.
+    /// Writes an input that follows another input: a bit that says whether the input differs, and the
+    /// difference if it does.
     fn write_next(&mut self, before: &T, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads an input behind the one before it, or one that stands alone.
+    /// Reads an input. `before` is the previous input, or `None` for the first input of a bundle.
     fn read(
         &mut self,
         before: Option<&T>,
@@ -29,7 +30,7 @@ pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
     ) -> Result<T, ReadError>;
 }
 
-/// Each input that differs from the one before is written whole.
+/// Writes each input that differs from the previous input as a whole.
 pub(crate) struct Whole;
 
 impl<T: NetSerialize + Clone> Coding<T> for Whole {
@@ -70,9 +71,9 @@ impl<T: NetSerialize + Clone> Coding<T> for Whole {
     }
 }
 
-/// Of each input behind another one, the properties are written that differ. A fast array is compared by its
-/// own log of changes. This log does not tell how the array differs from that of another input, so inputs by
-/// field have no fast arrays.
+/// Writes only the properties that differ from the previous input. Inputs by field have no fast arrays: a
+/// fast array finds changes by its own log, and this log does not say how the array differs from an array in
+/// another input.
 pub(crate) struct ByField<T> {
     class: Class<T>,
     all: HandleSet,
@@ -82,7 +83,7 @@ pub(crate) struct ByField<T> {
 
 impl<T: WithoutFastArrays + Clone> ByField<T> {
     pub(crate) fn new() -> Self {
-        // Only generic types can fail here, because their fields depend on their arguments.
+        // Only generic types can fail here, because their fields depend on their type arguments.
         const {
             assert!(
                 !T::LAYOUT.table().has_fast_arrays(),

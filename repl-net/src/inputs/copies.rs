@@ -1,26 +1,26 @@
-//! How many packets carry each input, by how many of them are lost.
+//! Decides how many packets carry each input, according to the share of packets that are lost.
 //!
 //! *Invariant:* the number is from [`LEAST`] to [`MOST`].
 
 use super::report::InputReport;
 
-/// Fewer copies than this are sent only if no more fit, because a loss is known only after a round trip.
+/// The least number of copies, if they fit into the packets. A loss is known only after a round trip.
 const LEAST: usize = 2;
 
-/// More copies than this would not help on a link that loses so much.
+/// The greatest number of copies. On a link that loses so many packets, more copies would not help.
 pub(crate) const MOST: usize = 8;
 
-/// One of so many inputs may be in no packet that arrives.
+/// At most one of this many inputs may be missing because all its copies were lost.
 const MAY_MISS: f64 = 4_000.0;
 
-/// How many bundles are remembered, as the time constant of an exponential mean.
+/// The number of bundles after which the past counts little: the time constant of an exponential mean.
 const MEMORY: f64 = 600.0;
 
-/// How many packets carry each input.
+/// Counts losses, to decide how many packets carry each input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copies {
-    /// The bundles that have arrived, those that were lost, and the losses of one or more in a row, each as a
-    /// sum in which the past fades.
+    /// The number of bundles that have arrived, the number of lost bundles, and the number of bursts of
+    /// losses. Each is a sum in which older values count less.
     arrived: f64,
     lost: f64,
     losses: f64,
@@ -28,13 +28,14 @@ pub(crate) struct Copies {
 
 impl Default for Copies {
     fn default() -> Self {
-        // As if one of 50 bundles had been lost, one at a time. Counts little as soon as more is known.
+        // Begins as if one of 50 bundles had been lost, each loss alone. This counts little as soon as more
+        // is known.
         Self { arrived: 98.0, lost: 2.0, losses: 2.0 }
     }
 }
 
 impl Copies {
-    /// Takes what a report says of losses.
+    /// Adds the losses in a report of the server.
     pub(crate) fn take(&mut self, report: &InputReport) {
         let (arrived, lost) = (f64::from(report.arrived), f64::from(report.lost));
         let keep = (-(arrived + lost) / MEMORY).exp();
@@ -43,13 +44,13 @@ impl Copies {
         self.losses = self.losses * keep + f64::from(report.losses);
     }
 
-    /// Returns how many packets carry each input.
+    /// Returns how many packets shall carry each input.
     pub(crate) fn count(&self) -> usize {
         let share = self.lost / (self.arrived + self.lost);
-        // How probable it is that after a bundle that was lost the next one is lost, too.
+        // The probability that the bundle after a lost bundle is lost, too.
         let goes_on = if self.lost > 0.0 { 1.0 - self.losses / self.lost } else { 0.0 };
         let goes_on = goes_on.max(share).clamp(0.000_1, 0.95);
-        // All copies are lost with the probability share × goes_on to the power of (copies - 1).
+        // The probability that all copies are lost is share × goes_on^(copies - 1).
         let more = (share * MAY_MISS).max(1.0).ln() / -goes_on.ln();
         let copies = 1.0 + more.ceil();
         if copies.is_finite() { (copies as usize).clamp(LEAST, MOST) } else { MOST }
@@ -60,7 +61,7 @@ impl Copies {
 mod tests {
     use super::*;
 
-    /// Returns the number of copies after many reports like this one.
+    /// Returns the number of copies after 200 reports with these numbers.
     fn after(arrived: u8, lost: u8, losses: u8) -> usize {
         let mut copies = Copies::default();
         let mut report = InputReport::default();

@@ -1,4 +1,5 @@
-//! How far a client's inputs must be ahead of the server's ticks as it sees them, so that they come in time.
+//! The lead: by how many ticks a client's inputs must be ahead of the server's ticks, so that they arrive in
+//! time.
 //!
 //! *Invariant:* a lead is between 0 and [`MOST_AHEAD_TICKS`], whatever a server reports.
 
@@ -6,41 +7,43 @@ use std::collections::VecDeque;
 
 use super::received::MOST_AHEAD_TICKS;
 
-/// How many reports are remembered: those of 2,000 ticks, if few inputs are missing.
+/// The number of reports that are remembered. If few inputs are missing, these are the reports of 2,000
+/// ticks.
 const REPORTS: usize = 125;
 
-/// Of so many reports, the one that would need the greatest lead does not count.
+/// Among this number of reports, the one that would need the greatest lead is ignored.
 const ONE_OF: usize = 41;
 
-/// If so many reports are far from what those before them have shown, the link has changed.
+/// If this number of reports in a row differ much from the reports before them, the link has changed.
 const CHANGE: usize = 3;
 
-/// After more reports than this, the lead follows what was needed only slowly, so that the clock runs evenly.
+/// After more reports than this, the lead changes only slowly, so that the clock runs evenly.
 const FEW: usize = 8;
 
-/// By how many ticks the lead changes then, at most, with each report.
+/// The greatest change of the lead in ticks with each report, if it changes slowly.
 const MOST_AT_ONCE: f64 = 0.25;
 
-/// What rare delays may add, in ticks. What is rarer would make every input older.
+/// The greatest number of ticks that rare delays may add to the lead. A greater lead for rare delays would
+/// make every input older.
 const MOST_FOR_RARE: f64 = 3.0;
 
-/// How far ahead inputs must be.
+/// Computes how many ticks ahead inputs must be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lead {
-    /// The greatest lead that an input would have needed, for each of the last reports.
+    /// For each of the last reports, the lead that the latest input would have needed.
     needed: VecDeque<f64>,
-    /// The lead in ticks. `None` before anything is known.
+    /// The lead in ticks. `None` before the first call of `ticks` and the first report.
     ticks: Option<f64>,
 }
 
 impl Lead {
-    /// Returns the lead in ticks. Before the server has reported anything, that is `first`.
+    /// Returns the lead in ticks. Before the first report of the server, this is `first`.
     pub(crate) fn ticks(&mut self, first: f64) -> f64 {
         *self.ticks.get_or_insert(first.clamp(0.0, MOST_AHEAD_TICKS as f64))
     }
 
-    /// Records that the latest of some inputs was `ahead` ticks ahead when it was made, and has arrived
-    /// `margin` ticks before its tick.
+    /// Records a report. Its latest input was made `ahead` ticks ahead, and arrived `margin` ticks before its
+    /// tick.
     pub(crate) fn take(&mut self, ahead: f64, margin: f64) {
         if self.needed.len() == REPORTS {
             self.needed.pop_front();
@@ -59,7 +62,7 @@ impl Lead {
         self.ticks = Some(ticks.clamp(0.0, MOST_AHEAD_TICKS as f64));
     }
 
-    /// Forgets what was before the link has changed.
+    /// Forgets the reports from before a change of the link.
     fn forget_before_change(&mut self) {
         let before = self.needed.len().saturating_sub(CHANGE);
         let range = |from, to| {

@@ -1,12 +1,12 @@
 //! The inputs that a client has made.
 //!
-//! *Invariant:* the ticks of the inputs ascend.
+//! *Invariant:* the inputs are in ascending order of their ticks.
 
 use std::collections::VecDeque;
 
 use super::copies::MOST as MOST_COPIES;
 
-/// How many inputs are kept, so that their ticks can be simulated again.
+/// The number of inputs that are kept, so that their ticks can be simulated again.
 const KEPT: usize = 256;
 
 /// The inputs of one type that a client has made.
@@ -16,7 +16,7 @@ pub(crate) struct Made<T> {
     inputs: VecDeque<(u64, T)>,
     /// The newest tick of each of the last bundles, the newest last.
     sent: VecDeque<u64>,
-    /// How many ticks between the first input and the last one have none.
+    /// The number of ticks without an input, between the first input and the last one.
     pub(crate) skipped: u64,
 }
 
@@ -47,19 +47,19 @@ impl<T> Made<T> {
         self.inputs.get(at).map(|(_, input)| input)
     }
 
-    /// Returns the input for a tick, or else the last one before it.
+    /// Returns the input for a tick. If the tick has no input, returns the last input before it.
     pub(crate) fn or_last(&self, tick: u64) -> Option<&T> {
         let end = self.inputs.partition_point(|(made, _)| *made <= tick);
         self.inputs.get(end.checked_sub(1)?).map(|(_, input)| input)
     }
 
-    /// Returns whether the newest input was in no bundle.
+    /// Returns whether no bundle has contained the newest input yet.
     pub(crate) fn is_unsent(&self) -> bool {
         self.newest() > self.sent.back().copied()
     }
 
-    /// Returns the newest inputs, at most `most`, in ascending order: those that were in fewer than `copies`
-    /// bundles, if the ticks between them have inputs, too.
+    /// Returns the newest inputs, at most `most`, in ascending order. These are inputs that were in fewer
+    /// than `copies` bundles. They end at the first tick without an input, counted backwards.
     pub(crate) fn newest_inputs(&self, copies: usize, most: usize) -> impl Iterator<Item = &(u64, T)> {
         let before = self.sent.iter().rev().nth(copies.saturating_sub(1)).copied();
         let newest = self.newest().unwrap_or(0);
@@ -72,7 +72,7 @@ impl<T> Made<T> {
         self.inputs.range(self.inputs.len().saturating_sub(count)..)
     }
 
-    /// Records that a bundle with the newest inputs is sent.
+    /// Records that a bundle with the newest inputs was sent.
     pub(crate) fn end_bundle(&mut self) {
         let Some(newest) = self.newest() else { return };
         if self.sent.len() == MOST_COPIES {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::inputs::bundle::MOST_INPUTS;
 
-    /// Returns the ticks that are in the next bundles, if frames make inputs for these ticks.
+    /// Returns the ticks in the next bundles, if frames make inputs for these ticks.
     fn bundles(frames: &[&[u64]], copies: usize) -> Vec<Vec<u64>> {
         let mut made = Made::default();
         let bundle = |frame: &&[u64]| {

@@ -1,4 +1,4 @@
-//! Inputs on a client: for which ticks they are to be made, and how they are sent.
+//! Inputs on a client: for which ticks they must be made, and how they are sent.
 //!
 //! *Invariant:* each tick has at most one input of a type.
 
@@ -18,35 +18,36 @@ use super::registration::{InputsOf, Registration};
 use super::report::InputReport;
 use crate::client::Client;
 
-/// The inputs of one type on a client: which ones are due, and which were made. [`Client::inputs`] returns a
-/// `ClientInputs`.
+/// The inputs of one type on a client: the ticks that are due, and the inputs that were made.
+/// [`Client::inputs`] returns it.
 pub struct ClientInputs<'a, T> {
     client: &'a mut Client,
     inputs: PhantomData<T>,
 }
 
-/// What a client knows of how its inputs come to the server.
+/// Statistics of how a client's inputs reach the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InputStats {
-    /// How many ticks the inputs that are made now are ahead of what the client sees of the server
-    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)): about the round trip, the jitter and a
-    /// reserve.
+    /// How many ticks the newest inputs are ahead of the server's tick that the client sees
+    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)). This is about the round trip, the jitter and
+    /// a reserve.
     pub ahead_ticks: Option<f64>,
-    /// How many ticks before its tick the latest of the last inputs has arrived, as the server has said last.
-    /// Negative if it came too late.
+    /// How many ticks before its tick the latest of the recent inputs arrived, according to the last report
+    /// of the server. Negative if it came too late.
     pub margin_ticks: Option<f64>,
-    /// How many ticks of the server have begun without their input, as far as the server has said it, of all
-    /// types of inputs together.
+    /// How many ticks of the server have begun without their input, according to the reports of the server.
+    /// This counts all types of inputs together.
     pub missing: u64,
-    /// For how many ticks no input was made, because the clock has jumped over them, or because none was set.
+    /// The number of ticks without an input, because the clock has jumped over them, or because the program
+    /// set no input.
     pub skipped: u64,
-    /// In how many packets each input is sent.
+    /// The number of packets in which each input is sent.
     pub copies: usize,
 }
 
 impl Client {
-    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one
-    /// bit. Register the same types on the server. See [`inputs`](Self::inputs).
+    /// Registers a type of inputs. Each input is sent whole, but an input that equals the previous input
+    /// takes only 1 bit. Register the same types on the server. See [`inputs`](Self::inputs).
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick), if the type is registered already, or if one of its
@@ -56,13 +57,12 @@ impl Client {
         self.add_inputs(Registration::<T>::whole())
     }
 
-    /// Registers a type of inputs of which only the properties are sent that differ from those of the
-    /// input before. A type with fast arrays is sent whole, by
-    /// [`register_inputs`](Self::register_inputs). Register the same types on the server. See
-    /// [`inputs`](Self::inputs).
+    /// Registers a type of inputs. Only the properties that differ from the previous input are sent. Types
+    /// with fast arrays cannot be sent in this way: use [`register_inputs`](Self::register_inputs) for them.
+    /// Register the same types on the server. See [`inputs`](Self::inputs).
     ///
     /// # Panics
-    /// As for [`register_inputs`](Self::register_inputs).
+    /// Panics in the same cases as [`register_inputs`](Self::register_inputs).
     #[track_caller]
     pub fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self {
         self.add_inputs(Registration::<T>::by_field())
@@ -80,7 +80,7 @@ impl Client {
         self
     }
 
-    /// Returns the inputs of a type. In each frame, make an input for each tick that is due, and then call
+    /// Returns the inputs of a type. In each frame, make an input for each tick that is due. Then call
     /// [`tick`](Self::tick):
     ///
     /// ```
@@ -118,8 +118,8 @@ impl Client {
         self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())
     }
 
-    /// Sends the newest inputs, if some were made since the last tick: less copies if not all fit, and of
-    /// many inputs that were made at once only the newest.
+    /// Sends the newest inputs, if some were made since the last tick. If not all copies fit, sends fewer
+    /// copies. If many inputs were made at once, sends only the newest.
     fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
         let (mut copies, mut most) =
             (self.reports().map_or(1, |reports| reports.copies.count()), MOST_INPUTS);
@@ -144,15 +144,16 @@ impl Client {
 }
 
 impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
-    /// Moves the input clock on to the time `now`, and returns the ticks of the server for which an input
-    /// is to be made now: those that have none, in ascending order. In most frames that is one tick, or
-    /// none. Empty until the client knows the server's clock and the round trip, which takes some
-    /// packets: about one round trip in a game, and about a second if the server has nothing to send.
+    /// Advances the input clock to the time `now`. Returns the ticks of the server for which the program must
+    /// make an input now, in ascending order. In most frames, this is one tick or none. The range is empty
+    /// until the client knows the server's clock and the round trip. This takes about one round trip in a
+    /// game, and about a second if the server has nothing to send.
     ///
-    /// The clock runs ahead of the server by the round trip and a reserve, which follows the jitter and the
-    /// losses so that about one input of 2,000 comes too late. It runs 3 % faster or slower for each tick by
-    /// which it is off, and at most 10 %. If it is behind by more than 250 ms, it jumps forward, and the
-    /// ticks between get no input; if it is ahead by more, it waits. It never goes back.
+    /// The clock is ahead of the server by the round trip and a reserve. The reserve follows the jitter and
+    /// the losses, so that about one input in 2,000 arrives too late. The clock corrects its errors slowly:
+    /// it runs 3 % faster or slower for each tick of error, and at most 10 %. If it is more than 250 ms
+    /// behind, it jumps forward, and the ticks in between get no input. If it is more than 250 ms too far
+    /// ahead, it stands still until it is right. It never goes back.
     pub fn due(&mut self, now: Duration) -> Range<u64> {
         let made = self.client.source::<T>().and_then(|source| source.made.newest());
         let Some((seen, reports)) = self.client.seen(now).zip(self.client.reports()) else { return 0..0 };
@@ -160,21 +161,21 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         reports.clock.due(&seen, made)
     }
 
-    /// Returns the position of the input clock when [`due`](Self::due) was called last. The whole part is the
-    /// newest tick that is due, and the fraction is how much of this tick has passed. A game that draws more
+    /// Returns the position of the input clock at the last call of [`due`](Self::due). The whole part is the
+    /// newest tick that is due. The fraction says how much of this tick has passed. A game that draws more
     /// often than the server ticks shows its player between the states before and after this tick.
     #[must_use]
     pub fn position(&mut self) -> Option<f64> {
         self.client.reports()?.clock.position()
     }
 
-    /// Sets the input of a tick, which is sent by the next [`Client::tick`]. Returns the input as the server
-    /// will read it: values are rounded as their attributes say. Use this one to predict. References in an
-    /// input that the server does not know read as null there.
+    /// Sets the input of a tick. The next [`Client::tick`] sends it. Returns the input with the value that
+    /// the server will read, because attributes may round values. Use the returned input for prediction. If
+    /// the input refers to an object that the server does not know, the reference reads as null there.
     ///
     /// # Errors
-    /// Returns an error, and does nothing, if the tick is not [due](Self::due), if it or a later one has an
-    /// input, if the input has no wire form, or if that takes more than about 1,000 bytes.
+    /// Returns an error and does nothing if the tick is not [due](Self::due), if it or a later tick has an
+    /// input, if the input has no wire form, or if the wire form takes more than about 1,000 bytes.
     pub fn set(&mut self, tick: u64, input: &T) -> Result<&T, InputError> {
         let newest_due = self.client.reports().and_then(|reports| reports.clock.newest_due());
         if newest_due.is_none_or(|due| tick > due || tick.saturating_add(MOST_AT_ONCE) < due) {
@@ -189,20 +190,21 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         source.made.get(tick).ok_or(InputError::NotDue)
     }
 
-    /// Returns the input that was made for a tick, as the server will read it. The last 256 are kept.
+    /// Returns the input that was made for a tick, with the value that the server will read. The last 256
+    /// inputs are kept.
     #[must_use]
     pub fn get(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.get(tick).cloned()
     }
 
-    /// Returns the input that was made for a tick, or else the last one before it, as the server
-    /// [uses it](crate::TickInput::or_last) for ticks that the input clock has skipped.
+    /// Returns the input that was made for a tick. If there is none, because the input clock has skipped the
+    /// tick, returns the last input before it, as the server [does](crate::TickInput::or_last).
     #[must_use]
     pub fn or_last(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.or_last(tick).cloned()
     }
 
-    /// Returns how the inputs come to the server. All types of inputs have the same clock.
+    /// Returns statistics of how the inputs reach the server. All types of inputs have the same clock.
     #[must_use]
     pub fn stats(&mut self, now: Duration) -> InputStats {
         let seen = self.client.seen(now);
@@ -218,11 +220,12 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     }
 }
 
-/// No server has shorter ticks. One that lies may say so.
+/// The shortest tick that the client believes. No server has shorter ticks, but a malicious server may
+/// pretend it.
 const SHORTEST_TICK: Duration = Duration::from_micros(100);
 
 impl Client {
-    /// Returns what the client knows of the server's ticks.
+    /// Returns the client's measurements of the server's ticks.
     fn seen(&self, now: Duration) -> Option<Seen> {
         let clock = self.clock();
         Some(Seen {

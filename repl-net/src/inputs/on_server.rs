@@ -1,4 +1,4 @@
-//! Inputs on a server: what its clients have made for each tick.
+//! Inputs on a server: the inputs that its clients have made for each tick.
 //!
 //! *Invariant:* the input of a tick that has begun never changes.
 
@@ -18,8 +18,8 @@ use super::tick_input::TickInput;
 use crate::server::{ConnectionHandle, HostHandle, Server};
 
 impl Server {
-    /// Registers a type of inputs, which are sent whole. An input that equals the one before it takes one
-    /// bit. Register the same types on the clients. See [`ConnectionHandle::input`].
+    /// Registers a type of inputs. Each input is sent whole, but an input that equals the previous input
+    /// takes only 1 bit. Register the same types on the clients. See [`ConnectionHandle::input`].
     ///
     /// # Panics
     /// Panics after the first [`connect`](Self::connect), if the type is registered already, or if one of its
@@ -29,13 +29,12 @@ impl Server {
         self.add_inputs(Registration::<T>::whole())
     }
 
-    /// Registers a type of inputs of which only the properties are sent that differ from those of the
-    /// input before. A type with fast arrays is sent whole, by
-    /// [`register_inputs`](Self::register_inputs). Register the same types on the clients. See
-    /// [`ConnectionHandle::input`].
+    /// Registers a type of inputs. Only the properties that differ from the previous input are sent. Types
+    /// with fast arrays cannot be sent in this way: use [`register_inputs`](Self::register_inputs) for them.
+    /// Register the same types on the clients. See [`ConnectionHandle::input`].
     ///
     /// # Panics
-    /// As for [`register_inputs`](Self::register_inputs).
+    /// Panics in the same cases as [`register_inputs`](Self::register_inputs).
     #[track_caller]
     pub fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self {
         self.add_inputs(Registration::<T>::by_field())
@@ -61,7 +60,7 @@ impl Server {
         self.sessions.mailbox.inbox_mut(InputsOf::<T>::key())
     }
 
-    /// Records that the next tick begins, and sends the clients what became of their inputs.
+    /// Records that the next tick begins, and sends each client a report about its inputs.
     fn begin_inputs<T: Clone + Send + Sync + 'static>(&mut self, now: Duration) {
         let tick = self.next_tick();
         let Some(inbox) = self.input_inbox::<T>() else { return };
@@ -72,7 +71,7 @@ impl Server {
             .filter_map(|(id, received)| Some((*id, received.begin_tick(tick)?)))
             .collect();
         for (id, report) in reports {
-            // A report that is not sent is made up for by the next one. The host needs none.
+            // If a report is not sent, the next report replaces it. The host needs no reports.
             if !self.is_host(id) {
                 self.connection(id).send(&report).ok();
             }
@@ -81,8 +80,8 @@ impl Server {
 }
 
 impl ConnectionHandle<'_> {
-    /// Returns what the client has made for a tick of the server. Ask for the tick that the next
-    /// [`Server::tick`] begins, before you call it:
+    /// Returns the input that the client has made for a tick of the server. Ask for the tick that the next
+    /// [`Server::tick`] begins, before you call `Server::tick`:
     ///
     /// ```
     /// # mod repl {
@@ -106,11 +105,11 @@ impl ConnectionHandle<'_> {
     /// }
     /// ```
     ///
-    /// Receive what has arrived first: an input that arrives between this call and the next tick counts as
-    /// made, but you have not seen it. An input that arrives after its tick has begun is not used, and counts
-    /// as late, and then it may be the `last` of a missing tick after it. The inputs of the last 64 ticks are
-    /// kept. A client can make inputs for at most 256 ticks
-    /// ahead.
+    /// Receive all packets that have arrived before this call. An input that arrives between this call and
+    /// the next tick counts as made, but you have not seen it. An input that arrives after its tick has begun
+    /// counts as late, and its tick stays without it. A late input may be the `last` input of a later tick
+    /// that is missing its input. The inputs of the last 64 ticks are kept. A client can make inputs for at
+    /// most 256 ticks ahead.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -131,7 +130,7 @@ impl ConnectionHandle<'_> {
         }
     }
 
-    /// Returns what the server has counted of the inputs of this type in the session.
+    /// Returns the server's statistics of the client's inputs of this type, since the session began.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -148,9 +147,9 @@ impl ConnectionHandle<'_> {
 }
 
 impl HostHandle<'_> {
-    /// Returns the ticks for which the host has to set an input now, as
-    /// [`ClientInputs::due`](crate::ClientInputs::due) does for a client: the
-    /// [next tick](Server::next_tick), if it has none.
+    /// Returns the ticks for which the host must set an input now. This is the [next
+    /// tick](Server::next_tick), unless it already has an input.
+    /// [`ClientInputs::due`](crate::ClientInputs::due) does the same for a client.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -161,14 +160,14 @@ impl HostHandle<'_> {
         if self.has_input::<T>(tick) { tick..tick } else { tick..tick.saturating_add(1) }
     }
 
-    /// Sets the input of the host for a tick of the server, which [`ConnectionHandle::input`] then returns as
-    /// it does those of clients. The host sets the input for the [next tick](Server::next_tick), before
+    /// Sets the input of the host for a tick of the server. [`ConnectionHandle::input`] then returns it like
+    /// the inputs of clients. The host sets the input for the [next tick](Server::next_tick), before
     /// [`Server::tick`].
     ///
     /// # Errors
-    /// Returns an error, and does nothing, if the tick has begun or is none of the next 256, if it has an
-    /// input, if the input has no wire form or one of more than about 1,000 bytes, or if there were more than
-    /// 1,000 in the last second.
+    /// Returns an error and does nothing if the tick has begun or is more than 256 ticks ahead, if it already
+    /// has an input, if the input has no wire form, if the wire form takes more than about 1,000 bytes, or if
+    /// more than 1,000 inputs were set in the last second.
     ///
     /// # Panics
     /// Panics if the type is not registered.

@@ -1,6 +1,6 @@
 //! The inputs of one type that a server has received from one client.
 //!
-//! *Invariant:* the input of a tick never changes, and none is added to a tick that has begun.
+//! *Invariant:* the input of a tick never changes, and a tick that has begun gets no input any more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,25 +8,28 @@ use std::time::Duration;
 use super::report::{InputReport, Notes};
 use super::tick_times::TickTimes;
 
-/// For how many ticks after their tick inputs are kept.
+/// For this many ticks after its tick, an input is kept.
 pub(crate) const KEPT_TICKS: u64 = 64;
 
-/// How far before its tick an input may come.
+/// The greatest number of ticks by which an input may arrive before its tick.
 pub(crate) const MOST_AHEAD_TICKS: u64 = 256;
 
-/// A bundle is ignored if so many newer ones have arrived, because its ticks are long gone.
+/// A bundle is ignored if more than this number of newer bundles have arrived, because its ticks passed long
+/// ago.
 const STALE: u64 = 256;
 
-/// What a server has counted of the inputs of a client.
+/// The server's statistics of the inputs of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputCounts {
-    /// The inputs that have arrived before their ticks began.
+    /// The number of inputs that arrived before their ticks began.
     pub arrived: u64,
-    /// The ticks that have begun without their input, since the first input arrived.
+    /// The number of ticks that began without their input, since the first input arrived.
     pub missing: u64,
-    /// The inputs that have arrived after their tick had begun. Each is one of those that were missing.
+    /// The number of inputs that arrived after their tick had begun. Each of them was also counted as
+    /// missing.
     pub late: u64,
-    /// The inputs that were ignored, because their ticks were more than 256 ticks ahead, or 64 ticks ago.
+    /// The number of ignored inputs, because their ticks were more than 256 ticks ahead or at least 64 ticks
+    /// ago.
     pub far: u64,
 }
 
@@ -34,10 +37,10 @@ pub struct InputCounts {
 #[derive(Debug)]
 pub(crate) struct Received<T> {
     inputs: BTreeMap<u64, T>,
-    /// The newest input of a tick that has begun, also if it came late.
+    /// The newest input whose tick has begun. It may have arrived late.
     last: Option<(u64, T)>,
-    /// Of the last 64 ticks, those that have begun without their input and whose input has not come since.
-    /// The lowest bit is the last tick.
+    /// A bit mask of the last 64 ticks. A tick that began without its input has a 1, until the input arrives
+    /// late. The lowest bit is the last tick.
     missing: u64,
     /// The number of the newest bundle.
     newest: Option<u64>,
@@ -53,7 +56,7 @@ impl<T> Default for Received<T> {
 }
 
 impl<T: Clone> Received<T> {
-    /// Takes an input for a tick.
+    /// Stores an input for a tick.
     pub(crate) fn take(&mut self, tick: u64, input: &T, times: &TickTimes, now: Duration) {
         if self.inputs.contains_key(&tick) {
             return;
@@ -79,8 +82,8 @@ impl<T: Clone> Received<T> {
         }
     }
 
-    /// Records that the input of the tick that is so many ticks ago came late. Returns `false` if it came
-    /// before.
+    /// Records that an input arrived late, for the tick `ago` ticks ago. Returns `false` if this input had
+    /// arrived before.
     fn remove_missing(&mut self, ago: u64) -> bool {
         let bit = 1_u64.checked_shl(ago.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
         let was_missing = self.missing & bit != 0;
@@ -88,12 +91,12 @@ impl<T: Clone> Received<T> {
         was_missing
     }
 
-    /// Returns whether a bundle is so old that its ticks cannot be told from later ones.
+    /// Returns whether a bundle is so old that its ticks would be mistaken for later ticks.
     pub(crate) fn is_stale(&self, number: u64) -> bool {
         self.newest.is_some_and(|newest| number.saturating_add(STALE) < newest)
     }
 
-    /// Notes that a bundle was read.
+    /// Records that a bundle was read.
     pub(crate) fn end_bundle(&mut self, number: u64) {
         match self.newest {
             Some(newest) if number < newest => self.notes.late_bundle(),
@@ -125,7 +128,7 @@ impl<T: Clone> Received<T> {
         self.inputs.get(&tick)
     }
 
-    /// Returns the newest input for a tick before this one, also if it came late, and its tick.
+    /// Returns the newest input before a tick, and the tick of the input. The input may have arrived late.
     pub(crate) fn last_before(&self, tick: u64) -> Option<(u64, &T)> {
         let in_time = self.inputs.range(..tick).next_back();
         let late = self.last.as_ref().filter(|(last, _)| *last < tick);
@@ -151,7 +154,7 @@ mod tests {
     }
 
     impl Server {
-        /// Takes a bundle with an input for each of these ticks, ten times the tick.
+        /// Receives a bundle with an input for each of these ticks. The input is ten times the tick.
         fn take(&mut self, number: u64, ticks: impl Iterator<Item = u64>) {
             ticks.for_each(|tick| self.received.take(tick, &(tick * 10), &self.times, NOW));
             self.received.end_bundle(number);

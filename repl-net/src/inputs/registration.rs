@@ -1,4 +1,4 @@
-//! How both sides register a type of inputs.
+//! Registers a type of inputs on both sides.
 //!
 //! *Invariant:* both sides register the same channels for a type.
 
@@ -13,13 +13,13 @@ use super::bundle;
 use super::coding::{ByField, Coding, Whole};
 use super::report::InputReport;
 
-/// What stands before the name of a type of inputs among the channels.
+/// The prefix of the channel name of a type of inputs.
 const INPUTS: &str = "inputs ";
 
 /// The limits of a type of inputs.
 const OPTIONS: MessageOptions = MessageOptions { max_bytes: 1_024, weight: u8::MAX, per_second: 1_000 };
 
-/// The most bits of an input: a bundle has at least the newest one.
+/// The greatest number of bits of an input. A bundle has room for at least the newest input.
 pub(super) const MOST_BITS: usize = OPTIONS.max_bytes * 8 - bundle::TICK_BITS as usize;
 
 /// Identifies the channel of a type of inputs.
@@ -43,7 +43,7 @@ impl<T: 'static> InputsOf<T> {
     }
 }
 
-/// What is registered for a type of inputs.
+/// The data that is registered for a type of inputs.
 pub(super) struct Registration<T: 'static> {
     name: &'static str,
     checksum: u64,
@@ -73,7 +73,7 @@ impl<T: 'static> Registration<T> {
         self.name
     }
 
-    /// Adds the channel of the type to a mailbox, with the inbox that `make` makes.
+    /// Adds the channel of the type to a mailbox. `make` makes the inbox of the channel.
     #[track_caller]
     pub(super) fn add<F: Sender, I: Inbox<F>>(
         self,
@@ -86,7 +86,7 @@ impl<T: 'static> Registration<T> {
         mailbox.register_inbox(format!("{INPUTS}{name}"), InputsOf::<T>::key(), checksum, config, inbox);
     }
 
-    /// Adds the channel of the reports of a server, which all types share.
+    /// Adds the channel of the reports of a server. All types of inputs share it.
     #[track_caller]
     pub(super) fn add_reports<F: Sender>(&self, mailbox: &mut Mailbox<F>, inbox: impl Inbox<F>) {
         let config = ChannelConfig { channel: Channel::Sequenced { copies: 1 }, options: OPTIONS };

@@ -1,6 +1,7 @@
-//! What a server tells a client about its inputs, so that they come in time.
+//! The report of a server to a client about the client's inputs. With it, the client adjusts how early it
+//! sends them.
 //!
-//! *Invariant:* a report has the same size whatever happened.
+//! *Invariant:* all reports have the same size.
 
 use std::time::Duration;
 
@@ -11,29 +12,29 @@ use repl_link::parts::Sequence;
 
 use super::tick_times::TickTimes;
 
-/// After how many ticks a server makes the next report.
+/// The number of ticks between two reports.
 const REPORT_TICKS: u64 = 16;
 
-/// After how many ticks it does so if an input was missing.
+/// The number of ticks between two reports if an input was missing.
 const URGENT_TICKS: u64 = 4;
 
-/// How many steps a margin has in a tick.
+/// The number of steps per tick in which a margin is sent.
 const STEPS: f64 = 64.0;
 
-/// What became of the inputs of a client since the last report.
+/// Describes how the inputs of a client have arrived since the last report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputReport {
-    /// The low bits of the tick whose input came last before it was needed, or latest after that.
+    /// The low bits of the tick of the latest input. This is the input with the least time before its tick.
     pub(crate) tick: u16,
-    /// How many steps of a tick before the beginning of its tick this input has arrived.
+    /// The time from the arrival of this input to the beginning of its tick, in steps.
     margin: i16,
-    /// How many bundles have arrived.
+    /// The number of bundles that arrived.
     pub(crate) arrived: u8,
-    /// How many bundles have not arrived before newer ones.
+    /// The number of bundles that did not arrive before newer bundles.
     pub(crate) lost: u8,
-    /// How many times one or more bundles in a row have not arrived.
+    /// The number of bursts of losses: runs of one or more consecutive lost bundles.
     pub(crate) losses: u8,
-    /// How many ticks have passed without their input.
+    /// The number of ticks that began without their input.
     pub(crate) missing: u8,
 }
 
@@ -45,14 +46,14 @@ impl InputReport {
         if reader.remaining() == 0 { Ok(report) } else { Err(ReadError::OutOfRange) }
     }
 
-    /// Returns how many ticks before the beginning of its tick the latest input has arrived.
+    /// Returns how many ticks before its tick the latest input arrived.
     pub(crate) fn margin_ticks(self) -> f64 {
         f64::from(self.margin) / STEPS
     }
 }
 
 impl NetSerialize for InputReport {
-    // It stands in the errors of handshakes, so it says what one of the sides lacks.
+    // The errors of handshakes contain this name, so it names the function that one side did not call.
     const WIRE_NAME: &'static str = "repl::register_inputs";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
@@ -73,7 +74,7 @@ impl NetSerialize for InputReport {
 }
 repl_core::leaf!(InputReport);
 
-/// What was noted for the next report.
+/// Collects the data of the next report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Notes {
     report: InputReport,
@@ -84,7 +85,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Notes that a new input has arrived.
+    /// Records that a new input has arrived.
     pub(crate) fn arrived(&mut self, tick: u64, times: &TickTimes, now: Duration) {
         let margin = times.until(tick, now);
         if self.least.is_none_or(|(least, _)| margin < least) {
@@ -92,7 +93,7 @@ impl Notes {
         }
     }
 
-    /// Notes that a bundle has arrived, and that so many before it have not.
+    /// Records that a bundle has arrived, and that `lost` bundles directly before it have not.
     pub(crate) fn bundle(&mut self, lost: u64) {
         let report = &mut self.report;
         report.arrived = report.arrived.saturating_add(1);
@@ -100,7 +101,7 @@ impl Notes {
         report.losses = report.losses.saturating_add(u8::from(lost > 0));
     }
 
-    /// Notes that a bundle has arrived that had been counted among those that have not.
+    /// Records that a bundle has arrived late, which was counted as lost.
     pub(crate) fn late_bundle(&mut self) {
         let report = &mut self.report;
         report.arrived = report.arrived.saturating_add(1);
@@ -108,12 +109,12 @@ impl Notes {
         report.losses = report.losses.min(report.lost);
     }
 
-    /// Notes that a tick has begun without its input.
+    /// Records that a tick has begun without its input.
     pub(crate) fn missing(&mut self) {
         self.report.missing = self.report.missing.saturating_add(1);
     }
 
-    /// Returns the report, and begins the next one, if it is due. Returns `None` if no new input has arrived.
+    /// Returns the report if it is due, and begins the next one. Returns `None` if no new input has arrived.
     pub(crate) fn take_due(&mut self, tick: u64) -> Option<InputReport> {
         let after = if self.report.missing > 0 { URGENT_TICKS } else { REPORT_TICKS };
         if tick.saturating_sub(self.reported) < after {

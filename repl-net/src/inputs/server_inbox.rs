@@ -1,6 +1,6 @@
-//! What a server stores of the inputs of its clients.
+//! The inputs of all clients, stored on a server.
 //!
-//! *Invariant:* a bundle is read as a whole before one of its inputs is stored.
+//! *Invariant:* a bundle is read completely before any of its inputs is stored.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) struct InputInbox<T: 'static> {
 }
 
 impl<T: 'static> InputInbox<T> {
-    /// Returns an inbox without inputs, on a server that has begun so many ticks.
+    /// Returns an inbox without inputs. `ticks` is the number of ticks that the server has begun.
     pub(super) fn new(coding: Box<dyn Coding<T>>, ticks: u64) -> Self {
         Self { coding, clients: BTreeMap::new(), times: TickTimes::after(ticks) }
     }
@@ -68,7 +68,7 @@ impl<T: Clone + Send + Sync + 'static> Inbox<ConnectionId> for InputInbox<T> {
     }
 }
 
-/// A server gets no reports.
+/// An inbox that refuses reports, because a server receives no reports.
 pub(super) struct NoReports;
 
 impl Inbox<ConnectionId> for NoReports {

@@ -1,6 +1,6 @@
-//! What a server knows of the input of one tick.
+//! The input of one tick, as far as a server knows it.
 //!
-//! *Invariant:* what is missing is never made up: the last input says how old it is.
+//! *Invariant:* a missing input is never invented. The last known input is returned with its age.
 
 /// What a client has made for a tick, as [`ConnectionHandle::input`](crate::ConnectionHandle::input) returns
 /// it.
@@ -10,23 +10,24 @@ pub enum TickInput<T> {
     Made(T),
     /// No input has arrived for this tick.
     Missing {
-        /// The last input before it. What a player holds is mostly what he held a tick before.
+        /// The last input before this tick. Players mostly hold the same buttons as a tick before.
         last: T,
-        /// How many ticks before this one that was. It grows while nothing arrives.
+        /// How many ticks ago the last input was. It grows while no input arrives.
         ticks_ago: u64,
     },
-    /// No input has arrived for this tick or an earlier one.
+    /// No input has arrived for this tick or any earlier tick.
     None,
 }
 
 impl<T> TickInput<T> {
-    /// Returns the input of the tick, or else the last one before it, however long ago that was.
+    /// Returns the input of the tick. If it is missing, returns the last input before it, however old it is.
     pub fn or_last(self) -> Option<T> {
         self.or_last_within(u64::MAX)
     }
 
-    /// Returns the input of the tick, or else the last one, if it was for one of so many ticks before it: who
-    /// sends nothing more should not hold his buttons until the connection ends.
+    /// Returns the input of the tick. If it is missing, returns the last input, if this is at most `ticks`
+    /// ticks old. With this limit, a player who sends nothing more does not hold his buttons until the
+    /// connection ends.
     pub fn or_last_within(self, ticks: u64) -> Option<T> {
         match self {
             Self::Made(input) => Some(input),

@@ -1,25 +1,25 @@
-//! When the ticks of a server began, and when later ones will.
+//! The times at which the ticks of a server began, and an estimate for later ticks.
 //!
 //! *Invariant:* the time between two ticks is never negative.
 
 use std::time::Duration;
 
-/// The ticks of a server, and when they were.
+/// The last tick of a server, and the measured time between ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TickTimes {
     /// The last tick.
     pub(crate) tick: u64,
-    /// When it began, if that was recorded.
+    /// The time at which the last tick began, if it was recorded.
     at: Option<Duration>,
     /// The smoothed time between two ticks in seconds. Zero before the second tick.
     interval_secs: f64,
 }
 
-/// A tick counts for this part of the smoothed time between ticks.
+/// The weight of the newest interval in the smoothed time between ticks.
 const SMOOTHING: f64 = 1.0 / 16.0;
 
 impl TickTimes {
-    /// Returns the ticks of a server that has begun so many of them.
+    /// Returns the times of a server that has begun `ticks` ticks.
     pub(crate) fn after(ticks: u64) -> Self {
         Self { tick: ticks, ..Self::default() }
     }
@@ -34,7 +34,7 @@ impl TickTimes {
         (self.tick, self.at) = (tick, Some(now));
     }
 
-    /// Returns how many ticks after `now` a tick begins. Negative if it began before.
+    /// Returns how many ticks after `now` a tick begins. Negative if it has begun before.
     pub(crate) fn until(&self, tick: u64, now: Duration) -> f64 {
         let since = self.at.map_or(0.0, |at| now.saturating_sub(at).as_secs_f64());
         let passed = if self.interval_secs > 0.0 { since / self.interval_secs } else { 0.0 };

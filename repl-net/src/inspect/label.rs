@@ -1,6 +1,6 @@
-//! What an object is called in logs: its class, its guid, and a name if it has one.
+//! The label of an object in logs: its class, its guid, and a name if it has one.
 //!
-//! *Invariant:* a label is for people, so no code reads one.
+//! *Invariant:* a label is for people, so no code reads it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use repl_core::Guid;
 /// What an object is called in logs: `Lamp 3v1`, or `Lamp 3v1 "by the door"` if it has a name.
 pub(crate) struct Label<'a> {
     pub(crate) guid: Option<Guid>,
-    /// The name of its class. `None` if the object does not exist.
+    /// The name of the object's class. `None` if the object does not exist.
     pub(crate) class: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
 }

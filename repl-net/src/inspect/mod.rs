@@ -1,4 +1,4 @@
-//! To see inside packets: what their bodies consist of, for statistics and logs.
+//! Looks inside packets: finds the entries in their bodies, for statistics and logs.
 //!
 //! *Invariant:* nothing here changes what is sent or applied.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -1,7 +1,7 @@
-//! Surveys a body: tells an account what the body consists of, entry by entry. Both sides use it, the server
-//! for what it has sent, and the client for what it is about to apply.
+//! A survey reads a packet body and reports its entries to an [`Account`], one after another. A server
+//! surveys the packets that it has sent, and a client surveys the packets that it is about to apply.
 //!
-//! *Invariant:* a survey needs no more of an object than its class.
+//! *Invariant:* a survey needs only the guid, the class and the name of an object, and never its values.
 
 use repl_core::wire::read_handles;
 use repl_core::{BitReader, BitSlice, Epoch, Guid, HandleSet, Program, ReadError};
@@ -14,22 +14,22 @@ use crate::body::walk::{BodyError, OpenHead, PropertyList, Visitor, walk};
 use crate::inspect::label::Label;
 use crate::session::classes::ClassList;
 
-/// What one side knows of the objects and classes that its bodies are about.
+/// The objects and classes that one side knows.
 pub(crate) trait Catalog {
     fn classes(&self) -> &ClassList;
     /// Returns the program of the class that was registered as number `class`.
     fn program(&self, class: u16) -> Option<&Program>;
-    /// Returns how many archetypes a class has, with the one of `Default`.
+    /// Returns the number of archetypes of a class, including the values of `Default`.
     fn archetypes(&self, class: u16) -> Option<u32>;
     /// Returns the object in a slot, with the number of its class.
     fn object(&self, slot: u32) -> Option<(Guid, u16)>;
-    /// Returns what the program calls the object in a slot, if it has named it.
+    /// Returns the name that the program has given to the object in a slot, if it has one.
     fn name(&self, slot: u32) -> Option<&str>;
-    /// Returns the epoch in which this side knows objects.
+    /// Returns the epoch of this side's references.
     fn epoch(&self) -> Epoch;
 }
 
-/// An object that an entry is about.
+/// The object of an entry.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) guid: Guid,
@@ -40,7 +40,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns what the object is called in logs.
+    /// Returns the label of the object for logs.
     pub(crate) fn label(&self) -> Label<'_> {
         Label {
             guid: self.epoch.from_wire(self.guid),
@@ -50,32 +50,32 @@ impl Subject<'_> {
     }
 }
 
-/// What an entry says of an object.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Opening,
     Update,
-    /// The object is removed, for this reason.
+    /// The object is removed for this reason.
     Removal(CloseReason),
-    /// The object is removed, for this reason, and this is what has changed before.
+    /// The object is removed for this reason, and the entry has its last changes.
     LastState(CloseReason),
-    /// A part of an update that is too large for a packet: its index, and how many there are.
+    /// A part of an update that is too large for a packet: the index of the part, and the number of parts.
     Part(usize, usize),
 }
 
-/// Is told what a body consists of.
+/// Receives the entries of a body.
 pub(crate) trait Account {
-    /// The next entry. `head_bits` is the number of bits before its values.
+    /// Called for the next entry. `head_bits` is the number of bits before its values.
     fn entry(&mut self, entry: Entry, subject: Subject<'_>, head_bits: usize);
-    /// A property of the last entry, with the bits of its value.
+    /// Called for a property of the last entry. `bits` are the bits of its value.
     fn property(&mut self, subject: Subject<'_>, handle: u32, bits: BitSlice<'_>);
 }
 
-/// Tells `account` what the segments of a body consist of. Returns the parts of large updates that the body
-/// has: whoever has such an update whole surveys it like a body.
+/// Reports the entries in the segments of a body to `account`. Returns the parts of large updates in the
+/// body. When the caller has all parts of such an update, it surveys them like a body.
 ///
 /// # Errors
-/// Returns an error if the body is malformed, or about objects that are not in the catalog.
+/// Returns an error if the body is malformed, or if the catalog does not have one of its objects.
 pub(crate) fn survey(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -105,7 +105,7 @@ impl<'a, C: Catalog, A: Account> Surveyor<'a, C, A> {
         Ok(Subject { guid, class, program, name, epoch })
     }
 
-    /// Tells of the values of an entry.
+    /// Reports the values of an entry.
     fn values(
         &mut self,
         subject: Subject<'_>,
@@ -161,7 +161,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let class = self.registered(head.class).ok_or(ReadError::OutOfRange)?;
-        // The bits of a run that are before the values count for its first object.
+        // The head bits of a run are counted for its first object.
         let mut head_bits = list.head_bits;
         for slot in head.slots {
             let subject = self.subject_of(Guid::new(slot, head.generation), class)?;
@@ -179,7 +179,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let Some(last_state_bits) = removal.last_state_bits else {
-            // A removal may be of an object that this side does not have.
+            // The removed object may be one that this side does not have.
             if let Ok(subject) = self.subject(slot) {
                 self.account.entry(Entry::Removal(removal.reason), subject, head_bits);
             }
@@ -194,7 +194,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
     }
 
     fn part(&mut self, part: Part) -> Result<(), BodyError> {
-        // The object of a part may not be there yet.
+        // The object of a part may not exist here yet.
         if let Ok(subject) = self.subject(part.slot) {
             self.account.entry(Entry::Part(part.head.index, part.head.cut.parts()), subject, 0);
         }

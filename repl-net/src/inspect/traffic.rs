@@ -1,24 +1,26 @@
-//! Traffic statistics: counts bits by class and property, on a client those that it received, and on a server
-//! those that it has sent.
+//! Traffic statistics: a client counts the bits that it has received by class and property, and a server
+//! counts the bits that it has sent.
 //!
-//! *Invariant:* each bit is counted at most once, and an update in parts once as a whole. Not counted are
-//! frames of packets, headers of segments, tables and fragments, removals without a last state, and messages.
+//! *Invariant:* each bit is counted at most once. An update in parts is counted once as a whole. Not counted
+//! are packet frames, segment headers, tables and fragments, removals without a last state, and messages.
 
 use repl_core::{BitSlice, Layout};
 
 use crate::inspect::survey::{Account, Entry, Subject};
 
-/// The traffic of one class: what a client received, or what a server has sent to all clients together.
+/// The traffic of one class: everything that a client has received, or that a server has sent to all clients
+/// together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassTraffic {
     /// The name of the class.
     pub class: &'static str,
-    /// How many openings there were. An opening creates an object on a client. It is sent again if its packet
-    /// was lost, and to tell a client that it owns the object or has another role.
+    /// The number of openings. An opening creates an object on a client. It is sent again if its packet was
+    /// lost. It is also sent to tell a client that it has become the owner of the object, or that the role
+    /// has changed.
     pub opened: u64,
-    /// How many other updates of objects there were, the last states of removed objects included.
+    /// The number of other updates of objects, including the last states of removed objects.
     pub updates: u64,
-    /// The number of bits that identify the object and the properties that follow.
+    /// The number of bits that identify the objects and list the properties that follow.
     pub head_bits: u64,
     /// The traffic of each property, in the order of the handles.
     pub properties: Vec<PropertyTraffic>,

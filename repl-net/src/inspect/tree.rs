@@ -11,13 +11,13 @@ use repl_link::parts::Sequence;
 use super::survey::{Account, Catalog, Entry, Subject, survey};
 use crate::body::reassembly::Part;
 
-/// A packet of an object that joins can have thousands of properties.
+/// The greatest number of lines. The packet of an object that joins can have thousands of properties.
 const MOST_LINES: usize = 500;
 
-/// How many characters of a value are printed.
+/// The greatest number of printed characters of a value.
 const MOST_CHARS: usize = 200;
 
-/// What a body consists of, as text.
+/// Prints the entries of a body as text.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     text: String,
@@ -27,7 +27,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Adds the lines of a body. Returns the parts of large updates that the body has.
+    /// Adds the lines of a body. Returns the parts of large updates in the body.
     pub(crate) fn add(
         &mut self,
         sequence: Sequence,
@@ -40,7 +40,7 @@ impl Tree {
         })
     }
 
-    /// Returns whether nothing was added.
+    /// Returns whether no line was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.lines == 0
     }

@@ -1,4 +1,4 @@
-//! Angles, which turn the short way.
+//! Angles. Interpolation turns the short way.
 //!
 //! *Invariant:* an angle is never more than half a turn.
 
@@ -7,30 +7,30 @@ use super::offset::{self, Offset};
 
 const TURN: f64 = std::f64::consts::TAU;
 
-/// An angle in radians, from -π to π. Between two angles lies the shorter of the two ways.
+/// An angle in radians, from -π to π. Interpolation between two angles takes the shorter way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Angle(f32);
 
 impl Angle {
-    /// Returns an angle. Whole turns are left out. What is not finite is 0.
+    /// Returns an angle. Whole turns are removed. A value that is not finite becomes 0.
     #[must_use]
     pub fn from_radians(radians: f32) -> Self {
         Self::of(radians.into())
     }
 
-    /// Returns an angle of so many degrees.
+    /// Returns an angle from degrees.
     #[must_use]
     pub fn from_degrees(degrees: f32) -> Self {
         Self::of(f64::from(degrees).to_radians())
     }
 
-    /// Returns the radians, from -π to π.
+    /// Returns the angle in radians, from -π to π.
     #[must_use]
     pub const fn radians(self) -> f32 {
         self.0
     }
 
-    /// Returns the degrees, from -180 to 180.
+    /// Returns the angle in degrees, from -180 to 180.
     #[must_use]
     pub const fn degrees(self) -> f32 {
         self.0.to_degrees()

@@ -1,24 +1,24 @@
 //! Values between the ticks of a server, for drawing.
 //!
-//! *Invariant:* a value that is shown lies between two values that arrived, or is one of them. What lies
-//! beyond the last one is shown only to a user who asks for it.
+//! *Invariant:* a shown value lies between two values that arrived, or is one of them. Extrapolation beyond
+//! the last value happens only if the user asks for it.
 
 use std::collections::VecDeque;
 
 use super::interpolate::Interpolate;
 use super::offset::Offset;
 
-/// At least so many values are kept.
+/// The least number of values that are kept.
 const LEAST_KEPT: usize = 32;
 
-/// The most ticks between two updates.
+/// The greatest allowed number of ticks between two updates.
 const MOST_TICKS: u64 = 1_000;
 
 /// Stores the last values of a property with their ticks, so that a client can draw values between them. The
-/// user stores one `Interpolated` for each object that moves. The replicated value itself does not change.
+/// user stores one `Interpolated` for each moving object. The replicated value itself does not change.
 ///
-/// [`push`](Self::push) each value when it arrives, and draw what is [shown at](Self::shown_at) the tick of
-/// the [`ServerClock`](crate::ServerClock):
+/// [`push`](Self::push) each value when it arrives, and draw the value that is [shown at](Self::shown_at) the
+/// tick of the [`ServerClock`](crate::ServerClock):
 ///
 /// ```
 /// # use repl_net as repl;
@@ -32,7 +32,7 @@ const MOST_TICKS: u64 = 1_000;
 /// assert_eq!(x.at(109.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// The last values are kept: 32 of them, or as many as the ticks between two updates and two more.
+/// Only the last values are kept: 32, or the ticks between two updates plus two if that is more.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
     /// The values with their ticks. The value with the lowest tick comes first.
@@ -42,14 +42,13 @@ pub struct Interpolated<T> {
 
 impl<T: Clone> Interpolated<T> {
     /// Returns an [`Interpolated`] without values. If a value arrives more than `max_ticks` after the
-    /// previous value, the value is assumed to have begun to change `max_ticks` before the new value arrived.
-    /// Before the change began, nothing was sent, because the value did not change.
+    /// previous value, the object was at rest, and nothing was sent. The change is then assumed to have begun
+    /// `max_ticks` before the new value.
     ///
-    /// As `max_ticks`, use the longest time between two updates of an object that moves, in ticks of the
-    /// server. This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its
-    /// slowest [band](crate::Area::slower_beyond), plus two or three ticks for packets that are lost. For
-    /// objects that are updated in each tick, 4 is a good value. A `max_ticks` of 0 counts as 1, and one
-    /// above 1,000 as 1,000.
+    /// As `max_ticks`, use the longest time between two updates of a moving object, in ticks of the server.
+    /// This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its slowest
+    /// [band](crate::Area::slower_beyond), plus two or three ticks for lost packets. For objects that are
+    /// updated in each tick, 4 is a good value. `max_ticks` is clamped to the range from 1 to 1,000.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         let max_ticks = match max_ticks {
@@ -60,8 +59,8 @@ impl<T: Clone> Interpolated<T> {
         Self { values: VecDeque::new(), max_ticks }
     }
 
-    /// Adds the value of a tick. If there is a value of the same tick, the new value replaces it. A new value
-    /// of an older tick is ignored.
+    /// Adds the value of a tick. If there is already a value of the same tick, the new value replaces it. A
+    /// value of an older tick is ignored.
     pub fn push(&mut self, tick: u64, value: T) {
         match self.values.back_mut() {
             Some((newest, _)) if *newest > tick => return,
@@ -79,7 +78,7 @@ impl<T: Clone> Interpolated<T> {
     }
 
     fn keep(&mut self, value: (u64, T)) {
-        // Values that come in each tick are shown this much later, and lie between two.
+        // Values that arrive in each tick are shown `max_ticks` later, and need one value on each side.
         let most = LEAST_KEPT.max(self.max_ticks.saturating_add(2) as usize);
         if self.values.len() >= most {
             self.values.pop_front();
@@ -95,14 +94,14 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value at a tick. The argument `mix` computes the value from the last value before the
-    /// tick, the first value after the tick, and the fraction of the time between the two. For ticks before
-    /// the first value, returns the first value, and for ticks after the last value, returns the last value.
-    /// Returns `None` if there are no values. Costs O(log values).
+    /// tick, the first value after the tick, and the fraction of the time between the two. Before the first
+    /// value, returns the first value. After the last value, returns the last value. Returns `None` if there
+    /// are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         self.mixed(tick, |before, after, fraction, _| mix(before, after, fraction))
     }
 
-    /// Returns the value at a tick. `mix` also gets the number of ticks between the two values.
+    /// Returns the value at a tick. `mix` also receives the number of ticks between the two values.
     fn mixed(&self, tick: f64, mix: impl FnOnce(&T, &T, f64, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {
@@ -114,16 +113,16 @@ impl<T: Clone> Interpolated<T> {
         Some(mix(&before.1, &after.1, fraction, ticks))
     }
 
-    /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the clock: `max_ticks` less one, because
-    /// the clock already waits for a value that arrives in each tick.
+    /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the clock. This is `max_ticks` minus
+    /// one, because the clock already waits one tick for values that arrive in each tick.
     #[must_use]
     pub const fn delay(&self) -> f64 {
         self.max_ticks.saturating_sub(1) as f64
     }
 
     /// Returns the value to draw when the clock [shows](crate::ServerClock::shown_tick) a tick. This is the
-    /// value of an earlier tick, by the [delay](Self::delay), because the next update must have arrived. The
-    /// value *at* the shown tick would stand still and jump if the object is updated every few ticks.
+    /// value of an earlier tick, by the [delay](Self::delay), because the next update must have arrived.
+    /// Without this delay, an object that is updated every few ticks would stand still and then jump.
     #[must_use]
     pub fn shown_at(&self, shown_tick: f64) -> Option<T>
     where
@@ -132,7 +131,7 @@ impl<T: Clone> Interpolated<T> {
         self.at(shown_tick - self.delay())
     }
 
-    /// Returns the value at a tick, as [`at_with`](Self::at_with) does.
+    /// Returns the value at a tick, in the same way as [`at_with`](Self::at_with).
     #[must_use]
     pub fn at(&self, tick: f64) -> Option<T>
     where
@@ -141,9 +140,9 @@ impl<T: Clone> Interpolated<T> {
         self.mixed(tick, T::interpolate_over)
     }
 
-    /// Returns the value at a tick. After the last value, goes on as from the value before it to it, but
-    /// for at most `most_ticks` ticks, and then stands still. What goes on may be wrong: the next value
-    /// shows how much, and a [`Smoothed`](crate::Smoothed) hides it.
+    /// Returns the value at a tick. After the last value, extrapolates from the last two values for at most
+    /// `most_ticks` ticks, and then stands still. The extrapolation may be wrong. The next value shows the
+    /// error, and a [`Smoothed`](crate::Smoothed) hides it.
     ///
     /// ```
     /// # use repl_net as repl;
@@ -218,7 +217,7 @@ mod tests {
                 if tick.is_multiple_of(interval) {
                     value.push(tick, tick as f64);
                 }
-                // The clock shows the newest tick at most.
+                // The clock shows at most the newest tick.
                 let shown = value.shown_at(tick as f64);
                 if tick > 2 * interval {
                     assert_eq!(shown.zip(last).map(|(shown, last)| shown - last), Some(1.0), "{interval}");

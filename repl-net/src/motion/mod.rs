@@ -1,6 +1,7 @@
-//! How objects move where no value has arrived: between the server's ticks, beyond them, and in its past.
+//! Movement of objects at times for which no value has arrived: between the server's ticks, beyond them
+//! (prediction), and in its past.
 //!
-//! *Invariant:* nothing here knows a server or a client. Ticks are those of the server.
+//! *Invariant:* nothing here depends on a server or a client. All ticks are ticks of the server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod angle;

@@ -1,12 +1,12 @@
-//! A position with its velocity, between two of which lies a curve.
+//! A position with its velocity. Interpolation between two of them follows a curve.
 //!
-//! *Invariant:* the curve meets both positions, and leaves and reaches them with their velocities.
+//! *Invariant:* the curve passes through both positions, and has their velocities there.
 
 use super::interpolate::Interpolate;
 use super::offset::Offset;
 
 /// A position with its velocity. Between two of them, an [`Interpolated`](crate::Interpolated) shows a smooth
-/// curve, while straight lines between positions have corners at each update.
+/// curve. Straight lines between positions would have corners at each update.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -19,9 +19,9 @@ use super::offset::Offset;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moving<P> {
-    /// Where it is.
+    /// The position.
     pub position: P,
-    /// How far it goes in a tick of the server.
+    /// The velocity: the movement in one tick of the server.
     pub per_tick: P,
 }
 
@@ -39,7 +39,7 @@ impl<P: Offset<By = P> + Clone> Interpolate for Moving<P> {
         }
         let (t, rest) = (fraction, 1.0 - fraction);
         let way = next.position.offset_from(&self.position);
-        // The cubic curve of Hermite. Its parts are moved one after the other, because they are offsets.
+        // The cubic Hermite curve. Its terms are added one after the other, because they are offsets.
         let position = self
             .position
             .moved_by(&way, t * t * (3.0 - 2.0 * t))

@@ -1,10 +1,10 @@
-//! What leads from one value to another, and a part of it.
+//! Offsets: the difference between two values, and fractions of it.
 //!
-//! *Invariant:* a value moved by its whole offset from another one is the first value, but for rounding.
+//! *Invariant:* a value plus its whole offset to a second value is the second value, except for rounding.
 
 use super::interpolate::Interpolate;
 
-/// A type of values of which one can be moved towards another, or beyond: positions, angles, rotations.
+/// A type with values that can be moved towards another value or beyond it: positions, angles, rotations.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -16,10 +16,10 @@ use super::interpolate::Interpolate;
 /// assert!((from.moved_by(&offset, 2.0).degrees() - 50.0).abs() < 0.001);
 /// ```
 pub trait Offset: Interpolate + Clone {
-    /// What leads from one value to another.
+    /// The type of an offset, which is the difference between two values.
     type By: Clone;
 
-    /// Returns what leads from `from` to this value.
+    /// Returns the offset from `from` to this value.
     #[must_use]
     fn offset_from(&self, from: &Self) -> Self::By;
 
@@ -27,12 +27,13 @@ pub trait Offset: Interpolate + Clone {
     #[must_use]
     fn moved_by(&self, offset: &Self::By, share: f64) -> Self;
 
-    /// Returns how far an offset leads, in the units of the value: for angles and rotations, in radians.
+    /// Returns the length of an offset, in the units of the value. For angles and rotations, this is in
+    /// radians.
     #[must_use]
     fn size(offset: &Self::By) -> f64;
 }
 
-/// Returns a value that is a part of the way from one value to another. The ends are exact.
+/// Interpolates between two values. The ends are exact.
 pub(super) fn between<T: Offset>(from: &T, to: &T, fraction: f64) -> T {
     if fraction >= 1.0 {
         to.clone()
@@ -85,7 +86,7 @@ impl<T: Offset, const N: usize> Offset for [T; N] {
 
     fn moved_by(&self, offset: &Self::By, share: f64) -> Self {
         let mut offsets = offset.each_ref().into_iter();
-        // There are as many offsets as values.
+        // There is one offset for each value.
         self.each_ref().map(|value| match offsets.next() {
             Some(offset) => value.moved_by(offset, share),
             None => value.clone(),

@@ -1,22 +1,22 @@
-//! Steps of one predicted object, or of several that touch each other.
+//! Simulation steps of one predicted object, or of several objects that touch each other.
 //!
 //! *Invariant:* objects that are stepped together are always at the same tick.
 
 use super::predicted::Predicted;
 
-/// A step of a prediction.
+/// One simulation step of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictionStep {
     /// The tick that is simulated.
     pub tick: u64,
-    /// Whether the tick was simulated before, so that what happens only once, as a sound, has happened
-    /// already.
+    /// Whether the tick was simulated before. Do not repeat effects that happen only once, for example
+    /// sounds.
     pub is_replay: bool,
 }
 
-/// One [`Predicted`] object, or several that touch each other and are therefore stepped and rolled back
-/// together: `(&mut car, &mut ball)`, up to four. More of them can be one `Predicted` whose state has them
-/// all.
+/// One [`Predicted`] object, or a tuple of several objects that touch each other: `(&mut car, &mut ball)`, up
+/// to four. The objects of a tuple are stepped and rolled back together. For more objects, use one
+/// `Predicted` whose state contains them all.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -32,13 +32,14 @@ pub struct PredictionStep {
 /// assert_eq!(ball.state(), Some(&2.0));
 /// ```
 pub trait Predict {
-    /// The states of all of them.
+    /// The states of all objects.
     type States<'a>;
 
-    /// Goes on to a tick, for which the client has made an input. Calls `step` with the states and each tick
-    /// that was not simulated yet; that is more than one if the client has made no inputs for some. Calls
-    /// nothing before all states are confirmed, and if the server has confirmed none for more ticks than the
-    /// limit: then the states are the confirmed ones.
+    /// Advances to a tick for which the client has made an input. Calls `step` with the states for each tick
+    /// that was not simulated yet. These are several ticks if the client has made no inputs for some. Does
+    /// not call `step` before the states of all objects are confirmed. Also does not call it if the server
+    /// has confirmed nothing for more ticks than the limit. In this case, the states are the confirmed
+    /// states.
     fn advance(&mut self, tick: u64, mut step: impl FnMut(Self::States<'_>, PredictionStep)) {
         if self.is_too_far(tick) {
             self.stop();
@@ -56,10 +57,10 @@ pub trait Predict {
         }
     }
 
-    /// If the server has confirmed something else than was predicted, does the steps after it again, up
-    /// to the newest tick. Call it once in each frame. Returns the number of steps: at most so many as
-    /// the newest tick is ahead of the confirmed one, never more than the limit, and zero if there was
-    /// nothing to do.
+    /// Does the steps after the confirmed tick again, up to the newest tick, if the server has confirmed
+    /// another state than the predicted one. Call this once in each frame. Returns the number of steps, which
+    /// is at most the distance from the confirmed tick to the newest tick, and at most the limit. It is zero
+    /// if there was nothing to do.
     fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
         let Some((start, newest)) = self.replay_after().zip(self.newest()) else { return 0 };
         if self.is_too_far(newest) {

@@ -1,20 +1,21 @@
 //! The states of one object as a client predicts them, tick by tick.
 //!
-//! *Invariant:* the states before the confirmed one, and this one, never change again.
+//! *Invariant:* the states up to the confirmed tick never change again.
 
 use std::collections::VecDeque;
 
-/// By default, a client predicts at most so many ticks.
+/// The default limit of predicted ticks.
 const USUAL_LIMIT: u64 = 40;
 
-/// How many events wait. The oldest is dropped for a further one.
+/// The greatest number of waiting events. After that, a new event drops the oldest.
 const MOST_EVENTS: usize = 8;
 
-/// The states of one object as a client predicts them: what the player's inputs have done to it, although the
-/// server has not heard of them yet.
+/// The states of one object as a client predicts them. They contain the effects of the player's inputs before
+/// the server has confirmed these inputs.
 ///
-/// In each frame, [`confirm`](Self::confirm) what has arrived, [`roll_back`](crate::Predict::roll_back), and
-/// [`advance`](crate::Predict::advance) by the ticks for which [inputs](crate::Client::inputs) are due:
+/// In each frame, [`confirm`](Self::confirm) the state that has arrived,
+/// [`roll_back`](crate::Predict::roll_back), and [`advance`](crate::Predict::advance) by the ticks for which
+/// [inputs](crate::Client::inputs) are due:
 ///
 /// ```
 /// # use repl_net as repl;
@@ -37,56 +38,57 @@ const MOST_EVENTS: usize = 8;
 /// assert_eq!((steps, x.state()), (2, Some(&212)));
 /// ```
 ///
-/// Everything is a value of the user: the state `S` may be a whole object, some fields of it, or a vehicle
-/// with all of its wheels. It takes memory for twice the limit of states, which is allocated once.
+/// The state `S` is any type of the user: a whole object, some fields of it, or a vehicle with all its
+/// wheels. Memory for twice as many states as the limit is allocated once.
 #[derive(Clone, Debug)]
 pub struct Predicted<S> {
-    /// The states after ticks that follow each other, the oldest first.
+    /// The states after consecutive ticks, the oldest first.
     states: VecDeque<S>,
-    /// The tick of the first of them.
+    /// The tick of the first state.
     first: u64,
-    /// The newest tick that was simulated, or would have been.
+    /// The newest tick that was simulated, or that was passed without simulation.
     newest: Option<u64>,
     /// The newest state.
     now: Option<S>,
     /// The confirmed tick.
     confirmed: Option<u64>,
-    /// Whether the steps after the confirmed tick are to be replayed, or done for the first time.
+    /// Whether the steps after the confirmed tick must be replayed, or are still to be done for the first
+    /// time.
     must_replay: bool,
     is_stopped: bool,
-    /// What was shown before the corrections that nobody has taken.
+    /// The state that was shown before the corrections since the last call of `take_corrected`.
     corrected: Option<S>,
     limit: u64,
     stats: PredictionStats,
     events: VecDeque<PredictionEvent>,
 }
 
-/// What has happened to a prediction.
+/// An event of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PredictionEvent {
-    /// The server has confirmed something else, and the steps after it were done again.
+    /// The server has confirmed another state than the predicted one, and the steps after it were done again.
     RolledBack {
-        /// How many steps.
+        /// The number of steps.
         steps: u64,
     },
     /// The server has confirmed nothing for more ticks than the limit. Until it does, the state is the last
-    /// confirmed one.
+    /// confirmed state.
     Stopped,
-    /// The prediction goes on.
+    /// The prediction continues after a stop.
     Resumed,
 }
 
-/// What was counted of a prediction.
+/// Statistics of a prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictionStats {
-    /// How many ticks the server has confirmed as they were predicted.
+    /// The number of ticks that the server has confirmed as predicted.
     pub confirmed: u64,
-    /// How many times the steps after a tick were replayed.
+    /// The number of rollbacks.
     pub rollbacks: u64,
-    /// How many steps were replayed.
+    /// The number of steps that were done again.
     pub replayed_steps: u64,
-    /// How many times the prediction has stopped.
+    /// The number of times that the prediction has stopped.
     pub stops: u64,
 }
 
@@ -97,10 +99,10 @@ impl<S> Default for Predicted<S> {
 }
 
 impl<S> Predicted<S> {
-    /// Returns a prediction without a state, which begins with the first that is confirmed. It predicts at
-    /// most `limit` ticks: as many as the [inputs](crate::InputStats::ahead_ticks) are ahead, and the time
-    /// that the server's packets take. The default is 40, which is enough for a round trip of 400 ms at 60
-    /// ticks a second.
+    /// Returns a prediction without a state. It begins with the first confirmed state. It predicts at most
+    /// `limit` ticks ahead of the confirmed tick. The limit must cover the ticks by which the
+    /// [inputs](crate::InputStats::ahead_ticks) are ahead, and the travel time of the server's packets. The
+    /// default is 40 ticks, which is enough for a round trip of 400 ms at 60 ticks a second.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         let most_states = limit.saturating_mul(2).saturating_add(2).min(1 << 16) as usize;
@@ -119,15 +121,15 @@ impl<S> Predicted<S> {
         }
     }
 
-    /// Returns the state after the newest tick, or the confirmed one while the prediction is stopped. `None`
-    /// before anything was confirmed.
+    /// Returns the state after the newest tick, or the confirmed state while the prediction is stopped.
+    /// Returns `None` before anything was confirmed.
     #[must_use]
     pub const fn state(&self) -> Option<&S> {
         self.now.as_ref()
     }
 
-    /// Returns the state after a tick, if it is known: of the ticks up to the newest one, back to some before
-    /// the confirmed one.
+    /// Returns the state after a tick, if it is stored. States are stored from some ticks before the
+    /// confirmed tick up to the newest tick.
     #[must_use]
     pub fn at(&self, tick: u64) -> Option<&S> {
         self.states.get(usize::try_from(tick.checked_sub(self.first)?).ok()?)
@@ -151,26 +153,26 @@ impl<S> Predicted<S> {
         self.is_stopped
     }
 
-    /// Returns what was counted.
+    /// Returns the statistics.
     #[must_use]
     pub const fn stats(&self) -> PredictionStats {
         self.stats
     }
 
-    /// Returns the next event. At most eight wait, the newest.
+    /// Returns the next event. At most the eight newest events are kept.
     pub fn poll_event(&mut self) -> Option<PredictionEvent> {
         self.events.pop_front()
     }
 
-    /// Returns the state that was there before the rollbacks, stops and new beginnings since the last
-    /// call: a [`Smoothed`](crate::Smoothed) shows the way from it to the corrected
-    /// [`state`](Self::state). Call it once in each frame, before the state is shown. A correction may be
-    /// none: then both states are the same.
+    /// Returns the state before the corrections since the last call: rollbacks, stops and new beginnings. A
+    /// [`Smoothed`](crate::Smoothed) shows a smooth way from it to the corrected [`state`](Self::state). Call
+    /// this once in each frame, before the state is shown. If a correction changed nothing, both states are
+    /// the same.
     pub fn take_corrected(&mut self) -> Option<S> {
         self.corrected.take()
     }
 
-    /// Forgets everything but what was counted, as for the object of another session.
+    /// Forgets everything except the statistics. Use this for the object of another session.
     pub fn reset(&mut self) {
         self.states.clear();
         (self.newest, self.now, self.confirmed, self.corrected) = (None, None, None, None);
@@ -186,14 +188,14 @@ impl<S> Predicted<S> {
 }
 
 impl<S: Clone> Predicted<S> {
-    /// Takes the state of a tick that the server has confirmed, as
-    /// [`Confirmed::at`](repl_core::Confirmed::at) returns it. `agrees` gets the predicted and the
-    /// confirmed state, and says whether they are the same as far as it matters: two numbers that went over
-    /// the wire with fewer bits may differ a little. Returns whether they did not agree, so that
-    /// [`roll_back`](crate::Predict::roll_back) will do the steps after this tick again. Ticks that are not
-    /// newer than the last one are ignored. A tick that is older by more than the limit belongs to a new
-    /// session, and the prediction begins anew. After a restart, call [`reset`](Self::reset) all the same:
-    /// the new ticks may be near the old ones.
+    /// Stores the state of a tick that the server has confirmed, as
+    /// [`Confirmed::at`](repl_core::Confirmed::at) returns it. `agrees` compares the predicted state with the
+    /// confirmed state. It should accept small differences, for example of numbers that were sent with fewer
+    /// bits. Returns `true` if they do not agree. The next [`roll_back`](crate::Predict::roll_back) then does
+    /// the steps after this tick again. A tick that is not newer than the last confirmed tick is ignored. A
+    /// tick that is older by more than the limit belongs to a new session, and the prediction starts again.
+    /// After a restart of the server, call [`reset`](Self::reset) nevertheless, because the new ticks may be
+    /// near the old ones.
     pub fn confirm(&mut self, (tick, state): (u64, &S), agrees: impl FnOnce(&S, &S) -> bool) -> bool {
         match self.confirmed {
             Some(known) if known > tick.saturating_add(self.limit) => self.reset(),
@@ -216,7 +218,7 @@ impl<S: Clone> Predicted<S> {
         self.must_replay
     }
 
-    /// Begins with a confirmed state, before which nothing is known.
+    /// Begins with a confirmed state. No state before it is known.
     fn begin(&mut self, tick: u64, state: &S) {
         self.states.clear();
         self.states.push_back(state.clone());
@@ -228,7 +230,7 @@ impl<S: Clone> Predicted<S> {
         }
     }
 
-    /// Forgets what is more than the limit before the confirmed tick.
+    /// Forgets states that are more than the limit before the confirmed tick.
     fn forget_old(&mut self) {
         while self.first.saturating_add(self.limit) < self.confirmed.unwrap_or(0) && self.states.len() > 1 {
             self.states.pop_front();
@@ -236,7 +238,8 @@ impl<S: Clone> Predicted<S> {
         }
     }
 
-    /// Sets the state after a tick that has one, or the next one.
+    /// Sets the state after a tick. The tick is one with a stored state, or the tick after the last stored
+    /// state.
     fn set(&mut self, tick: u64, state: S) {
         let at = tick.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         match at.and_then(|at| self.states.get_mut(at)) {
@@ -255,7 +258,7 @@ impl<S: Clone> Predicted<S> {
         self.now.is_some() && !self.is_stopped
     }
 
-    /// Records what is shown, before it is corrected. Of several corrections in a frame, only what was there
+    /// Records the shown state before it is corrected. If a frame has several corrections, only the state
     /// before the first one was shown.
     fn note_shown(&mut self) {
         if self.corrected.is_none() {
@@ -263,7 +266,7 @@ impl<S: Clone> Predicted<S> {
         }
     }
 
-    /// Stops at the confirmed state.
+    /// Stops the prediction at the confirmed state.
     pub(super) fn stop(&mut self) {
         if !self.is_running() {
             return;
@@ -277,14 +280,14 @@ impl<S: Clone> Predicted<S> {
         self.report(PredictionEvent::Stopped);
     }
 
-    /// Goes on after a stop.
+    /// Continues after a stop.
     pub(super) fn resume(&mut self) {
         if std::mem::take(&mut self.is_stopped) {
             self.report(PredictionEvent::Resumed);
         }
     }
 
-    /// Records that a tick passes. If it was not simulated, that is done later.
+    /// Records that a tick has passed. If it was not simulated, a replay simulates it later.
     pub(super) fn pass(&mut self, tick: u64, is_simulated: bool) {
         self.must_replay |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
         self.newest = self.newest.max(Some(tick));
@@ -296,8 +299,8 @@ impl<S: Clone> Predicted<S> {
         self.confirmed.filter(|_| self.must_replay || self.newest < newest)
     }
 
-    /// Goes back to the state after a tick. If it is not known, because the object is known only since a
-    /// later one, it stands still until then.
+    /// Goes back to the state after a tick. If no state is known for this tick, because the object is newer,
+    /// the object stands still at its first known state.
     pub(super) fn rewind(&mut self, tick: u64) {
         self.note_shown();
         self.now = self.at(tick).or(self.states.front()).cloned();
@@ -308,7 +311,7 @@ impl<S: Clone> Predicted<S> {
         self.now.as_mut()
     }
 
-    /// Records the state after a step. What the server has confirmed stays as it is.
+    /// Records the state after a step. A confirmed state stays unchanged.
     pub(super) fn end_step(&mut self, tick: u64) {
         if self.confirmed >= Some(tick) {
             self.now = self.at(tick).or(self.states.front()).cloned();

@@ -1,12 +1,12 @@
-//! Rotations in space, which turn the short way.
+//! Rotations in space. Interpolation turns the short way.
 //!
-//! *Invariant:* a rotation has the length 1, whatever its numbers were.
+//! *Invariant:* a quaternion has the length 1, whatever numbers it was made from.
 
 use super::interpolate::Interpolate;
 use super::offset::{self, Offset};
 
-/// A rotation in space, as a quaternion. Between two rotations lies the shorter of the two ways, at an even
-/// speed.
+/// A rotation in space, as a quaternion. Interpolation between two rotations takes the shorter way, at a
+/// constant speed.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -26,14 +26,14 @@ impl Default for Rotation {
 }
 
 impl Rotation {
-    /// Returns the rotation of a quaternion: x, y, z and w, of any length. Without a length, or if a number
-    /// is not finite, it does not rotate.
+    /// Returns the rotation of a quaternion: x, y, z and w, of any length. If the length is zero or a number
+    /// is not finite, the result is no rotation (the identity).
     #[must_use]
     pub fn new(quaternion: [f32; 4]) -> Self {
         Self::of(quaternion.map(f64::from))
     }
 
-    /// Returns the quaternion: x, y, z and w, of the length 1.
+    /// Returns the quaternion: x, y, z and w. Its length is 1.
     #[must_use]
     pub const fn quaternion(self) -> [f32; 4] {
         self.0
@@ -44,7 +44,7 @@ impl Rotation {
         if length.is_normal() { Self(quaternion.map(|part| (part / length) as f32)) } else { Self::default() }
     }
 
-    /// Returns the rotation by another one, and then by this one.
+    /// Returns the combined rotation: first `other`, then `self`.
     fn after(self, other: Self) -> Self {
         let ([a, b, c, w], [x, y, z, v]) = (self.0.map(f64::from), other.0.map(f64::from));
         Self::of([
@@ -60,7 +60,7 @@ impl Rotation {
         Self([-x, -y, -z, w])
     }
 
-    /// Returns the half of the angle, and the axis with the sine of this half as its length.
+    /// Returns half of the angle, and the axis with the sine of the half angle as its length.
     fn half_angle(self) -> (f64, [f64; 3]) {
         let [x, y, z, w] = self.0.map(f64::from);
         let sign = if w < 0.0 { -1.0 } else { 1.0 };
@@ -69,7 +69,7 @@ impl Rotation {
         (sine.atan2(w * sign), axis)
     }
 
-    /// Returns the rotation about the same axis by `share` times the angle.
+    /// Returns the rotation about the same axis, with `share` times the angle.
     fn times(self, share: f64) -> Self {
         let (half, axis) = self.half_angle();
         let (sine, cosine) = (half * share).sin_cos();

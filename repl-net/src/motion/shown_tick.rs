@@ -1,17 +1,18 @@
-//! The tick that a client shows, as its inputs carry it.
+//! The tick that a client shows, as a field of its inputs.
 //!
-//! *Invariant:* a tick that was written and read differs from the shown one by less than a 64th of a tick.
+//! *Invariant:* a tick that was written and read differs from the shown tick by less than a 64th of a tick.
 
 use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
-/// How many steps a tick has.
+/// The number of steps in a tick.
 const STEPS: f64 = 64.0;
 
-/// How many ticks have numbers of their own.
+/// The number of ticks after which the 16-bit numbers wrap around.
 const SPAN: f64 = 65_536.0 / STEPS;
 
-/// The tick that a client shows while the player makes an input, in 16 bits: what the player saw when he
-/// shot. As a field of an input it tells the server for which tick to ask a [`History`](crate::History).
+/// The tick that a client shows while the player makes an input, in 16 bits. It says what the player saw when
+/// he shot. As a field of an input, it tells the server for which tick to query a
+/// [`History`](crate::History).
 ///
 /// ```
 /// # use repl_net as repl;
@@ -31,8 +32,8 @@ impl ShownTick {
         Self((tick * STEPS).rem_euclid(65_536.0) as u16)
     }
 
-    /// Returns the tick, which is less than 512 ticks before or after `near`. It is what the client says,
-    /// so a client that lies may say any: a [`History`](crate::History) limits how far it goes back.
+    /// Returns the tick that is less than 512 ticks before or after `near`. The client sent this value, so a
+    /// cheating client may send any tick. A [`History`](crate::History) limits how far it goes back.
     #[must_use]
     pub fn near(self, near: u64) -> f64 {
         let (near, of) = (near as f64, f64::from(self.0) / STEPS);

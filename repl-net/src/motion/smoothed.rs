@@ -1,16 +1,16 @@
-//! A value that is shown without jumps, although it was corrected.
+//! A value that is corrected, but shown without jumps.
 //!
-//! *Invariant:* what is shown differs from the value only by what is left of its corrections.
+//! *Invariant:* the shown value differs from the real value only by the remaining part of its corrections.
 
 use std::time::Duration;
 
 use super::offset::Offset;
 
-/// What is left of a correction after thirty half-lives is not shown.
+/// The remaining part of a correction after thirty half-lives is not shown.
 const LEAST_SHARE: f64 = 1e-9;
 
-/// Shows a value that is corrected now and then. The simulation goes on with the corrected value at once, and
-/// what is shown follows: of the way between both, one half is left after each half-life.
+/// Shows a value that is corrected sometimes. The simulation uses the corrected value at once. The shown
+/// value follows: after each half-life, half of the difference between both is left.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ const LEAST_SHARE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Smoothed<T: Offset> {
-    /// What leads from the value to what is shown.
+    /// The offset from the value to the shown value, at the last correction.
     left: Option<T::By>,
     share: f64,
     half_life_secs: f64,
@@ -36,15 +36,15 @@ pub struct Smoothed<T: Offset> {
 }
 
 impl<T: Offset> Smoothed<T> {
-    /// Returns a value without corrections. A correction is shown at once if what is shown would then differ
-    /// from the value by more than `snap`, in the units of the value: a teleport is no glide. A half-life of
-    /// zero shows every correction at once.
+    /// Returns a `Smoothed` without corrections. If a correction leaves the shown value farther than `snap`
+    /// from the real value, the shown value jumps, for example after a teleport. `snap` is in the units of
+    /// the value. With a half-life of zero, every correction is shown at once.
     #[must_use]
     pub const fn new(half_life: Duration, snap: f64) -> Self {
         Self { left: None, share: 0.0, half_life_secs: half_life.as_secs_f64(), snap }
     }
 
-    /// Records that a value was corrected.
+    /// Records that a value was corrected from `before` to `after`.
     pub fn correct(&mut self, before: &T, after: &T) {
         let left = self.value(before).offset_from(after);
         let size = T::size(&left);
@@ -52,7 +52,7 @@ impl<T: Offset> Smoothed<T> {
         (self.left, self.share) = if is_shown { (Some(left), 1.0) } else { (None, 0.0) };
     }
 
-    /// Lets the time of a frame pass.
+    /// Advances by the time of a frame.
     pub fn advance(&mut self, elapsed: Duration) {
         if self.left.is_some() {
             self.share *= (-elapsed.as_secs_f64() / self.half_life_secs).exp2();
@@ -62,7 +62,7 @@ impl<T: Offset> Smoothed<T> {
         }
     }
 
-    /// Returns what to show for a value.
+    /// Returns the value to show for the real value `value`.
     #[must_use]
     pub fn value(&self, value: &T) -> T {
         match &self.left {
@@ -71,7 +71,7 @@ impl<T: Offset> Smoothed<T> {
         }
     }
 
-    /// Returns how far what is shown is from the value, in the units of the value.
+    /// Returns the distance between the shown value and the real value, in the units of the value.
     #[must_use]
     pub fn distance(&self) -> f64 {
         self.left.as_ref().map_or(0.0, |left| T::size(left) * self.share)

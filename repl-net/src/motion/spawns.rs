@@ -1,23 +1,23 @@
-//! Objects that a client shows before the server has spawned them.
+//! Predicted spawns: objects that a client shows before the server has spawned them.
 //!
 //! *Invariant:* each predicted object is replaced by at most one object of the server, or ends.
 
 use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
-/// The most objects that wait for the server's.
+/// The greatest number of predicted objects that wait for the objects of the server.
 const MOST_WAITING: usize = 256;
 
-/// Which input has spawned an object: its tick, and a number if there are several in one tick. The client
-/// derives it when it makes the input, and the server when it uses the input, so that both know the object by
-/// the same key. Inputs of several players may have the same key: look only at the keys of objects that the
-/// client [owns](crate::ClientConnectionInfo::owned_objects).
+/// Identifies the input that has spawned an object: the tick of the input, and a number if one tick spawns
+/// several objects. The client makes the key when it makes the input, and the server when it uses the input.
+/// Both sides then have the same key for the object. Inputs of several players may have the same key, so look
+/// only at the keys of objects that the client [owns](crate::ClientConnectionInfo::owned_objects).
 ///
-/// As a property of the server's object, it takes 25 bits. Its initial value is no key, and takes one.
+/// As a property of the server's object, a key takes 25 bits. The initial value is "no key", and takes 1 bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpawnKey(Option<(u16, u8)>);
 
 impl SpawnKey {
-    /// Returns the key of an object that the input of a tick spawns.
+    /// Returns the key of an object that is spawned by the input of a tick.
     #[must_use]
     pub const fn new(tick: u64, number: u8) -> Self {
         Self(Some((tick as u16, number)))
@@ -49,7 +49,7 @@ impl NetSerialize for SpawnKey {
 }
 repl_core::leaf!(SpawnKey);
 
-/// Objects that a client has spawned at once, although the server has not heard of the input: shots, mostly.
+/// Objects that a client has spawned before the server has received the input, for example shots.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -76,16 +76,16 @@ pub struct PredictedSpawns<S> {
 }
 
 impl<S> PredictedSpawns<S> {
-    /// Returns no objects. The server has refused one if it has confirmed more than `patience` ticks after
-    /// its input, and its object has not arrived: at least as many as a packet that is lost needs to be sent
-    /// again, 30 at 60 ticks a second.
+    /// Returns an empty list. If the server has confirmed more than `patience` ticks after an input, and its
+    /// object has not arrived, the object counts as refused. `patience` should be long enough for a lost
+    /// packet to be sent again: 30 ticks at 60 ticks a second.
     #[must_use]
     pub const fn new(patience: u64) -> Self {
         Self { waiting: Vec::new(), patience }
     }
 
-    /// Spawns an object for the input of a tick. `number` tells objects of the same tick from each other. At
-    /// most 256 wait: the oldest ends for a further one.
+    /// Spawns an object for the input of a tick. `number` distinguishes objects of the same tick. At most 256
+    /// objects wait. After that, a new object removes the oldest.
     pub fn spawn(&mut self, tick: u64, number: u8, object: S) -> SpawnKey {
         let key = SpawnKey::new(tick, number);
         self.waiting.retain(|(_, known, _)| *known != key);
@@ -96,29 +96,31 @@ impl<S> PredictedSpawns<S> {
         key
     }
 
-    /// Returns the objects that wait for the server's, the oldest first.
+    /// Returns the objects that wait for the objects of the server, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (SpawnKey, &S)> {
         self.waiting.iter().map(|(_, key, object)| (*key, object))
     }
 
-    /// Returns the objects that wait for the server's, to step them.
+    /// Returns the objects that wait for the objects of the server, so that the caller can step them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (SpawnKey, &mut S)> {
         self.waiting.iter_mut().map(|(_, key, object)| (*key, object))
     }
 
-    /// Takes the predicted object whose place an object of the server takes, one that the client owns.
-    /// Returns `None` if the client did not predict it, or has given up.
+    /// Removes and returns the predicted object that an object of the server replaces. Pass only keys of
+    /// objects that the client owns. Returns `None` if the client did not predict the object, or if the
+    /// object was already refused.
     pub fn claim(&mut self, key: SpawnKey) -> Option<S> {
         let at = self.waiting.iter().position(|(_, known, _)| *known == key)?;
         Some(self.waiting.remove(at).2)
     }
 
-    /// Forgets all objects, as in another session, whose ticks begin anew.
+    /// Forgets all objects. Call this in another session, because its ticks start again.
     pub fn reset(&mut self) {
         self.waiting.clear();
     }
 
-    /// Takes the objects that the server has refused, if it has confirmed this tick.
+    /// Removes and returns the objects that count as refused, now that the server has confirmed the tick
+    /// `confirmed`.
     pub fn take_refused(&mut self, confirmed: u64) -> impl Iterator<Item = (SpawnKey, S)> {
         let patience = self.patience;
         let refused =

@@ -1,6 +1,7 @@
-//! The paths of the assets of a server: of what is no object, such as meshes and sounds (S199).
+//! The paths of the assets of a server. Assets are not objects: they are, for example, meshes and sounds
+//! (S199).
 //!
-//! *Invariant:* the number of an asset never changes, and is never that of another path.
+//! *Invariant:* the number of an asset never changes, and no two paths have the same number.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -11,10 +12,10 @@ use crate::body::asset_names::{AssetName, MAX_NUMBER};
 /// The paths of all assets, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct AssetPaths {
-    /// The asset with the number 1 is the first.
+    /// The asset with the number `n` is at the index `n - 1`.
     all: Vec<Asset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
-    /// For each folder, written with its last slash, its first asset.
+    /// For each folder, its first asset. The key is the path of the folder with its last slash.
     folders: HashMap<Box<str>, NonZeroU32>,
     /// The channel of the messages with names, if assets are registered and clients may have connected.
     channel: Option<u16>,
@@ -23,13 +24,13 @@ pub(crate) struct AssetPaths {
 #[derive(Debug)]
 struct Asset {
     path: Arc<str>,
-    /// An earlier asset: the first one of the innermost folder that already had one.
+    /// The first asset of the innermost folder of this asset that had an asset before.
     neighbour: Option<NonZeroU32>,
 }
 
 impl AssetPaths {
     /// Returns the number of the asset with a path, and adds the asset if it is new. Costs O(bytes of the
-    /// path), and of a new one, O(bytes × folders).
+    /// path), or O(bytes × folders) for a new asset.
     pub(crate) fn add(&mut self, path: &str) -> NonZeroU32 {
         if let Some(&number) = self.numbers.get(path) {
             return number;
@@ -60,8 +61,9 @@ impl AssetPaths {
         number.get() as usize <= self.all.len()
     }
 
-    /// Returns the name of an asset for a client. `is_named` says which assets were named to the client
-    /// before. Costs O(folders × bytes of the path).
+    /// Returns the name of an asset for a client: its path, shortened by the bytes that it shares with an
+    /// asset that the client knows. `is_named` returns whether an asset was named to the client before. Costs
+    /// O(folders × bytes of the path).
     pub(crate) fn name(
         &self,
         number: NonZeroU32,
@@ -95,14 +97,13 @@ impl AssetPaths {
         self.channel = channel;
     }
 
-    /// Returns the channel of the messages with names. `None` if assets are not registered.
+    /// Returns the channel of the messages with names, or `None` if assets are not registered.
     pub(crate) fn channel(&self) -> Option<u16> {
         self.channel
     }
 }
 
-/// Returns how many bytes of a path are the first bytes of another one too. The last character of `path` is
-/// never shared.
+/// Returns how many bytes the two paths share at the beginning. The last character of `path` is never shared.
 fn shared_bytes(path: &str, other: &str) -> usize {
     let last = path.char_indices().next_back().map_or(0, |(at, _)| at);
     let shared = path.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();

@@ -1,6 +1,7 @@
-//! The assets of a server, as the user sees them, and which clients are told their names (S199, S200).
+//! The assets of a server: the methods for users, and the names of assets that clients receive (S199, S200).
 //!
-//! *Invariant:* what is sent to a client names each asset to which it refers.
+//! *Invariant:* for each asset to which data for a client refers, the server also sends the name to this
+//! client.
 
 use std::any::TypeId;
 
@@ -18,8 +19,8 @@ pub struct ServerAssets<'a> {
 }
 
 impl Server {
-    /// Registers that classes, messages or calls refer to [assets](AssetRef). Do this on both sides, or on
-    /// neither. Does nothing if assets are registered already.
+    /// Allows classes, messages and calls to refer to [assets](AssetRef). Call this on both sides, or on
+    /// neither side. Does nothing if assets are registered already.
     ///
     /// # Panics
     /// Panics after the first [`connect`](Self::connect) or [`connect_host`](Self::connect_host).
@@ -68,19 +69,20 @@ impl Server {
 
 impl ServerAssets<'_> {
     /// Returns a reference to the asset with this path, and adds the asset if it is new. An asset is never
-    /// removed. Costs O(bytes of the path), and for a new asset
-    /// O(bytes × folders).
+    /// removed. Costs O(bytes of the path), and for a new asset O(bytes × folders).
     ///
-    /// A client learns the path in the tick in which the first value, message or call for it refers to the
-    /// asset, before anything else of the same packet. If this packet is lost, or the limits of the
-    /// connection hold the path back, values read as null until it comes. A message reads as null then for
-    /// good, and so does a call, unless it has the attribute `waits`: it waits for the path, but not until
-    /// the client has added the asset. Of `meshes/rocks/big`, a client that was told the first asset of
-    /// `meshes/rocks` is sent only `big`. A client that has an object may learn the paths of all assets to
-    /// which the object refers, also in properties that a condition hides from it.
+    /// The server sends the path to a client in the tick in which a value, message or call for this client
+    /// first refers to the asset. The client reads the path before anything else of the same packet. If this
+    /// packet is lost, or the limits of the connection delay the path, values read as null until the path
+    /// arrives. A message that arrives earlier keeps the null. A call does so too, unless it has the
+    /// attribute `waits`. Such a call waits for the path, but it does not wait until the client has added the
+    /// asset. If a client knows the first asset of `meshes/rocks`, it is sent only `big` for the path
+    /// `meshes/rocks/big`. A client that has an object may learn the paths of all assets to which the object
+    /// refers, also in properties that a condition hides from it.
     ///
-    /// A [serialiser by hand](repl_core::NetSerialize) that writes a reference into a writer of its own, and
-    /// then appends the bits, hides the reference: write it into the writer that it is given.
+    /// A [serialiser by hand](repl_core::NetSerialize) must write references into the writer that it
+    /// receives. If it writes a reference into another writer, and then appends the bits, the server does not
+    /// notice the reference.
     ///
     /// ```
     /// # use repl_net as repl;

@@ -1,8 +1,8 @@
-//! The objects of a tick that may have changed, divided by their classes. So several classes are compared at
-//! the same time.
+//! Divides the objects of a tick that may have changed by their classes, so that several classes are compared
+//! in parallel.
 //!
-//! *Invariant:* each object is compared by one thread only, and what the comparisons of a class find is in
-//! ascending order of the slots.
+//! *Invariant:* each object is compared by one thread only, and the findings of each class are in ascending
+//! order of the slots.
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use super::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use super::object::Object;
 use super::occupant::Occupant;
 
-/// Fewer objects are compared faster on one thread.
+/// One thread is faster for fewer objects than this.
 const LEAST: usize = 512;
 
 /// Classes are compared in parallel only if at least this many objects are outside the largest class.
@@ -22,7 +22,7 @@ const LEAST_OTHERS: usize = 128;
 #[derive(Debug, Default)]
 pub(crate) struct ByClass(Vec<Share>);
 
-/// The objects of one class that may have changed, and what their comparison finds.
+/// The objects of one class that may have changed, and the findings of their comparison.
 #[derive(Debug, Default)]
 struct Share {
     slots: Vec<u32>,
@@ -47,7 +47,7 @@ impl ByClass {
         queue.len() - most >= LEAST_OTHERS
     }
 
-    /// Frees the memory that no tick needed recently, and the lists of slots, which each tick fills anew.
+    /// Frees memory that no recent tick needed, and the lists of slots, which each tick fills anew.
     pub(crate) fn end_round(&mut self) {
         for Share { slots, found, moved, .. } in &mut self.0 {
             (*slots, *moved) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ impl ByClass {
         });
     }
 
-    /// Returns what the comparisons of each class have found.
+    /// Returns the findings of each class.
     pub(crate) fn found(&mut self) -> impl Iterator<Item = &mut Findings> {
         self.0.iter_mut().map(|share| &mut share.found)
     }

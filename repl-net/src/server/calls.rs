@@ -1,4 +1,4 @@
-//! What the server does for the remote calls of any class: it finds objects and their owners, and queues
+//! Common code for remote calls of all classes on the server: finds objects and their owners, and queues
 //! calls for connections.
 //!
 //! *Invariant:* a remote call is queued only for connections with a session that has begun.

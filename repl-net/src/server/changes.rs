@@ -16,12 +16,13 @@ use crate::body::slot_set::SlotSet;
 pub(crate) struct Findings {
     /// The changes of each changed object, in ascending order of the slots.
     items: Recycled<Change>,
-    /// Changelists that were dropped from the full history of an object, each with the object's slot and its
-    /// position in the history (R10).
+    /// Changelists that were dropped because the history of their object was full, each with the object's
+    /// slot and its position in the history (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
     /// Values that cannot be sent, each with its slot and its refusal.
     pub(crate) refusals: Vec<(u32, Refusal)>,
-    /// The slots of the objects that had no refused value before and have one now, or the other way round.
+    /// The slots of the objects that now have a refused value and had none before (`true`), or the reverse
+    /// (`false`).
     pub(crate) refusing: Vec<(u32, bool)>,
     /// The values that the comparison of the current object has refused.
     pub(crate) refused: Vec<Refusal>,
@@ -37,7 +38,7 @@ pub(crate) struct Changes {
     pub(crate) found: Findings,
     /// For each slot, the last change of its object.
     last: Vec<LastChange>,
-    /// The time of this tick, in milliseconds, at least 1. It begins again after 49 days.
+    /// The time of this tick, in milliseconds, at least 1. It wraps around after 49 days.
     now_ms: u32,
     /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
     pub(crate) slots: SlotSet,
@@ -51,7 +52,7 @@ pub(crate) struct Changes {
 /// The last change of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastChange {
-    /// The index among what was found. It is valid if the slot is in [`Changes::slots`].
+    /// The index in [`Changes::found`]. It is valid if the slot is in [`Changes::slots`].
     at: u32,
     /// When the object changed last, as [`Changes::now_ms`], or zero if it has not changed since it was
     /// spawned.
@@ -99,9 +100,9 @@ impl Findings {
         self.scratch.end_round();
     }
 
-    /// Returns where the comparison of the object in `slot` stores what it finds: an empty changelist,
-    /// [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the changelist to
-    /// the findings.
+    /// Returns the collections in which the comparison of the object in `slot` stores its results: an empty
+    /// changelist, [`refused`](Self::refused), and the scratch memory. [`keep`](Self::keep) then adds the
+    /// changelist to the findings.
     #[inline]
     pub(crate) fn blank(&mut self, slot: u32) -> Outcome<'_> {
         let Self { items, scratch, refused, .. } = self;
@@ -118,8 +119,8 @@ impl Findings {
         self.items.keep_if(|change| !change.list.is_empty()).map(|change| &change.list)
     }
 
-    /// Returns the changelist that [`blank`](Self::blank) returned last if it is not empty, and does not add
-    /// it. The next object gets its memory.
+    /// Returns the changelist that [`blank`](Self::blank) returned last if it is not empty, but does not add
+    /// it to the findings. The next object reuses its memory.
     #[inline]
     pub(crate) fn pass_by(&self) -> Option<&Changelist> {
         self.items.next().map(|change| &change.list).filter(|list| !list.is_empty())
@@ -137,7 +138,7 @@ impl Findings {
         &change.list
     }
 
-    /// Moves everything that others have found here. Each of the others has found its changes in ascending
+    /// Moves the findings of `others` into this collection. The changes of each of them are in ascending
     /// order of the slots.
     #[cfg(feature = "rayon")]
     pub(crate) fn take_in<'f>(&mut self, others: impl Iterator<Item = &'f mut Self>) {
@@ -148,8 +149,8 @@ impl Findings {
             self.refusing.append(&mut other.refusing);
             self.replaced.append(&mut other.replaced);
         }
-        // These sorts are fast if the lists consist of few parts that are sorted, and they keep the order of
-        // what belongs to the same object.
+        // These sorts are fast, because the lists consist of a few sorted parts. They are stable, so the
+        // findings of one object keep their order.
         self.items.sort_by_key(|change| change.slot);
         self.evicted.sort_by_key(|(slot, ..)| *slot);
         self.refusals.sort_by_key(|(slot, _)| *slot);
@@ -194,15 +195,15 @@ impl Changes {
         self.last.get(slot as usize).is_some_and(|last| last.ms > 0)
     }
 
-    /// Returns whether an object may have changed since a time, which is less than 24 days ago. The time of
-    /// the change is known in milliseconds.
+    /// Returns whether an object may have changed since a time, which must be less than 24 days ago. The
+    /// times are compared in milliseconds.
     pub(crate) fn may_have_changed_since(&self, slot: u32, since: Duration) -> bool {
         let since_ms = since.as_millis() as u32;
         let changed = self.last.get(slot as usize).map_or(0, |last| last.ms);
         changed > 0 && (changed.wrapping_sub(since_ms) as i32) >= 0
     }
 
-    /// Frees the memory that no tick needed recently, and keeps memory for the changes of so many slots. The
+    /// Frees the memory that no tick needed recently, and keeps memory for the changes of `slots` slots. The
     /// server calls `end_round` between two ticks.
     pub(crate) fn end_round(&mut self, slots: usize) {
         shrink(&mut self.last, slots);

@@ -12,7 +12,7 @@ pub struct ClassMemory {
     /// The live objects. Zero for a class whose objects live outside the server, except for changes that
     /// wait for the next tick.
     pub object_bytes: usize,
-    /// The shadows, with what is needed to compare objects with them.
+    /// The shadows (the values at the last comparison), and the memory that comparisons need.
     pub shadow_bytes: usize,
     /// The elements of replicated arrays, fast arrays, maps, sets and `String`s, at any depth, of the live
     /// objects and of the shadows. Keys count with their bytes on the wire. Not counted are spare room,

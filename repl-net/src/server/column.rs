@@ -25,20 +25,21 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the properties that are sent as differences.
     fn deltas(&self) -> &HandleSet;
     /// Compares the objects in `slots` with their shadows, up to the first object of another class than
-    /// `class`, the number of this column. Returns how many objects were compared. A method for many objects,
-    /// so that the compiler knows the type of all of them.
+    /// `class`, the number of this column. Returns how many objects were compared. One call compares many
+    /// objects, so that the compiler knows the type in the loop.
     fn compare(&mut self, class: u16, slots: &[u32], comparison: &mut ClassComparison<'_>) -> usize;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
     /// Returns the shadows, to write their values.
     fn rows(&self) -> Rows<'_>;
     fn prune(&self, row: u32, list: &mut Changelist);
-    /// Adds the new elements of arrays in `list` that are in the shadow, although no tick has found them yet.
+    /// Adds to `list` the new array elements that are in the shadow, but that no tick has found yet.
     fn extend_waiting(&self, row: u32, list: &mut Changelist);
     /// Returns the `push` properties of the object in a row that differ from their shadows and were not
     /// marked.
     fn unmarked(&self, row: u32) -> HandleSet;
-    /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
+    /// Returns the number of the tick after which the user last handed over the object in a row, or `None` if
+    /// the server owns it.
     fn handed_over_in(&self, row: u32) -> Option<u64>;
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
@@ -54,18 +55,18 @@ pub(crate) trait Column: Any + Send + Sync {
     /// `changed` is a slot and a row. `area` is the area of the class.
     fn locate(&self, changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
     /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
-    /// the live object, this is its position, otherwise that of its shadow.
+    /// the live object, this is its position. Otherwise it is the position of its shadow.
     fn position(&self, row: u32) -> Option<Position>;
     /// Returns whether the positions of the objects are in their fields.
     fn has_positions(&self) -> bool;
-    /// Returns what the function for the priorities of the class returns for the object in a row, according
-    /// to its shadow, or 1 if there is no function.
+    /// Calls the priority function of the class with the shadow of the object in a row. Returns 1 if there is
+    /// no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
     /// Returns the old values of the object in a row, if the server owns the live object and the class has
     /// notifies. They are the values of its shadow.
     fn old_values(&self, row: u32) -> Option<OldValues>;
     /// Calls the notifies of the properties in `changed` of the live object in a row, and then stores the
-    /// values of its shadow in `old`. Returns whether any was called.
+    /// values of its shadow in `old`. Returns whether any notify was called.
     fn notify(&mut self, row: u32, changed: &HandleSet, old: &mut OldValues) -> bool;
     /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
@@ -73,7 +74,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn end_round(&mut self);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    /// Returns the [`Shadows`] of the column, whatever the source of its live objects is.
+    /// Returns the [`Shadows`] of the column, for every kind of source.
     fn shadows(&self) -> &dyn Any;
     /// Returns how many objects the class has.
     #[cfg(feature = "metrics")]

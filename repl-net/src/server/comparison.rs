@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* an object is compared only in the properties that may be sent now (S39, S45), and its changes
 //! are stored both in its history and in the changes of the tick. The changes of newborn objects are only in
-//! the history, because their openings contain them.
+//! the history, because their openings (the data with which clients create them) contain them.
 
 use repl_core::{ConditionMasks, HandleSet, Replicated};
 
@@ -29,7 +29,7 @@ pub(crate) struct ClassComparison<'a> {
     pub(crate) moved: Option<&'a mut Vec<(u32, u32)>>,
 }
 
-/// What all comparisons of a tick read.
+/// The data that all comparisons of a tick read.
 #[derive(Clone, Copy)]
 pub(crate) struct ComparisonInputs<'a> {
     pub(crate) occupants: &'a [Occupant],
@@ -46,16 +46,16 @@ pub(crate) struct ComparisonInputs<'a> {
 
 /// The states of the objects that are compared.
 pub(crate) enum Chosen<'a> {
-    /// Those of all objects, by their slots.
+    /// The states of all objects, by slot.
     All(&'a mut [Object]),
-    /// Only those of the objects that are compared, in their order.
+    /// Only the states of the objects that are compared, in the same order.
     #[cfg(feature = "rayon")]
     Only(&'a mut [&'a mut Object]),
 }
 
 #[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "all objects are found by their slots"))]
 impl Chosen<'_> {
-    /// Returns the state of the object that is compared as number `at`, and is in `slot`.
+    /// Returns the state of the object in `slot`, which is number `at` of the compared objects.
     #[inline]
     fn get(&self, at: usize, slot: u32) -> &Object {
         match self {
@@ -94,10 +94,10 @@ struct Expected {
     nothing: bool,
 }
 
-/// Where an object is that is compared.
+/// The place of an object that is compared.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Its number among the objects that are compared.
+    /// The number of the object among the objects that are compared.
     at: usize,
     slot: u32,
     row: usize,
@@ -105,7 +105,7 @@ struct Place {
 
 /// Objects of one class whose rows were looked up.
 struct Batch<'a> {
-    /// How many objects were compared before.
+    /// How many objects were compared before this batch.
     compared: usize,
     slots: &'a [u32],
     rows: &'a [u32],
@@ -192,8 +192,8 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Does the same as [`batch`](Self::batch) for a class of which ordinary updates compare nothing but
-    /// [what is marked](repl_core::Layout::compares_only_marked).
+    /// Does the same as [`batch`](Self::batch) for a class whose ordinary updates compare only [marked
+    /// properties](repl_core::Layout::compares_only_marked).
     // Not inlined, so that the registers are enough for most objects.
     #[inline(never)]
     fn marked_batch<T: Replicated, S: Source<T>>(
@@ -237,7 +237,7 @@ impl ClassComparison<'_> {
         &rows[..count]
     }
 
-    /// Prefetches what the comparison of an object reads, except for the values on the heap.
+    /// Prefetches the memory that the comparison of an object reads, except for the values on the heap.
     #[inline]
     fn preload<T: Replicated, S: Source<T>>(
         &self,
@@ -251,7 +251,7 @@ impl ClassComparison<'_> {
     }
 
     /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are
-    /// compared. The marks are in the cache, because somebody has just written them.
+    /// compared. The marks are in the cache, because they were written a moment ago.
     #[inline]
     fn preload_marked<T: Replicated, S: Source<T>>(
         &self,
@@ -263,8 +263,8 @@ impl ClassComparison<'_> {
         source.preload_marked(shadows, row);
     }
 
-    /// Returns whether just the ordinary and the marked properties of an object are compared, and its changes
-    /// are news for clients.
+    /// Returns whether only the ordinary and the marked properties of an object are compared, and the object
+    /// is neither new nor sent whole.
     #[inline]
     fn is_plain(&self, Place { at, slot, .. }: Place, expected: Expected) -> bool {
         self.objects.get(at, slot).is_plain()
@@ -279,7 +279,7 @@ impl ClassComparison<'_> {
         expected.openings && (opening.contains(slot) || reopening.contains(slot))
     }
 
-    /// Compares one object that [is plain](Self::is_plain), and stores what changed.
+    /// Compares one object that [is plain](Self::is_plain), and stores its changes.
     #[inline(always)]
     fn plain_object<T: Replicated, S: Source<T>>(
         &mut self,
@@ -295,7 +295,7 @@ impl ClassComparison<'_> {
         self.store(place, None, false);
     }
 
-    /// Compares one object, and stores what changed.
+    /// Compares one object, and stores its changes.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(
@@ -329,7 +329,7 @@ impl ClassComparison<'_> {
         self.store(place, Some(conditions), is_new);
     }
 
-    /// Stores the values that the comparison of an object has refused in the properties in `scope`.
+    /// Stores the refusals that the comparison of the properties in `scope` has found.
     #[inline(never)]
     fn note_refusals<T, S: Source<T>>(&mut self, Place { at, slot, .. }: Place, scope: &HandleSet) {
         let Findings { refused, refusing, refusals, .. } = &mut *self.found;
@@ -340,8 +340,9 @@ impl ClassComparison<'_> {
         refusals.extend(refused.drain(..).map(|refusal| (slot, refusal)));
     }
 
-    /// Stores the changes that the comparison of an object has found, if there are any. Those of a new object
-    /// are only in its history. `conditions` are those of an object that may record when it changes.
+    /// Stores the changes that the comparison of an object has found, if there are any. The changes of a new
+    /// object are stored only in its history. `conditions` are the conditions of its class, or `None` for an
+    /// object that does not record when its properties change.
     #[inline(always)]
     fn store(&mut self, Place { at, slot, row }: Place, conditions: Option<&ConditionMasks>, is_new: bool) {
         if self.found.scratch.has_replaced() {
@@ -375,8 +376,8 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Returns the properties that are compared of an object of which not just the ordinary ones may be
-    /// compared. Returns `None` if the object is not compared.
+    /// Returns the properties of an object that are compared, if these may be others than the ordinary ones.
+    /// Returns `None` if the object is not compared.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn special_scope<T: Replicated, S: Source<T>>(
@@ -414,7 +415,8 @@ impl ClassComparison<'_> {
 }
 
 /// Copies the marked values of an object to its shadow and clears the marks, if the source can copy them all.
-/// Returns which of them differed, as bits of the first word of handles. A class without values has no marks.
+/// Returns which of the values differed, as bits of the first word of handles. A class without values has no
+/// marks.
 #[inline]
 fn copy_marked<T: Replicated, S: Source<T>>(shadows: &mut Shadows<T>, source: &S, row: usize) -> Option<u64> {
     let Shadows { class, rows, marks, .. } = shadows;

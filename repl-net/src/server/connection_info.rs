@@ -37,7 +37,7 @@ pub struct ConnectionStats {
     /// objects, or the objects did not exist.
     pub ignored_calls: u64,
     /// The number of objects that waited at the end of the last tick, because the budget, the link or other
-    /// limits did not let everything through.
+    /// limits did not allow more.
     pub waiting_objects: usize,
 }
 
@@ -100,10 +100,11 @@ impl<'a> ConnectionInfo<'a> {
         server.objects::<T>().filter(move |(object, _)| server.object_info(*object).owner() == Some(owner))
     }
 
-    /// Returns whether the client has an object of the server, or had one that it has removed at most
-    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks) ago, as far as its acks tell.
-    /// What a client does to an object that it has never seen is a lie or a mistake. The
-    /// [host](Server::connect_host) sees every object that exists. Costs O(log(removed objects)).
+    /// Returns whether the client has an object of the server, or has removed it at most
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks) ago. The server knows this
+    /// only from the acks of the client. If a client acts on an object that it has never seen, the client
+    /// cheats or has a bug. The [host](Server::connect_host) sees every object that exists. Costs
+    /// O(log(removed objects)).
     #[must_use]
     pub fn has_seen<T: ?Sized>(self, object: ObjectRef<T>) -> bool {
         let Some(guid) = object.guid() else { return false };

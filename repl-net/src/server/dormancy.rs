@@ -3,18 +3,18 @@
 //! *Invariant:* an object never sleeps through a change. The comparison that finds a change also wakes the
 //! object, so no wake-up can be forgotten (W15).
 //!
-//! A new dormancy is a variant of [`Dormancy`], for which the compiler asks in `Dormancies::set`. It does not
-//! ask for `get`, `sleepers_in`, `is_used` and `find_changed`. A new state between
-//! asleep and awake depends on the connection: it is a set of `Sleep` in `connection/objects/sleep`, and
-//! `sleeping` beside it has the transitions. `connection/proxies` tells the client about it by a bit of
-//! `Proxy` (`body/role`), and `client/slot_table` applies it. The compiler asks only for the uses of `Proxy`.
+//! To add a dormancy, add a variant to [`Dormancy`]. The compiler then reports `Dormancies::set`, but it does
+//! not report `get`, `sleepers_in`, `is_used` and `find_changed`. A new state between asleep and awake
+//! depends on the connection: it is a set of `Sleep` in `connection/objects/sleep`, and `sleeping` in the
+//! same folder has the transitions. `connection/proxies` sends it to the client as a bit of `Proxy`
+//! (`body/role`), and `client/slot_table` applies it. The compiler reports only the uses of `Proxy`.
 
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// Whether an object falls asleep while it does not change. A client keeps an object that sleeps, and
-/// [`ClientObjectInfo::is_asleep`](crate::ClientObjectInfo::is_asleep) tells it that it has everything of the
-/// object and that nothing is on its way.
+/// Whether an object falls asleep while it does not change. A client keeps an object that sleeps. There
+/// [`ClientObjectInfo::is_asleep`](crate::ClientObjectInfo::is_asleep) returns `true`, which means that the
+/// client has everything of the object and that no changes are in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dormancy {
@@ -26,8 +26,8 @@ pub enum Dormancy {
     /// The object sleeps only for the connections for which
     /// [`set_dormant_for`](crate::ObjectHandle::set_dormant_for) allows it.
     Partial,
-    /// No client receives the object before it first changes. What is written before the next tick belongs
-    /// to its first values, and does not count as a change. After its first change, this is the same as
+    /// No client receives the object before it first changes. Values that are written before the next tick
+    /// are its initial values, and do not count as a change. After its first change, this is the same as
     /// [`All`](Self::All).
     Initial,
 }
@@ -87,7 +87,7 @@ impl Dormancies {
     }
 
     /// Returns the objects of a word that may sleep for a connection. `chosen` are the partially dormant
-    /// objects that may sleep for it, if there are any.
+    /// objects that may sleep for this connection, if there are any.
     pub(crate) fn sleepers_in(&self, word: usize, chosen: Option<&SparseSlots>) -> u64 {
         self.all.word(word) | self.partial.word(word) & chosen.map_or(0, |chosen| chosen.word(word))
     }
@@ -97,8 +97,8 @@ impl Dormancies {
         !self.all.is_empty() || !self.partial.is_empty()
     }
 
-    /// Finds the objects that may sleep and are in one of the given sets of objects, which have changes to
-    /// send in this tick or later. In most ticks there is none.
+    /// Finds the objects that may sleep and are in one of the sets in `changes`, which contain the objects
+    /// with changes to send in this tick or later. In most ticks there are none.
     pub(crate) fn find_changed<'a>(&mut self, changes: impl Iterator<Item = &'a SlotSet>) {
         let Self { all, partial, changed, .. } = self;
         changed.clear();
@@ -113,8 +113,8 @@ impl Dormancies {
         &self.changed
     }
 
-    /// Returns the objects of `dirty`, which are about to be compared, that no client has received. They
-    /// [wake](Self::wake) if they have changed.
+    /// Returns the initially dormant objects in `dirty`, which is about to be compared, without the objects
+    /// that are compared for the first time. These objects [wake](Self::wake) if they have changed.
     pub(crate) fn begin_comparison(&mut self, dirty: &SlotSet) -> Vec<u32> {
         let Self { initial, not_compared_yet, .. } = self;
         let words = dirty.masks_in(initial).map(|(word, mask)| (word, mask & !not_compared_yet.word(word)));
@@ -123,7 +123,7 @@ impl Dormancies {
         touched
     }
 
-    /// Lets clients receive an object that none has received.
+    /// Allows clients to receive an initially dormant object.
     pub(crate) fn wake(&mut self, slot: u32) {
         self.initial.remove(slot);
     }

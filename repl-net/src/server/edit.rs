@@ -1,7 +1,7 @@
-//! Editing objects with setters: the methods of the server that lend editors.
+//! Editing objects with setters: the methods of the server that return editors.
 //!
 //! The derive generates the setters, the world lends them the object and its marks, and
-//! `repl-core/src/schema/editor.rs` says how a write reaches them.
+//! `repl-core/src/schema/editor.rs` describes how a write sets the marks.
 //!
 //! *Invariant:* an editor that writes nothing new marks nothing, so the object is not even compared.
 
@@ -16,25 +16,25 @@ impl Server {
     ///
     /// The derive generates the methods of the editor. For a replicated field `health` these are:
     ///
-    /// - `health(value)` writes the value. It marks the property if the value differs from the one before,
-    ///   and otherwise sends and marks nothing. Setters return the editor, so that they can be chained.
+    /// - `health(value)` writes the value. It marks the property if the value differs from the old value.
+    ///   Otherwise it sends and marks nothing. Setters return the editor, so that they can be chained.
     /// - `health_mut()` marks the property, and returns a mutable reference to its value: for collections,
     ///   strings and structs that are changed in place.
     /// - `slots_at(index, value)`, for a field `slots` whose type is written as an array `[T; N]`, writes one
     ///   element and marks only this element. There is no such method if `T` is a generic parameter, or if
     ///   the field has `with`.
     ///
-    /// The methods have the visibility and the documentation of the field. Those of a field of a tuple struct
-    /// are called `field_0`, `field_0_mut` and so on. If the name of a second or third method is that of
-    /// another replicated field, there is only the setter of that field. The editor derefs to the object, to
-    /// read it: `player.health` is the value, and `player.health(5)` the setter.
+    /// The methods have the visibility and the documentation of the field. For a field of a tuple struct,
+    /// they are called `field_0`, `field_0_mut` and so on. If the name of the second or third method is also
+    /// the name of another replicated field, only the setter of that field exists. To read the object, use
+    /// the editor as the object: `player.health` is the value, and `player.health(5)` the setter.
     ///
     /// A setter of a field without `push` also makes the next tick compare the object, as
     /// [`get_mut`](Self::get_mut) does: the tick then compares all fields without `push`. Fields that are not
-    /// replicated have no setter, and are written by `get_mut`. A mark is for a single object, and waits as a
-    /// change does, for example for the [update rate](crate::UpdateRate) of the object.
+    /// replicated have no setter, and are written by `get_mut`. A mark applies to one object. Like any
+    /// change, it waits for the [update rate](crate::UpdateRate) of the object.
     ///
-    /// Costs O(1), and each setter the comparison of two values of its field.
+    /// Costs O(1), and each setter costs the comparison of two values of its field.
     ///
     /// ```
     /// # use repl_net as repl;

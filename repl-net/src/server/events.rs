@@ -1,9 +1,9 @@
 //! The queue of events that the server's user has not polled yet.
 //!
 //! *Invariant:* events are polled in the order in which they happened. At most [`MAX_REFUSALS`] events about
-//! refused values wait in the queue, and at most one for each path of an object. Further events about refused
-//! values are dropped, and their number is reported. Events about the start and end of connections are never
-//! dropped.
+//! refused values wait in the queue, and at most one for each path of an object. If there are more, the
+//! oldest events about refused values are dropped, and their number is reported. Events about the start and
+//! end of connections are never dropped.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -14,12 +14,12 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 
 /// The objects of a class that live outside the server: in an ECS, or in any other store of the user. The
-/// server stores only the shadows of external objects: the values that it has sent to clients.
+/// server stores only the shadows of external objects, which are their values at the last comparison.
 /// [`Server::external`] returns an `External`.
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
 /// [`compare`](Self::compare), in any order. The server compares the object immediately and keeps no
-/// reference to it, so the user's objects can move in memory between two calls. The following is the same as
+/// reference to it, so the user's objects can move in memory between two calls. These work in the same way as
 /// for objects that the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and
 /// references.
 ///
@@ -53,26 +53,26 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 /// ```
 ///
 /// Each call compares the whole object, also properties that are switched off, that are not marked, or that
-/// are sent only in openings. When a condition is switched on, a property is marked or a client joins, the
-/// server sends the values of the last comparison, so you need not pass the object again.
+/// are sent only when a client creates the object. When a condition is switched on, a property is marked or a
+/// client joins, the server sends the values of the last comparison, so you need not pass the object again.
 ///
 /// The packets are the same, bit for bit, as if the server owned the objects, with five exceptions:
 ///
-/// - A property that changed and then changed back to its old value may be sent again. The property is sent
-///   again if the first change could not be sent in between, or if the object was compared several times in a
-///   tick. In the same cases, a quantised property may have the step next to the one that it had otherwise.
-/// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
-///   for example again after a loss. When a property is sent for another reason, it is sent with the value of
-///   the last comparison, which may be newer than the value that was sent before.
-/// - Values that may not be sent also count towards
+/// - A property that changed and then changed back to its old value may be sent again. This happens if the
+///   first change could not be sent before the second one, or if the object was compared several times in a
+///   tick. In these cases, a quantised property may also be one step higher or lower.
+/// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent although it is not
+///   due, for example again after a loss. It then has the value of the last comparison, which may be newer
+///   than the value that was sent before.
+/// - Values that are not sent because of a condition or a missing mark also count towards
 ///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 /// - A change of any property that is sent moves the object to its [position](crate::ClassHandle::locate) in
 ///   the last comparison, even if the property with the position may not be sent.
 /// - If collections of an object grow while a client joins, the client may learn a few ticks earlier or later
 ///   that it has joined.
 ///
-/// Compare an object before you despawn it, if it may have changed: its last state is that of its last
-/// comparison.
+/// If an object may have changed, compare it before you despawn it: clients receive the values of the last
+/// comparison as its last state.
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,
@@ -81,14 +81,14 @@ pub struct External<'a, T> {
 impl Server {
     /// Registers a class of objects that live outside the server. [`External`] describes such classes.
     ///
-    /// # Panics
     /// Panics if the class is new after the first [`connect`](Self::connect), if another class has the same
     /// name, or if the initial values of its objects take more than
     /// [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if the class was
-    /// registered before for objects that the server owns, which [`register`](Self::register),
+    /// registered before for objects that the server owns. The methods [`register`](Self::register),
     /// [`reserve`](crate::ClassHandle::reserve), [`spawn`](Self::spawn),
     /// [`register_archetype`](Self::register_archetype), [`register_calls`](Self::register_calls),
-    /// [`set_area`](crate::ClassHandle::set_area) and [`locate`](crate::ClassHandle::locate) do.
+    /// [`set_area`](crate::ClassHandle::set_area) and [`locate`](crate::ClassHandle::locate) register a class
+    /// in this way.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, HandedOver>(self.is_registration_over());
@@ -152,10 +152,10 @@ impl<T: Replicated> External<'_, T> {
         Ok(self.add(ArchetypeId::default(), kind, live)?)
     }
 
-    /// Adds an object as a subobject of another one, as
-    /// [`ObjectHandle::spawn_subobject`](crate::ObjectHandle::spawn_subobject) does: for example a
-    /// component of an entity, whose root is the parent. Returns `None` if the parent does not exist or is
-    /// torn off.
+    /// Adds an object as a subobject of another object, as
+    /// [`ObjectHandle::spawn_subobject`](crate::ObjectHandle::spawn_subobject) does. For example, the parent
+    /// is the root of an entity, and the new object is a component of this entity. Returns `None` if the
+    /// parent does not exist or is torn off.
     ///
     /// # Panics
     /// Panics in the same cases as [`spawn`](Self::spawn).
@@ -198,9 +198,9 @@ impl<T: Replicated> External<'_, T> {
         Ok(reference)
     }
 
-    /// Compares an object with the values that were sent to clients. The next tick sends the values that
-    /// differ, as far as conditions and marks allow. A call costs as much as comparing an object that the
-    /// server owns.
+    /// Compares an object with its values at the last comparison. The next tick sends the values that differ,
+    /// as far as conditions and marks allow. A call costs as much as comparing an object that the server
+    /// owns.
     ///
     /// This method does not compile for a class with fast arrays. For classes with fast arrays, use
     /// [`compare_mut`](Self::compare_mut). A function for all classes `T` needs `T: WithoutFastArrays`.
@@ -239,13 +239,13 @@ impl<T: Replicated> External<'_, T> {
         Ok(())
     }
 
-    /// Sets the position of an object whose class has a [placed
-    /// area](crate::ClassHandle::set_placed_area): the position is not in its fields, but somewhere else, for
-    /// example in another component of its entity. The next tick shows the object to the connections in whose
-    /// sight it comes, and removes it from those out of whose sight it goes, together with its subobjects and
-    /// what is [attached](crate::Relevancy::AttachedTo) to it. The position is not sent. Place an object
-    /// after it was spawned, and again whenever it has moved. If a coordinate is not finite, the object is
-    /// nowhere, as before it was placed: only its owner sees it. Costs O(1).
+    /// Sets the position of an object whose class has a [placed area](crate::ClassHandle::set_placed_area):
+    /// the object has no field for the position. The position may be, for example, in another component of
+    /// its entity. The next tick shows the object to the connections that now see it, and removes it from the
+    /// clients that no longer see it. Its subobjects and the objects that are
+    /// [attached](crate::Relevancy::AttachedTo) to it come and go with it. The position is not sent. Place an
+    /// object after it was spawned, and again whenever it has moved. If a coordinate is not finite, only the
+    /// owner sees the object, as before it was placed. Costs O(1).
     ///
     /// ```
     /// # mod repl {
@@ -276,11 +276,11 @@ impl<T: Replicated> External<'_, T> {
         self.server.world.place(object, position.coordinates())
     }
 
-    /// Changes an object with the setters that [`Server::edit`] describes, and compares the changed
-    /// properties with the values that were sent to clients: only these, with `push` or without it. They
-    /// count as marked, a fixed array as a whole, so the next tick sends them as far as conditions allow.
-    /// You need not pass the object to [`compare`](Self::compare). Costs O(1), and the comparison of the
-    /// properties that were marked.
+    /// Changes an object with the setters that [`Server::edit`] describes, and compares only the changed
+    /// properties, with or without `push`. They count as marked, so the next tick sends them as far as
+    /// conditions allow. If one element of a fixed array is changed, the whole array is compared. You need
+    /// not pass the object to [`compare`](Self::compare). Costs O(1), and the comparison of the properties
+    /// that were marked.
     ///
     /// New ids of items are written to `live`, as by [`compare_mut`](Self::compare_mut).
     ///

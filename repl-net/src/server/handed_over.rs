@@ -29,7 +29,7 @@ struct Found {
     /// leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
-    /// After which tick the object was handed over last.
+    /// The number of the tick after which the object was last handed over.
     frame: u64,
 }
 
@@ -38,10 +38,10 @@ struct Found {
 struct Rare {
     /// The `push` properties that record changes by themselves and were written to.
     touched: HandleSet,
-    /// The values that have no wire form, each with its newest refusal: those of all comparisons since the
-    /// last tick, or those of the last comparison if there was none since.
+    /// The values that cannot be encoded, each with its newest refusal. They are from all comparisons since
+    /// the last tick. If there was no comparison since the last tick, they are from the last comparison.
     refusals: Vec<Refusal>,
-    /// Whether a tick knows the refusals.
+    /// Whether a tick has reported the refusals.
     is_reported: bool,
     /// The values that were too large in the last comparison. A value stays in `too_large` until a comparison
     /// finds it small enough.
@@ -53,8 +53,8 @@ impl Rare {
         self.touched.is_empty() && self.refusals.is_empty() && self.too_large.is_empty()
     }
 
-    /// Adds the results of a comparison of the properties in `scope`, which replace older results about
-    /// these.
+    /// Adds the results of a comparison of the properties in `scope`, which replace older results about these
+    /// properties.
     fn take_in(&mut self, mut newer: Self, scope: &HandleSet) {
         self.touched.union(&newer.touched);
         if std::mem::take(&mut self.is_reported) {
@@ -69,7 +69,7 @@ impl Rare {
 
 const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lies in one cache line");
 
-/// How an object is compared that is handed over.
+/// The inputs for the comparison of an object that is handed over.
 pub(crate) struct HandOver<'a> {
     /// The properties that are compared.
     pub(crate) scope: HandleSet,
@@ -89,9 +89,9 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Returns the properties that are compared when a whole object is handed over: all properties except
-    /// those that are never sent. These include properties that the next tick does not send. So when a
-    /// property is marked or switched on, or when a client receives the object for the first time, the user
+    /// Returns the properties that are compared when a whole object is handed over: all properties except the
+    /// properties that are never sent. Also properties that the next tick does not send are compared. So when
+    /// a property is marked or switched on, or when a client receives the object for the first time, the user
     /// need not pass the object again.
     pub(crate) fn compared(conditions: &ConditionMasks) -> HandleSet {
         let mut scope = conditions.ordinary().clone();
@@ -209,7 +209,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         self.0.get(row).map(|found| &found.list).filter(|list| list.has_new_elements())
     }
 
-    /// What differs and was not sent yet is in the row.
+    /// The row lists the values that differ and were not sent yet.
     fn retain_differing(&self, _: &Shadows<T>, row: usize, handles: &mut HandleSet) {
         handles.intersect(self.0[row].list.handles());
     }

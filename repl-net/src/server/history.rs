@@ -1,7 +1,7 @@
-//! Where objects were, tick by tick, so that the server can see what a client saw.
+//! The past values of objects, tick by tick, for lag compensation: the server can check what a client saw.
 //!
-//! *Invariant:* nobody goes further back than the history allows, and nobody finds there what he never had,
-//! whatever he says that he saw.
+//! *Invariant:* whatever tick a client claims, a rewind goes back no further than the history, and finds only
+//! objects that the client has seen.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -11,10 +11,11 @@ use repl_core::{Guid, ObjectRef};
 use super::connection_info::ConnectionInfo;
 use crate::motion::interpolate::Interpolate;
 
-/// The past values of the objects of a class on the server, by tick: positions, hitboxes, whether they live.
+/// The past values of the objects of a class on the server, by tick: for example positions, hitboxes, or
+/// whether they are alive.
 ///
-/// A shooter sees others where they were some time ago. His input says [when](crate::ShownTick), and the
-/// server asks the history where they were then:
+/// A player who shoots sees the other players where they were some time ago. The player's input contains the
+/// [tick that was shown](crate::ShownTick), and the history returns the positions at that tick:
 ///
 /// ```
 /// # use repl_net::{ConnectionId, ShownTick, Server};
@@ -30,23 +31,23 @@ use crate::motion::interpolate::Interpolate;
 /// }
 /// ```
 ///
-/// Record each object once in each tick. A history takes memory for as many values of each object as it has
-/// ticks. It keeps those of an object that was removed until they are too old, because somebody may still see
-/// it, also if another object is in its slot already.
+/// Record each object once in each tick. For each object, a history takes memory for as many values as it has
+/// ticks. It keeps the values of a removed object until they are too old, because a client may still see the
+/// object. It keeps them even if another object uses the slot already.
 pub struct History<T, V> {
-    /// By slot.
+    /// The tracks of the objects, by slot.
     tracks: Vec<Option<Track<V>>>,
     /// How many ticks the history goes back.
     ticks: u64,
     newest: u64,
-    /// The slot at which is looked next, whether all of its values are too old.
+    /// The slot that the next sweep checks: its track is freed if all values are too old.
     swept: usize,
     /// The tracks of objects whose slots have other objects now, the oldest first.
     former: VecDeque<Track<V>>,
     class: PhantomData<fn() -> T>,
 }
 
-/// A history never goes back further: 18 minutes at 60 ticks a second.
+/// The greatest number of ticks that a history goes back: 18 minutes at 60 ticks a second.
 const MOST_TICKS: u64 = 65_536;
 
 /// The values of one object, of ticks that follow each other.
@@ -57,17 +58,17 @@ struct Track<V> {
 }
 
 impl<T, V> History<T, V> {
-    /// Returns an empty history that goes back so many ticks: 24 are 400 ms at 60 ticks a second. What
-    /// clients see is older by their round trip, and by the time that an
-    /// [`Interpolated`](crate::Interpolated) waits.
+    /// Returns an empty history that goes back `ticks` ticks. At 60 ticks a second, 24 ticks are 400 ms.
+    /// Choose more than the round trip of the clients plus the delay of
+    /// [`Interpolated`](crate::Interpolated), because this is the age of what clients see.
     #[must_use]
     pub const fn new(ticks: u64) -> Self {
         let ticks = if ticks < MOST_TICKS { ticks } else { MOST_TICKS };
         Self { tracks: Vec::new(), ticks, newest: 0, swept: 0, former: VecDeque::new(), class: PhantomData }
     }
 
-    /// Records the value of an object in a tick, which is the newest tick or a newer one. After a tick
-    /// without a value, the history of the object begins anew. Costs O(1).
+    /// Records the value of an object in a tick, which is the newest recorded tick or a newer one. If the
+    /// object has no value for a tick in between, its history begins anew. Costs O(1).
     pub fn record(&mut self, tick: u64, object: ObjectRef<T>, value: V) {
         let Some(guid) = object.guid() else { return };
         self.newest = self.newest.max(tick);
@@ -85,7 +86,7 @@ impl<T, V> History<T, V> {
         self.sweep();
     }
 
-    /// Frees the values of one object, if they are too old.
+    /// Frees the values of one object if they are all too old.
     fn sweep(&mut self) {
         self.swept = if self.swept < self.tracks.len() { self.swept } else { 0 };
         let oldest = self.oldest();
@@ -102,14 +103,14 @@ impl<T, V> History<T, V> {
         self.newest.saturating_sub(self.ticks)
     }
 
-    /// Goes back to what a client saw at a tick, but no further than the history goes back, and not
-    /// beyond the newest tick. What is not a number is the newest tick. It finds only objects that the
-    /// client [has seen](ConnectionInfo::has_seen), so that nobody hits what he never had: set
-    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that what was just
-    /// closed for the client counts, too. Which objects the client had in each tick is not recorded. So a
-    /// client that lies about the tick also finds an object that it has now where it was before, though
-    /// no further back than the history goes, and one that was closed for it where it is now, for as many
-    /// ticks as are remembered.
+    /// Returns the objects as a client saw them at a tick. An older tick than the history has counts as the
+    /// oldest tick. A later tick and NaN count as the newest tick. The result contains only objects that the
+    /// client [has seen](ConnectionInfo::has_seen), so that no client hits an object that it never had. Set
+    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that objects that were
+    /// removed from the client a short time ago count, too. The history does not record which objects the
+    /// client had in each tick. So a client that lies about the tick can find an object that it has now at
+    /// any position in the history. It can also find the present position of an object that was removed from
+    /// it, for as many ticks as are remembered.
     #[must_use]
     pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
         let oldest = client.ticks().saturating_sub(self.ticks) as f64;
@@ -117,8 +118,8 @@ impl<T, V> History<T, V> {
         Rewound { seen_by: Some(client), tick: then.tick.max(oldest), ..then }
     }
 
-    /// Goes back to a tick as [`rewind`](Self::rewind) does, and finds all objects that existed then, whoever
-    /// saw them.
+    /// Does the same as [`rewind`](Self::rewind), but with all objects that existed at the tick, whether a
+    /// client has seen them or not.
     #[must_use]
     pub const fn at(&self, tick: f64) -> Rewound<'_, T, V> {
         let newest = self.newest as f64;
@@ -191,14 +192,14 @@ impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
         self.tick
     }
 
-    /// Returns how many ticks further back the client said that it saw. Above zero if its link is slower than
-    /// the history allows for, or if it lies.
+    /// Returns by how many ticks the tick of the client was older than the history allows. The result is
+    /// above zero if the link of the client is too slow for this history, or if the client lies.
     #[must_use]
     pub fn ticks_beyond(&self) -> f64 {
         (self.tick - self.wanted).max(0.0)
     }
 
-    /// Returns the value that an object had. Between two ticks it lies between both values. `None` if the
+    /// Returns the value that an object had. A value between two ticks is interpolated. Returns `None` if the
     /// object did not exist then, or if the client has not seen it.
     #[must_use]
     pub fn get(&self, object: ObjectRef<T>) -> Option<V> {
@@ -208,8 +209,8 @@ impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
         self.value(track)
     }
 
-    /// Returns all objects that existed then and that the client has seen, also those that do not exist any
-    /// more, with the values that they had.
+    /// Returns all objects that existed then and that the client has seen, with the values that they had.
+    /// This includes objects that do not exist any more.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectRef<T>, V)> {
         let tracks = self.history.tracks.iter().flatten().chain(&self.history.former);
         tracks.filter_map(|track| Some((ObjectRef::new(track.object), self.value(track)?)))

@@ -1,8 +1,8 @@
 //! The host: the player in the process of the server. It is a connection without packets and without copies
 //! of objects, because it uses the objects of the server themselves.
 //!
-//! *Invariant:* the host is not among the peers, so no tick, no packet and no object has anything to do for
-//! it because it is there.
+//! *Invariant:* the host is not among the peers, so ticks, packets and objects do no work for it as for a
+//! peer.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::host_news::HostNews;
 use super::host_notifies::HostNotifies;
 use super::world::World;
 
-/// What the server keeps for its host.
+/// The state that the server stores for its host.
 pub(crate) struct Host {
     pub(crate) id: ConnectionId,
     /// The messages and calls to the host. A type is registered here when the first of its messages comes.
@@ -26,30 +26,31 @@ pub(crate) struct Host {
     /// What the server counts of the calls from the host.
     pub(crate) calls: CallMeter,
     pub(super) groups: BTreeSet<Group>,
-    /// What it is told about objects, if it asked for events.
+    /// The events and updates for the host, if it asked for events.
     pub(super) news: Option<HostNews>,
-    /// What its notifies need, if it asked for them.
+    /// The old values for the notifies, if the host asked for notifies.
     pub(super) notifies: Option<HostNotifies>,
 }
 
-/// What a [host](crate::Server::connect_host) asks for besides calls and messages. By default nothing,
-/// because both cost memory and time, and the code of a server knows what it does.
+/// What a [host](crate::Server::connect_host) receives besides calls and messages. By default it receives
+/// nothing else, because both options cost memory and time, and the code of the server can know its own
+/// changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns events, and
-    /// [`HostHandle::poll_update`](crate::HostHandle::poll_update) which objects came, went and changed
-    /// owners. Costs an update for each of them. If nobody polls them, about as many wait as there are
-    /// objects.
+    /// [`HostHandle::poll_update`](crate::HostHandle::poll_update) returns updates about objects that were
+    /// spawned, were removed or changed owners. Costs memory for each update. If nobody polls the updates,
+    /// about as many wait as there are objects.
     pub events: bool,
     /// Whether the notifies (`#[replicated(notify = …)]`) also run on the objects of the server, as if the
-    /// host had received what a tick has found. Unreal does not call `RepNotify` functions on a listen server
-    /// (`OnRep_…` in C++), so by default they do not run here either.
+    /// host had received the changes that a tick has found. Unreal does not call `RepNotify` functions on a
+    /// listen server (`OnRep_…` in C++), so by default they do not run here either.
     ///
     /// A notify runs in [`Server::tick`](crate::Server::tick), when a comparison has found that the value has
-    /// changed, and gets the value that clients had before. It does not run for initial values, and for
+    /// changed, and gets the value that clients had before. It does not run for initial values, and not for
     /// objects [outside of the server](crate::External). Costs a second copy of each object whose class has
-    /// notifies, in a tick its old values for each change, and one more comparison of the object in the next
-    /// tick, because the notify may have written to it.
+    /// notifies. Each change also costs an update of this copy, and one more comparison of the object in the
+    /// next tick, because the notify may have written to it.
     pub notifies: bool,
 }
 

@@ -1,6 +1,6 @@
-//! A handle of the host: what the player in the process of the server does, as a client does it.
+//! A handle of the host: the player in the process of the server has the same methods here as a client.
 //!
-//! *Invariant:* what the host does has the same effect on the server as when a client does it.
+//! *Invariant:* an action of the host has the same effect on the server as the same action of a client.
 
 use repl_core::{AssetRef, NetSerialize, ObjectRef, Replicated};
 use repl_link::{ConnectionId, SendError};
@@ -10,12 +10,13 @@ use crate::body::role::Role;
 use crate::session::events::ClientEvent;
 use crate::updates::update::Update;
 
-/// The player in the process of a server (a listen server): makes calls, sends messages, and polls what comes
-/// for it. [`Server::connect_host`] begins a host, and [`Server::host`] returns a `HostHandle`.
+/// The player in the process of a server (a listen server): makes calls, sends messages, and polls the
+/// messages and calls for it. [`Server::connect_host`] begins a host, and [`Server::host`] returns a
+/// `HostHandle`.
 ///
-/// The methods have the names of the methods of [`Client`](crate::Client), and do the same, so the trait
-/// [`LocalPlayer`](crate::LocalPlayer) lets one function play for both. The host has no copies of objects: it
-/// sees all objects of the server, and `server[object]` is what it sees.
+/// The methods have the names of the methods of [`Client`](crate::Client), and do the same. So with the trait
+/// [`LocalPlayer`](crate::LocalPlayer) one function can work for both. The host has no copies of objects: it
+/// sees all objects of the server, as they are in `server[object]`.
 pub struct HostHandle<'a> {
     pub(crate) server: &'a mut Server,
     id: ConnectionId,
@@ -32,8 +33,8 @@ impl Server {
 }
 
 impl HostHandle<'_> {
-    /// Returns the connection of the host. The server uses it as that of a client: it can own objects, join
-    /// groups and receive messages.
+    /// Returns the connection of the host. The server uses it like the connection of a client: it can own
+    /// objects, join groups and receive messages.
     #[must_use]
     pub fn id(&self) -> ConnectionId {
         self.id
@@ -63,8 +64,8 @@ impl HostHandle<'_> {
     }
 
     /// Returns the role of the host for an object: [`Authority`](Role::Authority), because it is in the
-    /// process of the server, as in Unreal. Returns `None` if the object does not exist. What the host
-    /// controls is what it [owns](Self::is_owner).
+    /// process of the server, as in Unreal. Returns `None` if the object does not exist. The host controls
+    /// the objects that it [owns](Self::is_owner).
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.server.contains(object).then_some(Role::Authority)
@@ -76,26 +77,26 @@ impl HostHandle<'_> {
         self.server.asset_path(asset)
     }
 
-    /// Returns the next event, or `None` if there are no more, or if the host did not ask for
-    /// [events](crate::HostOptions::events): [`Connected`](ClientEvent::Connected), and in the first
-    /// [`tick`](Server::tick) [`Synchronized`](ClientEvent::Synchronized).
+    /// Returns the next event. Returns `None` if there are no more, or if the host did not ask for
+    /// [events](crate::HostOptions::events). There are two events: [`Connected`](ClientEvent::Connected), and
+    /// in the first [`tick`](Server::tick) [`Synchronized`](ClientEvent::Synchronized).
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.server.host.as_mut()?.news.as_mut()?.pop()
     }
 
     /// Returns the next update of an object, or `None` if there are no more, or if the host did not ask for
-    /// [events](crate::HostOptions::events). The updates are those of a client that sees all objects, except
-    /// that none tells of changed properties: in the first [`tick`](Server::tick) each object is
-    /// [`Spawned`](crate::UpdateKind::Spawned). Then each tick tells what was spawned,
-    /// [despawned](crate::UpdateKind::Despawned) and [torn off](crate::UpdateKind::TornOff), and which
-    /// objects [changed](crate::UpdateKind::Owner) their owner from or to the host. A removed object has no
-    /// last state, and static objects are like all others.
+    /// [events](crate::HostOptions::events). The updates are the same as for a client that sees all objects,
+    /// but without updates about changed properties. In the first [`tick`](Server::tick) each object is
+    /// [`Spawned`](crate::UpdateKind::Spawned). Then each tick reports the objects that were spawned,
+    /// [despawned](crate::UpdateKind::Despawned) and [torn off](crate::UpdateKind::TornOff), and the objects
+    /// whose owner [changed](crate::UpdateKind::Owner) from or to the host. A removed object has no last
+    /// state. Static objects are reported like all others.
     pub fn poll_update(&mut self) -> Option<Update> {
         self.server.host.as_mut()?.news.as_mut()?.pop_update()
     }
 
-    /// Sends a message to the server, which polls it with [`poll_message`](Server::poll_message), in the same
-    /// tick if it does so later.
+    /// Sends a message to the server. The server can poll it with [`poll_message`](Server::poll_message) in
+    /// the same tick.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Client::send`](crate::Client::send), but never
@@ -110,9 +111,9 @@ impl HostHandle<'_> {
     }
 
     /// Returns the oldest unread message of a type that the server sent to the host. Returns `None` if there
-    /// are no more. The limits of unread messages are those of a client: if more wait, the connection of the
-    /// host ends with [`Unread`](crate::DisconnectReason::Unread), or the oldest are dropped if the channel
-    /// is not reliable.
+    /// are no more. The limits of unread messages are the same as for a client. If more messages wait, the
+    /// connection of the host ends with [`Unread`](crate::DisconnectReason::Unread), or the oldest messages
+    /// are dropped if the channel is not reliable.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Server::register_message).

@@ -1,5 +1,5 @@
-//! The messages and calls between the server and its host. Each is written as for a packet and read at once,
-//! so both sides get the same values as over a link.
+//! The messages and calls between the server and its host. Each message or call is encoded as for a packet
+//! and decoded at once, so both sides get the same values as over a link.
 //!
 //! *Invariant:* nothing is delivered that could not be sent over a link.
 
@@ -18,7 +18,7 @@ impl Server {
         Some((&mut self.host.as_mut()?.mailbox, &self.world.store))
     }
 
-    /// Writes something in the buffer for calls, and passes it on.
+    /// Writes a message or call into the buffer for calls, and passes the buffer to `pass_on`.
     fn with_written(
         &mut self,
         write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
@@ -55,8 +55,8 @@ impl Server {
         })
     }
 
-    /// Delivers a message or call of the server to the host. `key` is the type by which mailboxes know its
-    /// channel. `register` registers the channel in the mailbox of the host, if it is new there.
+    /// Delivers a message or call of the server to the host. `key` is the type for which its channel was
+    /// registered. `register` registers the channel in the mailbox of the host, if it is new there.
     ///
     /// # Errors
     /// Returns an error if there is no host, or if the message may not be sent. Then nothing has changed.

@@ -1,7 +1,8 @@
-//! What the host is told, if it asks for events: which objects came, went, or got another owner.
+//! The events and updates for the host, if it asks for them: which objects were spawned, were removed, or got
+//! another owner.
 //!
-//! *Invariant:* as on a client, the updates of a tick come with the tick, and what came and went between two
-//! ticks is not reported.
+//! *Invariant:* as on a client, the updates of a tick come with the tick, and an object that was spawned and
+//! removed between two ticks is not reported.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,12 @@ use crate::session::events::ClientEvent;
 use crate::updates::queue::Updates;
 use crate::updates::update::{Update, UpdateKind};
 
-/// The events and updates of the host, and what the next tick reports.
+/// The events and updates of the host, and the changes that the next tick reports.
 #[derive(Default)]
 pub(crate) struct HostNews {
     events: ClientEvents,
     updates: Updates,
-    /// Whether a tick has reported the objects that the host found.
+    /// Whether a tick has reported the objects that existed before the host.
     has_begun: bool,
     /// The objects that were removed since the last tick, with their classes.
     removed: Vec<(ObjectRef<()>, u16)>,

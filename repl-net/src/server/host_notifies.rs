@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 use super::old_values::OldValues;
 use super::world::World;
 
-/// What the notifies of the host need.
+/// The old values for the notifies of the host.
 #[derive(Default)]
 pub(crate) struct HostNotifies {
     /// The old values of each object whose class has notifies, by slot.
     old: BTreeMap<u32, OldValues>,
-    /// Whether a tick has stored the old values of the objects that the host found.
+    /// Whether a tick has stored the old values of the objects that existed before the host.
     has_begun: bool,
 }
 
 impl HostNotifies {
-    /// Drops what is stored of an object that is removed.
+    /// Drops the old values of an object that is removed.
     pub(super) fn removed(&mut self, slot: u32) {
         self.old.remove(&slot);
     }
 
-    /// Calls the notifies for what a tick has found, and stores the new values.
+    /// Calls the notifies for the changes that a tick has found, and stores the new values.
     pub(super) fn call(&mut self, world: &mut World) {
         if std::mem::replace(&mut self.has_begun, true) {
             world.notify(&mut self.old);

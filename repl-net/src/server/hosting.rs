@@ -1,6 +1,6 @@
-//! How the server finds its host, and tells it what a tick has found.
+//! How the server finds its host, and informs it about the changes of a tick.
 //!
-//! *Invariant:* a server without a host does nothing here but see that there is none.
+//! *Invariant:* on a server without a host, each method here only checks that there is none.
 
 use repl_core::ObjectRef;
 use repl_link::ConnectionId;
@@ -20,7 +20,7 @@ impl Server {
         self.host.as_ref().is_some_and(|host| self.object_info(object).owner() == Some(host.id))
     }
 
-    /// Tells the host what this tick has found, if it asked for that.
+    /// Informs the host about the changes of this tick, if it asked for events or notifies.
     pub(super) fn inform_host(&mut self) {
         let tick = self.ticks();
         let Some(host) = &mut self.host else { return };

@@ -1,6 +1,7 @@
-//! Looks inside the packets that the server has made: counts their bits by class and property, and logs them.
+//! Looks inside the packets that the server has made: counts their bits by class and property, and logs their
+//! contents.
 //!
-//! *Invariant:* the packets are the same, whether somebody looks or not.
+//! *Invariant:* the server sends the same packets whether somebody looks at them or not.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, Epoch, Guid, Program};
@@ -16,11 +17,11 @@ use crate::session::classes::ClassList;
 use crate::telemetry;
 
 impl Server {
-    /// Returns how many bits have been sent so far for each class and each property, to all clients together:
-    /// what is sent to several clients counts for each of them, and what is sent again after a loss counts
-    /// again. An update that is too large for a packet counts once for each client. Empty unless
-    /// [`ServerConfig::measure`](crate::ServerConfig::measure) is set, and before the first
-    /// [`connect`](Self::connect).
+    /// Returns how many bits the server has sent so far for each class and each property, to all clients
+    /// together. A value that is sent to several clients counts once for each client. A value that is sent
+    /// again after a loss counts again. An update that is too large for a packet counts only once for each
+    /// client. The slice is empty unless [`ServerConfig::measure`](crate::ServerConfig::measure) is set, and
+    /// before the first [`connect`](Self::connect).
     ///
     /// ```
     /// # use repl_net as repl;
@@ -37,7 +38,7 @@ impl Server {
         self.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 
-    /// Returns how many packets each connection has made so far, if somebody wants to look at the next ones.
+    /// Returns how many packets each connection has made so far, or `None` if nobody counts or logs packets.
     pub(super) fn begin_look(&self) -> Option<Vec<u64>> {
         let is_wanted = self.traffic.is_some() || telemetry::wants_packets();
         let packets =
@@ -70,8 +71,9 @@ impl Server {
     }
 }
 
-/// Counts what is in a packet, with each large update of which this is the first packet. If a decoder of
-/// the user refuses what the encoder wrote, the rest is not counted.
+/// Counts the contents of a packet. If the packet is the first one that has a part of a large update, also
+/// counts the whole update. If a decoder of the user refuses the bits that the encoder wrote, the rest of the
+/// packet is not counted.
 fn count(
     (sequence, mut body): (Sequence, BitReader<'_>),
     (world, classes): (&World, &ClassList),
@@ -88,7 +90,7 @@ fn count(
     }
 }
 
-/// What a server knows of what it sends to a client.
+/// The state that a server needs to read the packets that it has sent to a client.
 struct ServerCatalog<'a> {
     world: &'a World,
     classes: &'a ClassList,
@@ -109,7 +111,8 @@ impl Catalog for ServerCatalog<'_> {
     }
 
     fn object(&self, slot: u32) -> Option<(Guid, u16)> {
-        // Also an object that was removed: its slot is not used again before all clients know that.
+        // Also for an object that was removed: its slot is not used again before all clients know of the
+        // removal.
         if !self.copies.uses(slot) {
             return None;
         }

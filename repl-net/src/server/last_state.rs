@@ -1,7 +1,9 @@
-//! The last state of an object that is removed from the server: what its clients may lack of it.
+//! The last state of an object that is removed from the server. It contains the values that some clients do
+//! not have yet.
 //!
-//! The values are encoded when the object is removed, because its row is gone afterwards. They never change, so
-//! they are sent again as they are. Connections that lack the same share them.
+//! The values are encoded when the object is removed, because its row does not exist afterwards. They never
+//! change, so the same bits are sent again after a loss. Connections that lack the same properties share one
+//! last state.
 //!
 //! *Invariant:* a last state has only properties that the client could see when the object was removed.
 
@@ -14,7 +16,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, WriteRecipe};
 use super::cells::{Audience, Group, Relevancy};
 use super::world::World;
 
-/// The last state of an object, as clients are sent it.
+/// The last state of an object, in the form in which it is sent to clients.
 #[derive(Debug)]
 pub(crate) struct LastState {
     /// The handles and values, encoded.
@@ -25,12 +27,13 @@ pub(crate) struct LastState {
     named_assets: Box<[NonZeroU32]>,
 }
 
-/// The groups of which a client must be a member to see an object.
+/// The groups that see an object. A client must be a member of these groups to see it.
 #[derive(Debug, Default)]
 struct Groups {
-    /// Those of its relevancy, and of that of what it is attached to. Owners see it without them.
+    /// The groups in the relevancy of the object, and in the relevancy of the objects to which it is
+    /// attached. The owner of the object need not be a member.
     of_relevancy: Vec<Group>,
-    /// Those of its audience, and of that of what it is attached to.
+    /// The groups in the audience of the object, and in the audiences of the objects to which it is attached.
     of_audience: Vec<Group>,
 }
 
@@ -40,8 +43,8 @@ impl LastState {
         BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
     }
 
-    /// Returns whether a client must be a member of a group to see the object, if it owns the object or does
-    /// not.
+    /// Returns whether a client must be a member of `group` to see the object. `is_owner` says whether the
+    /// client owns the object.
     pub(crate) fn needs_group(&self, group: Group, is_owner: bool) -> bool {
         self.groups.of_audience.contains(&group) || !is_owner && self.groups.of_relevancy.contains(&group)
     }
@@ -59,16 +62,16 @@ impl LastState {
 
 /// An object that is being removed, with its subobjects.
 pub(crate) struct LastFamily {
-    /// The slots of the objects that exist. Each comes before those below it.
+    /// The slots of the objects that exist. Parents come before their subobjects.
     pub(crate) slots: Vec<u32>,
     /// The last changes of these objects, in the same order.
     pub(crate) objects: Vec<LastChanges>,
-    /// The subobjects that were removed before, and that some clients may have.
+    /// The slots of subobjects that were removed before, but that some clients may still have.
     pub(crate) leaving: Vec<u32>,
 }
 
 impl LastFamily {
-    /// Compares an object that is about to be removed, and its subobjects.
+    /// Compares an object that is about to be removed, and its subobjects, for the last time.
     pub(crate) fn of(world: &mut World, slot: u32) -> Self {
         let is_alive = |slot: &u32| world.store.occupant(*slot).alive;
         let (slots, leaving): (Vec<u32>, Vec<u32>) =
@@ -78,26 +81,28 @@ impl LastFamily {
     }
 }
 
-/// The last changes of an object that is being removed, and the last states of its clients.
+/// The last changes of an object that is being removed, and the last states that were encoded for its
+/// clients.
 pub(crate) struct LastChanges {
-    /// What has changed since the last tick.
+    /// The properties that have changed since the last tick.
     pub(crate) changes: Changelist,
     /// Whether the object has changed since it was spawned.
     pub(crate) has_changed: bool,
-    /// Whether nothing must be said of the object to clients that have it, except that it is gone: it never
-    /// changed since it was spawned, all clients see it alike, and it has no path.
+    /// Whether clients that have the object need only the news of its removal: the object never changed since
+    /// it was spawned, has no properties with conditions, and has no path.
     pub(crate) is_plain: bool,
     pub(crate) slot: u32,
-    /// How many connections have an object in the slot until they have learnt that their clients removed it.
+    /// The number of connections that hold the slot until they know that their clients have removed the
+    /// object.
     pub(crate) holders: u32,
-    /// The groups, once a state was encoded.
+    /// The groups of the object. They are found when the first state is encoded.
     groups: Option<Arc<Groups>>,
-    /// The states that were encoded so far, each with its properties.
+    /// The last states that were encoded so far, each with the changelist that it was encoded for.
     encoded: Vec<(Changelist, Arc<LastState>)>,
 }
 
 impl LastChanges {
-    /// Compares an object that is about to be removed.
+    /// Compares an object that is about to be removed, for the last time.
     pub(crate) fn of(world: &mut World, slot: u32) -> Self {
         let changes = world.compare_last(slot);
         let has_changed = !changes.is_empty() || world.changes.has_ever_changed(slot);
@@ -106,7 +111,7 @@ impl LastChanges {
         Self { changes, has_changed, is_plain, slot, holders: 0, groups: None, encoded: Vec::new() }
     }
 
-    /// Returns the last state with the properties of a changelist, or `None` if nothing of it can be sent.
+    /// Returns the last state with the properties in a changelist, or `None` if none of these can be sent.
     pub(crate) fn encode(&mut self, world: &World, mut list: Changelist) -> Option<Arc<LastState>> {
         if let Some((_, state)) = self.encoded.iter().find(|(known, _)| *known == list) {
             return Some(Arc::clone(state));
@@ -129,7 +134,7 @@ impl LastChanges {
     }
 }
 
-/// Returns the groups of which a client must be a member to see an object.
+/// Returns the groups that see an object.
 fn groups_of(world: &World, slot: u32) -> Arc<Groups> {
     let mut groups = Groups::default();
     for carrier in world.cells.carriers(slot) {

@@ -1,11 +1,15 @@
 //! Changes that are sent later: connections that are far from an object receive its changes only every few
 //! ticks (see [`Area::slower_beyond`](super::Area::slower_beyond)).
 //!
-//! For each period there is one list of changes for each object, from the tick after the object was last due
-//! until it is due again. All connections with this period receive the list, so it is encoded only once.
+//! A period is a number of ticks. For each period, each object has one list of changes. The list collects
+//! changes from the tick after the object was last due until the object is due again. All connections with
+//! this period receive the same list, so the list is encoded only once.
 //!
-//! *Invariant:* a connection that is in step with an object, and that has a long period for the object's
-//! cell, lacks at most the changes that wait for this period.
+//! A cell has the objects of one region of the world, or of one group. A connection is in step with an object
+//! if its client needs only the newest changes of the object, which many connections share.
+//!
+//! *Invariant:* if a connection has a long period for the object's cell and is in step with the object, it
+//! lacks at most the changes that wait for this period.
 
 use repl_core::Changelist;
 
@@ -14,21 +18,21 @@ use super::changes::Change;
 use super::phase::phase_of;
 use crate::body::slot_set::SlotSet;
 
-/// The changes that wait, for all periods.
+/// The waiting changes of all periods.
 #[derive(Debug, Default)]
 pub(crate) struct LaterChanges {
     periods: Vec<Period>,
 }
 
-/// The changes that wait for one period.
+/// The waiting changes of one period.
 #[derive(Debug)]
 struct Period {
     ticks: u16,
     waiting: SlotSet,
     /// The waiting changes of each slot in `waiting`. The other lists are empty.
     lists: Vec<Changelist>,
-    /// The objects that are due in each tick of the period, by their [phases](phase_of). Some of them may no
-    /// longer wait.
+    /// The objects that are due in each tick of the period, by their [phases](phase_of). Some of these
+    /// objects may have no waiting changes any more.
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick, in ascending order of their slots.
     due: Vec<Change>,
@@ -37,8 +41,8 @@ struct Period {
 }
 
 impl LaterChanges {
-    /// Adds the changes of a tick that connections with long periods receive later, and finds the changes
-    /// that are due now. `prune` removes the changes of elements that no longer exist from a list.
+    /// Adds the changes of this tick to the lists of connections with long periods, and finds the changes
+    /// that are due now. The argument `prune` removes elements that no longer exist from a changelist.
     pub(crate) fn advance(
         &mut self,
         frame: u64,
@@ -76,13 +80,13 @@ impl LaterChanges {
         period.map_or(&[], |period| &period.due)
     }
 
-    /// Returns the changes of an object that wait for some period.
+    /// Returns the waiting changes of an object, one list for each period that has some.
     pub(crate) fn waiting(&self, slot: u32) -> impl Iterator<Item = &Changelist> {
         let waiting = self.periods.iter().filter(move |period| period.waiting.contains(slot));
         waiting.filter_map(move |period| period.lists.get(slot as usize))
     }
 
-    /// Returns whether changes of an object wait for a period.
+    /// Returns whether changes of an object wait for a period of `ticks` ticks.
     pub(crate) fn is_waiting(&self, ticks: u16, slot: u32) -> bool {
         self.periods.iter().any(|period| period.ticks == ticks && period.waiting.contains(slot))
     }
@@ -98,7 +102,8 @@ impl LaterChanges {
         period.due.get(at).map(|change| &change.list)
     }
 
-    /// Returns the objects with changes that wait, or that are due in this tick, for each period.
+    /// Returns the sets of objects that have waiting changes, or changes that are due in this tick, for each
+    /// period.
     pub(crate) fn slots(&self) -> impl Iterator<Item = &SlotSet> {
         self.periods.iter().flat_map(|period| [&period.waiting, &period.due_slots])
     }
@@ -171,7 +176,7 @@ mod tests {
         list
     }
 
-    /// Returns the handles that are due in each of some ticks.
+    /// Returns the frame, slot and handles of each change that is due in the frames `frames`.
     fn due(period: &mut Period, frames: std::ops::Range<u64>) -> Vec<(u64, u32, Vec<u32>)> {
         let mut found = Vec::new();
         for frame in frames {

@@ -1,4 +1,4 @@
-//! How much memory a server takes, by what it is for.
+//! Counts how much memory a server takes, separately for each purpose.
 //!
 //! *Invariant:* nothing here changes the server.
 
@@ -8,27 +8,27 @@ use super::Server;
 use super::class_memory::ClassMemory;
 use super::world::World;
 
-/// About how many bytes of memory a server takes, by what they are for. [`Server::memory`] returns it.
+/// About how many bytes of memory a server takes for each purpose. [`Server::memory`] returns this struct.
 ///
 /// Not counted are the paths of static objects and of assets, the names of objects, messages that wait to be
-/// polled, and buffers that are used again in each tick.
+/// polled, and buffers that each tick uses again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerMemory {
     /// The objects, shadows and elements of each class, in the order of registration.
     pub classes: Vec<ClassMemory>,
-    /// What the server knows of each object for all clients together, beside its changes.
+    /// The state of each object that all clients share, except its history of changes.
     pub slot_bytes: usize,
-    /// The changes of objects that some client has not been sent yet.
+    /// The history of changes, which some connection has not sent yet.
     pub history_bytes: usize,
-    /// The openings of objects, encoded for clients that join.
+    /// The openings of objects: their spawn data, encoded once for all clients that join.
     pub opening_bytes: usize,
-    /// What clients have not acknowledged, as
-    /// [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) counts it for each.
+    /// State that clients have not acknowledged, the sum of
+    /// [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) of all connections.
     pub connection_bytes: usize,
 }
 
 impl ServerMemory {
-    /// Returns the sum of all.
+    /// Returns the sum of all fields.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         let of_class = |class: &ClassMemory| class.object_bytes + class.shadow_bytes + class.element_bytes;
@@ -41,8 +41,8 @@ impl ServerMemory {
 }
 
 impl Server {
-    /// Returns about how many bytes of memory the server takes, by what they are for. Costs O(size of all
-    /// objects + connections), so call it now and then, and not in every tick.
+    /// Returns about how many bytes of memory the server takes for each purpose. Costs O(size of all objects
+    /// + connections), so do not call it in every tick.
     ///
     /// ```
     /// # use repl_core::Replicated;

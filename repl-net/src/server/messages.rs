@@ -1,8 +1,8 @@
 //! The server's methods that send and receive messages.
 //!
-//! *Invariant:* the messages of a connection are dropped when its session ends, but messages that were
-//! received before can still be polled. A message that waits for an object waits with the calls of its
-//! connection, so it follows the same rules.
+//! *Invariant:* when a session ends, messages that wait to be sent are dropped, but messages that were
+//! received before can still be polled. A message that waits for an object waits in the same queue as the
+//! calls of its connection, and follows the same rules.
 
 use repl_core::{NetSerialize, ObjectRef};
 use repl_link::parts::{Recipient, ServerSessions};
@@ -56,14 +56,14 @@ impl Server {
         self
     }
 
-    /// Queues a message to every client whose session has begun, which is sent in the next
-    /// [`tick`](Self::tick). The message is encoded one time for all of them.
+    /// Queues a message to every client whose session has begun. The next [`tick`](Self::tick) sends the
+    /// message. It is encoded once for all clients.
     ///
     /// Returns the connections that have no room for the message ([`SendError::Full`]), in ascending order.
-    /// The message is queued for all others. To these connections, send it again in a later tick with
-    /// [`send`](crate::ConnectionHandle::send), or
-    /// [disconnect](crate::ConnectionHandle::disconnect) them. The list is always empty if the channel
-    /// of the type is not [reliable](Channel::is_reliable).
+    /// The message is queued for all other connections. To a connection without room, send the message again
+    /// in a later tick with [`send`](crate::ConnectionHandle::send), or
+    /// [disconnect](crate::ConnectionHandle::disconnect) it. The list is always empty if the channel of the
+    /// type is not [reliable](Channel::is_reliable).
     ///
     /// ```
     /// # use repl_net as repl;
@@ -77,8 +77,8 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent to anyone, because it is too large or has no form on
-    /// the wire. Nothing is queued then.
+    /// Returns an error if the message cannot be sent to any client, because it is too large or has no form
+    /// on the wire. In this case nothing is queued.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -93,7 +93,7 @@ impl Server {
         Ok(full)
     }
 
-    /// Queues a message to a client, which is sent as soon as the client has an object.
+    /// Queues a message to a client. The message is sent as soon as the client has the object `object`.
     #[track_caller]
     pub(super) fn send_after<M: NetSerialize + Send + Sync>(
         &mut self,
@@ -114,8 +114,8 @@ impl Server {
         peer.connection.send_call(&self.world, route, writer)
     }
 
-    /// Queues a message to every client in a [group](crate::ConnectionHandle::join_group), as
-    /// [`send_to_all`](Self::send_to_all) does it for all clients. Costs O(connections).
+    /// Queues a message to every client in a [group](crate::ConnectionHandle::join_group), in the same way as
+    /// [`send_to_all`](Self::send_to_all). Costs O(connections).
     ///
     /// # Errors
     /// Returns an error in the same cases as [`send_to_all`](Self::send_to_all).
@@ -134,8 +134,8 @@ impl Server {
         Ok(full)
     }
 
-    /// Makes the names of the assets be sent to which the message refers that was written last, to the
-    /// connections for which it was queued: those that would receive it, except those in `full`.
+    /// Queues the names of the assets that the last written message refers to, for each connection that
+    /// receives the message. These are the connections that `receives` accepts and that are not in `full`.
     pub(super) fn name_assets_in_message(
         &mut self,
         full: &[ConnectionId],
@@ -154,12 +154,12 @@ impl Server {
         }
     }
 
-    /// Returns the oldest unread message of a type, from whichever client, and the connection that sent it.
-    /// Returns `None` if there are no more messages of this type. Poll the messages of all types in each
-    /// tick. If more than 4,096 messages of a type from one client wait, or if they have more than 1 MiB
-    /// together (and [`max_bytes`](MessageOptions::max_bytes) more, if that is over 64 KiB), the connection
-    /// of this client ends with [`Unread`](crate::DisconnectReason::Unread) after the packet that brought
-    /// them. If the channel is not reliable, the server instead drops the oldest waiting messages.
+    /// Returns the oldest unread message of a type from any client, and the connection that sent it. Returns
+    /// `None` if there are no more messages of this type. Poll the messages of all types in each tick. At
+    /// most 4,096 messages of a type from one client may wait, and their size together may be at most 1 MiB
+    /// (plus [`max_bytes`](MessageOptions::max_bytes), if that is over 64 KiB). If a packet brings more than
+    /// this, the connection of the client ends with [`Unread`](crate::DisconnectReason::Unread). If the
+    /// channel is not reliable, the server instead drops the oldest waiting messages.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -117,45 +117,45 @@ pub use transmit::Transmit;
 /// [`tick`](Self::tick), sends the packets of each connection from [`poll_transmit`](Self::poll_transmit),
 /// and passes the packets that arrive to [`receive`](Self::receive).
 ///
-/// What it has, and where:
+/// The methods, by what they access:
 ///
 /// - All objects: [`spawn`](Self::spawn), [`get_mut`](Self::get_mut) or `server[object]`,
 ///   [`objects`](Self::objects), [`despawn`](Self::despawn).
 /// - One object: [`object`](Self::object) sets its owner, relevancy, priority, dormancy and subobjects.
-///   [`object_info`](Self::object_info) tells what is set.
+///   [`object_info`](Self::object_info) returns these settings.
 /// - One connection: [`connection`](Self::connection) answers logins, sends messages, and sets viewpoints,
-///   groups and budgets. [`connection_info`](Self::connection_info) tells what is set, and its figures.
+///   groups and budgets. [`connection_info`](Self::connection_info) returns these settings and statistics.
 /// - One class: [`class`](Self::class) sets areas, rates and priorities.
-/// - What clients send: [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message),
+/// - Data from clients: [`poll_event`](Self::poll_event), [`poll_message`](Self::poll_message),
 ///   [`poll_call`](Self::poll_call).
-/// - What all clients get: [`call`](Self::call), [`send_to_all`](Self::send_to_all),
+/// - Data to all clients: [`call`](Self::call), [`send_to_all`](Self::send_to_all),
 ///   [`send_to_group`](Self::send_to_group).
-/// - Objects in a store of yours: [`external`](Self::external).
+/// - Objects that your program stores itself, outside the server: [`external`](Self::external).
 /// - Objects of levels, and assets: [`statics`](Self::statics), [`assets`](Self::assets).
 /// - The player of this process: [`connect_host`](Self::connect_host), [`host`](Self::host).
-/// - Figures: [`memory`](Self::memory), [`traffic`](Self::traffic).
+/// - Statistics: [`memory`](Self::memory), [`traffic`](Self::traffic).
 pub struct Server {
     config: ServerConfig,
     /// The sessions of the clients, with a connection for each.
     pub(crate) sessions: ServerSessions<Connection>,
     world: World,
     classes: ClassList,
-    /// Functions with which each tick begins: for each class with remote calls one that runs those that wait,
-    /// and one for each type of inputs.
+    /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
+    /// runs the waiting calls, and one for each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
-    /// The size of packets for which `broadcast` is cut.
+    /// The packet size to which the content of `broadcast` is fitted.
     shared_size: SharedSize,
     passes: Passes,
     /// Reused memory: the pairs of a connection and an object for which [`update_cells`](Self::update_cells)
     /// decides again whether the connection sees the object.
     crossings: Vec<(ConnectionId, u32)>,
-    /// The connections that have a turn in the current tick.
+    /// The connections that are served in the current tick.
     served: Served,
     events: ServerEvents,
-    /// What was sent so far, if it is counted.
+    /// The bits sent so far, if the configuration asks to count them.
     traffic: Option<Traffic>,
     /// The player in the process of the server, if there is one.
     pub(crate) host: Option<Box<Host>>,
@@ -308,8 +308,9 @@ impl Server {
         self.add(archetype, SpawnKind::Plain, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))
     }
 
-    /// Adds an object. The connections that have it in sight then see it. The argument `push_row` adds the
-    /// object's row to the source of its class, and returns its position if the class has an area.
+    /// Adds an object. Connections that have its position in sight see it from now on. The argument
+    /// `push_row` adds the object's row to the source of its class, and returns the object's position if the
+    /// class has an area.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
@@ -355,19 +356,21 @@ impl Server {
         Ok(reference)
     }
 
-    /// Removes an object from the server and its clients, with its
-    /// [subobjects](ObjectHandle::spawn_subobject). Does nothing if the object does not exist.
+    /// Removes an object and its [subobjects](ObjectHandle::spawn_subobject) from the server and from the
+    /// clients. Does nothing if the object does not exist.
     ///
-    /// What changed before, and what a client has not acknowledged yet, arrives together with the removal,
-    /// whatever is lost on the way: the client sees the last state until its user has polled the
-    /// [update](crate::UpdateKind::Despawned), and notifies run. It has what the client could see in this
-    /// moment. A client that leaves a group by which it saw the object is not sent it any more. Clients learn
-    /// of the end of subobjects before that of their parents.
+    /// The last changes of the object, and changes that a client has not acknowledged yet, arrive together
+    /// with the removal, even if packets are lost. The client keeps this last state until its user has polled
+    /// the [update](crate::UpdateKind::Despawned), and runs the notifies of the changes. The last state
+    /// contains what the client could see at the moment of the removal. It is no longer sent to a client that
+    /// leaves the group by which it saw the object. Clients are told of the end of subobjects before the end
+    /// of their parents.
     ///
-    /// Costs O(connections × log objects) for each object that is removed, and its comparison if it was
-    /// written to. If it changed while packets were in flight, also looks at what these contain. A last state
-    /// counts as memory of the connection until its client has acknowledged the removal. The first removal
-    /// after a packet of a client also looks once at each call that waits for this client.
+    /// Costs O(connections × log objects) for each removed object, plus one comparison if the object was
+    /// written to. If the object changed while packets were in flight, the server also looks at the contents
+    /// of these packets. The last state counts as memory of the connection until its client has acknowledged
+    /// the removal. The first removal after a packet of a client also looks once at each call that waits for
+    /// this client.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.store.slot_of(object) else { return };
         let mut family = LastFamily::of(&mut self.world, slot);
@@ -382,7 +385,7 @@ impl Server {
         }
     }
 
-    /// Removes an object from the world, after `holders` connections were told to remove it.
+    /// Removes an object from the world. `holders` is the number of connections that were told to remove it.
     fn despawn_one(&mut self, slot: u32, holders: u32) {
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
@@ -407,16 +410,16 @@ impl Server {
         self.sessions.poll_transmit(connection)
     }
 
-    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive the number
-    /// of the tick ([`Client::server_tick`](crate::Client::server_tick)).
+    /// Returns the number of ticks so far, which is also the number of the last tick. Clients receive this
+    /// number ([`Client::server_tick`](crate::Client::server_tick)).
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.frame
     }
 
-    /// Returns the number of the tick that the next [`tick`](Self::tick) begins: the tick of the
-    /// [inputs](ConnectionHandle::input) that are simulated now, and of the
-    /// [states](repl_core::Confirmed::set) that follow.
+    /// Returns the number of the tick that the next call of [`tick`](Self::tick) begins. The
+    /// [inputs](ConnectionHandle::input) that are simulated now, and the resulting
+    /// [states](repl_core::Confirmed::set), belong to this tick.
     #[must_use]
     pub fn next_tick(&self) -> u64 {
         self.ticks().saturating_add(1)
@@ -427,13 +430,13 @@ impl Server {
         self.events.pop()
     }
 
-    /// Returns the connections that have not ended, first the [host](Self::connect_host).
+    /// Returns the connections that have not ended. The [host](Self::connect_host) comes first.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.host.iter().map(|host| host.id).chain(self.sessions.ids())
     }
 
-    /// Calls `change` with the state of an object, and then updates what every connection may see of the
-    /// object.
+    /// Calls `change` with the world and the slot of an object, and then updates the properties of the object
+    /// that each connection may see.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.store.slot_of(object) else { return };
         let view = |peer: &Peer| {
@@ -451,7 +454,8 @@ impl Server {
         }
     }
 
-    /// Sets the connection that owns an object and all objects below it in the chain.
+    /// Sets the connection that owns an object and all objects that it owns, directly or through other
+    /// objects.
     fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
             let object = ObjectRef::new(self.world.store.occupant(slot).guid(slot));

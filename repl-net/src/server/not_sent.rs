@@ -1,8 +1,8 @@
 //! The reasons why nothing of an object is sent to a connection.
 //!
-//! *Invariant:* the reasons are in the order in which they are checked. The exception is
-//! [`NotSent::NextTick`]: a change that became due too late for this tick is found before bands and rates are
-//! checked. [`NotSent::NoOwner`] is checked once for whole objects and once for properties.
+//! *Invariant:* the variants stand in the order in which the reasons are checked, with two exceptions.
+//! [`NotSent::NextTick`] is found before bands and rates, for a change that became due too late for this
+//! tick. [`NotSent::NoOwner`] is checked once for whole objects and once for properties.
 
 use std::fmt;
 
@@ -15,67 +15,68 @@ use std::fmt;
 pub enum NotSent {
     /// The session of the connection has not begun, or has ended.
     NotConnected,
-    /// The connection is the [host](crate::Server::connect_host), to which no object is sent: it uses the
-    /// objects of the server.
+    /// The connection is the [host](crate::Server::connect_host). The host uses the objects of the server, so
+    /// no object is sent to it.
     Host,
-    /// The object, or one to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from the
-    /// connection.
+    /// The object, or an object to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from
+    /// the connection.
     Hidden,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
     /// receives it. For an object that fell asleep later, the reason is
-    /// [`NothingChanged`](Self::NothingChanged): [`is_asleep`](crate::ObjectInfo::is_asleep_for) says that it
-    /// sleeps.
+    /// [`NothingChanged`](Self::NothingChanged), and [`is_asleep_for`](crate::ObjectInfo::is_asleep_for)
+    /// returns `true`.
     Asleep,
-    /// The connection is not in the [audience](crate::ObjectHandle::set_audience) of the object, or of one to
-    /// which it is attached.
+    /// The connection is not in the [audience](crate::ObjectHandle::set_audience) of the object, or of an
+    /// object to which it is attached.
     NotInAudience,
     /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
     NotInGroup,
-    /// The object has a position, and the connection has no viewpoints, so it sees no positions. Call
-    /// [`set_viewpoints`](crate::ConnectionHandle::set_viewpoints) or
+    /// The object has a position, and the connection has no viewpoints, so it sees no objects with positions.
+    /// Call [`set_viewpoints`](crate::ConnectionHandle::set_viewpoints) or
     /// [`follow`](crate::ConnectionHandle::follow) for the connection.
     NoViewpoints,
     /// The object is too far from the [viewpoints](crate::ConnectionHandle::set_viewpoints) of the
     /// connection.
     OutOfSight,
-    /// Only an owner would see the object, or what has changed of it. The object has no owner, or the
-    /// connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
+    /// Only the owner may see the object, or the properties that have changed. The object has no owner, or
+    /// the connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
     NoOwner,
-    /// The [relevancy](crate::ObjectHandle::set_relevancy) lets only the owner see the object, or nobody. If
-    /// the object is attached to another one, the relevancy of the other object decides.
+    /// The [relevancy](crate::ObjectHandle::set_relevancy) of the object is "only the owner" or "nobody". If
+    /// the object is attached to another object, the relevancy of the other object decides.
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
-    /// A large opening, an update that is larger than a packet, or the removal of the object is on its way.
-    /// Nothing more of the object is sent before the client has acknowledged it. Changes do not wait for the
-    /// ack of a small opening: each change is sent together with the opening. Or the object itself waits for
-    /// another one: it is a subobject whose parent is not acknowledged yet, or it has the path of an object
-    /// whose removal is not.
+    /// A large opening, an update that is larger than a packet, or the removal of the object was sent and is
+    /// not acknowledged yet. Nothing more of the object is sent before the ack. (Changes do not wait for the
+    /// ack of a small opening: each change is sent together with the opening.) Or the object waits for
+    /// another object: for its parent, whose opening is not acknowledged yet, or for a removed object with
+    /// the same path, whose removal is not acknowledged yet.
     Unacknowledged,
-    /// The object waits for its turn, because the [budget](crate::ConnectionHandle::set_budget), the link or
-    /// another limit does not let everything through, or because it is not the connection's turn
+    /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
+    /// another limit leaves no room for it, or the connection is not served in this tick
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the
     /// object](crate::Area::slower_beyond).
     Band,
-    /// A change of the object waits for the update time of its [rate](crate::ClassHandle::set_update_rate).
+    /// A change of the object waits for the next update that its [rate](crate::ClassHandle::set_update_rate)
+    /// allows.
     Rate,
     /// The next tick sends the object. Either it was written to and was not compared yet, or its changes
     /// became due too late for this tick.
     NextTick,
-    /// Only values of properties with the condition `NearOnly` were not sent, because the connection is [too
-    /// far](crate::Area::near_within) from the object.
+    /// Everything else was sent. Only values of properties with the condition `NearOnly` were not sent,
+    /// because the connection is [too far](crate::Area::near_within) from the object.
     Far,
-    /// Everything else was sent, but the last comparison has refused a value. The event
+    /// Everything else was sent, but the last comparison refused a value. The event
     /// [`ValueRefused`](crate::ServerEvent::ValueRefused) has named the property and the error.
     Refused,
-    /// Everything else was sent, but a `push` property has another value, and nothing has marked it. Write it
-    /// with [`Server::edit`](crate::Server::edit), or call [`mark_dirty`](crate::ObjectHandle::mark_dirty)
-    /// after a write.
+    /// Everything else was sent, but a `push` property has a new value and was not marked as dirty. Write the
+    /// property with [`Server::edit`](crate::Server::edit), or call
+    /// [`mark_dirty`](crate::ObjectHandle::mark_dirty) after a write.
     Unmarked,
-    /// Everything that was compared was sent, but the object lives [outside of the server](crate::External),
-    /// and it was not compared between the last two ticks. Pass it to
+    /// Everything that was compared was sent. But the object lives [outside of the server](crate::External),
+    /// and it was not compared between the last two ticks. Pass the object to
     /// [`compare`](crate::External::compare) after each change.
     NotCompared,
     /// Everything that the connection sees of the object was sent. If you miss a change, a condition does not

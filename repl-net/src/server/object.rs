@@ -1,6 +1,7 @@
 //! The state of one object on the server that all connections share.
 //!
-//! *Invariant:* a free slot has the state of a new object, so nothing of one object is left for the next.
+//! *Invariant:* a free slot has the state of a new object, so the next object does not inherit state from the
+//! previous object in the slot.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -54,7 +55,7 @@ struct RareState {
     /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
     /// recorded only for classes with conditions.
     changed_at: Vec<u64>,
-    /// The values that the last comparison of their property refused. Each of them has been reported.
+    /// The values that the last comparison of their property refused. Each of them was reported once.
     refused: HashSet<Refusal>,
 }
 
@@ -131,7 +132,7 @@ impl Object {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns the switches and conditions that were set for this object, if there are any.
+    /// Returns the rare state, if it has switched or changed conditions of this object.
     #[inline]
     fn own_conditions(&self) -> Option<&RareState> {
         self.rare.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
@@ -189,10 +190,10 @@ impl Object {
         self.rare.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores the refusals `found` of a comparison. Removes those that the previous comparison has found too
-    /// from `found`, so that a value is not reported again in each tick. Only the properties in `compared`
-    /// were compared, or all of them if it is `None`. Returns whether the object has refused values, if that
-    /// has changed.
+    /// Stores the refusals `found` of a comparison. Removes the refusals from `found` that the previous
+    /// comparison has found too, so that the same value is not reported in each tick. If `compared` is
+    /// `Some`, only these properties were compared. If it is `None`, all were compared. Returns whether the
+    /// object has refused values now, or `None` if that has not changed.
     #[inline]
     pub(crate) fn note_refusals(
         &mut self,
@@ -220,7 +221,7 @@ impl Object {
         let mut refused: HashSet<Refusal> = found.iter().cloned().collect();
         found.retain(|refusal| !known.contains(refusal));
         if let Some(compared) = compared {
-            // A value that is too large is found without being compared.
+            // A property can be refused because its value is too large, even if it is not in `compared`.
             let tried: HashSet<u32> = refused.iter().map(Refusal::handle).collect();
             known.retain(|old| !compared.contains(old.handle()) && !tried.contains(&old.handle()));
             refused.extend(known);
@@ -243,14 +244,15 @@ impl Object {
             .with_if(ViewFlags::REPLAY, is_replay)
     }
 
-    /// Returns what a client must know about the owner and the role of this object. `is_owner` says whether
-    /// the client owns the object (S204).
+    /// Returns the role of this object on a client, and whether the client owns it (S204). `is_owner` says
+    /// whether the client owns the object.
     pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
         Proxy::new(self.role, is_owner)
     }
 
-    /// Returns the flags of the default view. A connection that does not own the object, does not record a
-    /// replay, and is near the object has these flags. If it is far, it has the flag `FAR`, too.
+    /// Returns the flags of the default view: the flags of a connection that does not own the object, does
+    /// not record a replay, and is near the object. If such a connection is far from the object, it also has
+    /// the flag `FAR`.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
@@ -287,9 +289,9 @@ impl Object {
         Cow::Owned(mask)
     }
 
-    /// Returns the handles in the shared opening of this object. These are the handles of properties that
-    /// have ever changed and that connections with the default view may see. `is_far` says whether these
-    /// connections are far from the object.
+    /// Returns the handles in the shared opening of this object, which is the spawn data for connections with
+    /// the default view. These are the handles of properties that have ever changed and that these
+    /// connections may see. `is_far` says whether these connections are far from the object.
     pub(crate) fn shared_opening(&self, conditions: &ConditionMasks, is_far: bool) -> Cow<'_, HandleSet> {
         if !conditions.is_conditional() {
             return Cow::Borrowed(self.history.ever());

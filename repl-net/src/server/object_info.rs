@@ -13,8 +13,8 @@ use super::dormancy::Dormancy;
 use super::not_sent::NotSent;
 use crate::inspect::label::Label;
 
-/// What a server knows about one of its objects. [`Server::object_info`] returns an `ObjectInfo`, and
-/// [`Server::object`] changes what is here.
+/// What a server knows about one of its objects. [`Server::object_info`] returns it. [`Server::object`]
+/// changes these settings.
 pub struct ObjectInfo<'a, T: ?Sized> {
     server: &'a Server,
     object: ObjectRef<T>,
@@ -28,7 +28,7 @@ impl<T: ?Sized> Clone for ObjectInfo<'_, T> {
 
 impl<T: ?Sized> Copy for ObjectInfo<'_, T> {}
 
-/// Prints what the object is called in logs: its class, its reference, and its
+/// Prints the label of the object in logs: its class, its reference, and its
 /// [name](crate::ObjectHandle::set_name) or path.
 impl<T: ?Sized> fmt::Display for ObjectInfo<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,8 +37,8 @@ impl<T: ?Sized> fmt::Display for ObjectInfo<'_, T> {
 }
 
 impl Server {
-    /// Returns what the server knows about an object. The object need not exist: then the methods of the
-    /// result return `None` or `false`.
+    /// Returns what the server knows about an object. If the object does not exist, the methods of the result
+    /// return `None` or `false`.
     #[must_use]
     pub fn object_info<T: ?Sized>(&self, object: ObjectRef<T>) -> ObjectInfo<'_, T> {
         ObjectInfo { server: self, object }
@@ -65,15 +65,16 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         Some(ObjectRef::new(self.server.world.store.occupant(owner).guid(owner)))
     }
 
-    /// Returns the object whose [subobject](crate::ObjectHandle::spawn_subobject) the object is.
+    /// Returns the parent of the object, if the object is a
+    /// [subobject](crate::ObjectHandle::spawn_subobject).
     #[must_use]
     pub fn parent(self) -> Option<ObjectRef<()>> {
         let parent = self.server.world.subobjects.parent(self.slot()?)?;
         Some(ObjectRef::new(self.server.world.store.occupant(parent).guid(parent)))
     }
 
-    /// Returns the [subobjects](crate::ObjectHandle::spawn_subobject) of the object, in no particular order.
-    /// The subobjects of subobjects are not among them.
+    /// Returns the direct [subobjects](crate::ObjectHandle::spawn_subobject) of the object, in no particular
+    /// order.
     pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
         let world = &self.server.world;
         let children = self.slot().into_iter().flat_map(|slot| world.subobjects.children(slot));
@@ -122,8 +123,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         self.object.guid().filter(|_| self.server.world.store.has_class::<U>(class)).map(ObjectRef::new)
     }
 
-    /// Returns what the object is called in logs: the [name](crate::ObjectHandle::set_name) that it was
-    /// given, or else its path. Returns `None` if it has neither.
+    /// Returns the label of the object in logs: the [name](crate::ObjectHandle::set_name) that the program
+    /// has set, or else its path. Returns `None` if it has neither.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
         self.server.world.name(self.slot()?)
@@ -136,7 +137,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
     }
 
     /// Returns whether the object sleeps for a connection: its client has acknowledged everything of the
-    /// object, and was told that the object sleeps. Returns `false` if one of them does not exist.
+    /// object, and was told that the object sleeps. Returns `false` if the connection or the object does not
+    /// exist.
     #[must_use]
     pub fn is_asleep_for(self, connection: ConnectionId) -> bool {
         let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
@@ -145,11 +147,11 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         peer.connection.copies.is_asleep(slot)
     }
 
-    /// Returns whether a connection sees the object now, according to its relevancy,
+    /// Returns whether a connection sees the object now. This depends on the relevancy,
     /// [audience](crate::ObjectHandle::set_audience), [visibility](crate::ObjectHandle::set_visible) and
-    /// [initial dormancy](Dormancy::Initial), and those of the objects to which it is attached. The client
-    /// may not have received the object yet. The [host](Server::connect_host) sees every object. Returns
-    /// `false` if the connection or the object does not exist.
+    /// [initial dormancy](Dormancy::Initial) of the object and of the objects to which it is attached. The
+    /// client may not have received the object yet. The [host](Server::connect_host) sees every object.
+    /// Returns `false` if the connection or the object does not exist.
     #[must_use]
     pub fn is_relevant_to(self, connection: ConnectionId) -> bool {
         let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
@@ -158,9 +160,9 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         peer.connection.copies.sees(&self.server.world, slot)
     }
 
-    /// Returns why nothing of the object is sent to a connection now. Ask after [`tick`](Server::tick):
-    /// before it, changes of this tick were not compared yet. Returns `None` if the connection or the object
-    /// does not exist. For diagnosis: what a program does should not depend on the answer.
+    /// Returns why nothing of the object is sent to a connection now. Call this after [`tick`](Server::tick),
+    /// because changes are compared in the tick. Returns `None` if the connection or the object does not
+    /// exist. Use the answer only for diagnosis: the logic of a program should not depend on it.
     #[must_use]
     pub fn why_not_sent_to(self, connection: ConnectionId) -> Option<NotSent> {
         let slot = self.slot()?;

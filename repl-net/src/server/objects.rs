@@ -14,7 +14,7 @@ use super::rows::OwnColumn;
 use super::world::Absence;
 
 impl Server {
-    /// Returns an object if it exists, is a `T`, and is owned by the server. Methods of this kind return no
+    /// Returns an object if it exists, is a `T`, and is stored by the server. Methods of this kind return no
     /// [external](crate::External) objects, because the server does not store them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
@@ -59,8 +59,8 @@ impl Server {
     }
 
     /// Returns mutable references to all objects of a class, each with its [`ObjectRef`], in no particular
-    /// order. The next tick finds the objects that differ by a scan over the memory of all objects of the
-    /// class. Each of these is compared at its next update, as with [`get_mut`](Self::get_mut).
+    /// order. The next tick scans the memory of all objects of the class to find the objects that have
+    /// changed. Each changed object is compared at its next update, as with [`get_mut`](Self::get_mut).
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }

@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 
 use repl_core::Guid;
 
-/// The object in a slot, or the last one that was there. Separate from all other state of the object and
-/// small, so that those of many objects are in the fast caches of the processor.
+/// The object in a slot, or the last object that was there. This struct is small and separate from all other
+/// state of the object, so that the occupants of many objects fit into the fast caches of the processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occupant {
     pub(crate) generation: NonZeroU32,

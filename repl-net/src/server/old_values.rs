@@ -1,13 +1,14 @@
-//! The old values of an object, which the notifies of the host get.
+//! The old values of an object, which are passed to the notifies of the host.
 //!
-//! *Invariant:* as on a client, collections have no old values, because that would copy all their items at
-//! each change.
+//! *Invariant:* collections have no old values, as on a client, because each change would copy all items of
+//! the collection.
 
 use std::any::Any;
 
 use repl_core::{Class, HandleSet, Replicated};
 
-/// The old values of an object: a whole object, of which only the properties with notifies have values.
+/// The old values of an object. The type is a whole object, but only its properties with notifies have
+/// values.
 pub(crate) type OldValues = Box<dyn Any + Send + Sync>;
 
 /// Returns the old values of an object whose shadow is `shadow`, if its class has notifies.
@@ -23,7 +24,7 @@ pub(crate) fn of<T: Replicated>(class: &Class<T>, shadow: &T) -> Option<OldValue
 }
 
 /// Calls the notifies of the properties in `changed` of an object, in the order of declaration. Then stores
-/// the values of its shadow as the old values. Returns whether any was called.
+/// the values of the shadow as the old values. Returns whether any notify was called.
 pub(crate) fn notify<T: Replicated>(
     class: &Class<T>,
     live: &mut T,
@@ -46,7 +47,8 @@ pub(crate) fn notify<T: Replicated>(
     last.is_some()
 }
 
-/// Returns the handles of all properties with notifies, or of those with a handle in `changed`.
+/// Returns the handles of all properties with notifies. If `changed` is `Some`, returns only the properties
+/// that have a handle in it.
 fn notified<T: Replicated>(class: &Class<T>, changed: Option<&HandleSet>) -> HandleSet {
     let mut notified = HandleSet::new();
     for (_, _, handles) in class.conditions().notifies() {

@@ -1,9 +1,10 @@
-//! The spawn cache: the openings (first updates) of objects for the default view, encoded only one time and
-//! shared by all connections (S88).
+//! The spawn cache: the openings of objects for the default view, encoded once and shared by all connections
+//! (S88). The opening of an object is its first update, which spawns it on a client. A connection has the
+//! default view of an object if it does not own the object and does not record a replay.
 //!
-//! *Invariant:* if an object with a cached opening were encoded again, the bits would be the same. An object
-//! is encoded again after it or its default view has changed. A cache that hardly any connection needed for a
-//! round of ticks takes no memory.
+//! *Invariant:* a cached opening has the same bits as a new encoding of the object would have. The opening of
+//! an object is dropped from the cache when the object or its default view changes. The cache frees its
+//! memory at the end of a round of ticks in which connections needed few openings.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -19,23 +20,23 @@ use crate::body::segment::{LEAST_RUN_BITS, Origin, RunHeader};
 use crate::body::slot_set::{SlotSet, bits};
 use crate::session::classes::ClassList;
 
-/// The cache is cleared if outdated openings take more than this many bits, and also more bits than the valid
+/// The cache is cleared if outdated openings take more bits than this, and also more bits than the valid
 /// openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening of at most this many bits can be sent in a run. If an object changes after its small opening
-/// was sent and before the ack, the whole opening is sent again. The changes of an object with a larger
-/// opening wait for the ack (R2).
+/// An opening of at most this many bits can be sent in a run, together with other openings. If an object
+/// changes after its small opening was sent and before the ack, the whole opening is sent again. The changes
+/// of an object with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
-/// A round in which the openings that connections needed, times this number, are not more than those in the
-/// cache empties the cache.
+/// At the end of a round, the cache is emptied unless connections needed more than one opening for every
+/// `USED_PART` cached openings.
 const USED_PART: usize = 4;
 
 /// The number of bits that is counted for an opening in the cache in addition to its values.
 const ENTRY_BITS: usize = 512;
 
-/// The openings of objects that some connection needed, encoded.
+/// The encoded openings of the objects that some connection needed.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningCache {
     /// Finished after each call of [`write`](Self::write).
@@ -44,12 +45,12 @@ pub(crate) struct OpeningCache {
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
     entries: Vec<CachedOpening>,
     written: SlotSet,
-    /// The assets to which the openings refer, each with the slot of the object that does.
+    /// The assets to which the openings refer, each with the slot of the object that refers to it.
     named_assets: BTreeSet<(u32, NonZeroU32)>,
     /// The number of bits of outdated openings.
     waste_bits: usize,
-    /// How many openings connections needed in this round of ticks. Atomic, because the passes of several
-    /// connections may run at the same time.
+    /// The number of openings that connections needed in this round of ticks. Atomic, because the passes of
+    /// several connections may run at the same time.
     needed: AtomicUsize,
 }
 
@@ -62,25 +63,25 @@ pub(crate) struct OpeningHeader {
     pub(crate) handles: HandleSet,
 }
 
-/// For so many classes, how to write their openings is kept.
+/// The greatest number of classes in [`Forms`].
 const MOST_FORMS: usize = 16;
 
-/// For so many sets of properties of a class, how to write them is kept.
+/// The greatest number of property sets in one [`Form`].
 const MOST_WAYS: usize = 16;
 
-/// The forms of the classes whose objects were written last, because objects and their subobjects have the
-/// same classes again and again.
+/// The forms of the classes that were written last. They are reused, because the same few classes of objects
+/// and subobjects alternate.
 #[derive(Default)]
 struct Forms<'a> {
-    /// At most [`MOST_FORMS`], each of another class.
+    /// At most [`MOST_FORMS`], with one form for each class.
     forms: Vec<Form<'a>>,
     /// The index of the form that was chosen last.
     last: usize,
 }
 
 impl<'a> Forms<'a> {
-    /// Returns the form of a class. If it is not there, `make` makes it. If there are too many, it replaces
-    /// the one after the last.
+    /// Returns the form of a class. If there is none yet, `make` makes it. If there are [`MOST_FORMS`]
+    /// already, the new form replaces the form after the last chosen one.
     fn choose(&mut self, class: u16, make: impl FnOnce() -> Form<'a>) -> &mut Form<'a> {
         if let Some(known) = self.forms.iter().position(|form| form.class == class) {
             self.last = known;
@@ -95,7 +96,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// How the openings of one class are written. It is kept from object to object, because neighbours mostly
+/// How the openings of one class are written. It is reused for the next object, because neighbours mostly
 /// have the same class.
 struct Form<'a> {
     /// The number of the class on the server.
@@ -105,7 +106,8 @@ struct Form<'a> {
     column: &'a dyn Column,
     conditions: &'a ConditionMasks,
     rows: Rows<'a>,
-    /// At most [`MOST_WAYS`], because objects of a class mostly differ from their archetype in few ways.
+    /// At most [`MOST_WAYS`]. The objects of a class mostly differ from their archetype in few sets of
+    /// properties.
     ways: Vec<Way>,
     /// The index of the way that was chosen last.
     last: usize,
@@ -135,8 +137,8 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Finds out how openings with these properties are written. Returns the index of the way. If there are
-    /// too many, it replaces the one after the last.
+    /// Computes how openings with these properties are written. Returns the index of the new way. If there
+    /// are [`MOST_WAYS`] already, the new way replaces the way after the last chosen one.
     #[cold]
     fn make_way(&mut self, handles: &HandleSet) -> usize {
         let (mut list, mut recipe) = (Changelist::new(), WriteRecipe::default());
@@ -152,8 +154,9 @@ impl<'a> Form<'a> {
         at
     }
 
-    /// Writes the opening of an object in the chosen way. Returns whether the opening is refused: because the
-    /// object has too many items for a run of openings, or because a hand-written serialiser refuses a value.
+    /// Writes the opening of an object in the chosen way. Returns whether the opening is refused. It is
+    /// refused if the object has too many items for a run of openings, or if a hand-written serialiser
+    /// refuses a value.
     #[inline]
     fn write(&self, row: u32, values: &mut BitWriter) -> bool {
         let Way { list, recipe, .. } = &self.ways[self.last];
@@ -171,9 +174,9 @@ impl<'a> Form<'a> {
 struct CachedOpening {
     start: usize,
     bits: u32,
-    /// The index of the opening's header. It is out of range if the object has no shared opening: either
-    /// because it has too many items for a run of openings, or because a hand-written serialiser refuses a
-    /// value.
+    /// The index of the opening's header. The index is out of range if the object has no shared opening,
+    /// either because it has too many items for a run of openings, or because a hand-written serialiser
+    /// refuses a value.
     header: u32,
 }
 
@@ -229,7 +232,7 @@ impl OpeningCache {
         self.waste_bits = 0;
     }
 
-    /// Frees all memory, if few of the openings were needed in this round (see
+    /// Frees all memory if connections needed few of the openings in this round (see
     /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)). Openings that are needed later are encoded again.
     pub(crate) fn end_round(&mut self) {
         let needed = std::mem::take(self.needed.get_mut());
@@ -247,8 +250,8 @@ impl OpeningCache {
     }
 
     /// Encodes the openings of the objects in `slots`, unless they are already in the cache. The argument
-    /// `is_far` says whether they are for connections that are far from the objects. It is the same in all
-    /// calls. The argument `wire` returns the wire number of a class.
+    /// `is_far` says whether the openings are for connections that are far from the objects. One cache gets
+    /// the same `is_far` in all calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         let (mut forms, mut left) = (Forms::default(), slots);
         while let Some(&first) = left.first() {
@@ -260,7 +263,7 @@ impl OpeningCache {
     }
 
     /// Encodes the openings of the first objects in `slots`, which have the class of `form`, unless they are
-    /// already in the cache. Returns the slots from the first object of another class on.
+    /// already in the cache. Returns the rest of `slots`, which begins at the first object of another class.
     #[inline]
     fn write_alike<'s>(
         &mut self,
@@ -281,8 +284,7 @@ impl OpeningCache {
         &[]
     }
 
-    /// Encodes the opening of an object. `form` is how the opening of another object of the class was
-    /// written.
+    /// Encodes the opening of an object. `form` says how openings of its class are written.
     #[inline]
     fn write_object(&mut self, slot: u32, world: &World, is_far: bool, form: &mut Form<'_>) {
         let (object, occupant) = (&world.store.objects[slot as usize], world.store.occupant(slot));
@@ -314,7 +316,7 @@ impl OpeningCache {
         }
         let header = if is_refused { u32::MAX } else { way.header };
         if self.entries.len() <= slot as usize {
-            // As much memory as the objects take, and not twice as much as the greatest slot so far.
+            // Reserves as many entries as there are objects. `resize` alone could reserve twice as many.
             self.entries.reserve_exact(world.store.objects.capacity() - self.entries.len());
             self.entries.resize(world.store.objects.len(), CachedOpening::default());
         }
@@ -323,8 +325,8 @@ impl OpeningCache {
         self.written.insert(slot);
     }
 
-    /// Forgets the assets to which an earlier opening of the object in a slot, or of an earlier object,
-    /// referred.
+    /// Forgets the assets that were named by an earlier opening of this slot, either of the same object or of
+    /// a previous object.
     fn forget_named_assets(&mut self, slot: u32) {
         if !self.named_assets.is_empty() {
             let mut later = self.named_assets.split_off(&(slot, NonZeroU32::MIN));
@@ -356,9 +358,9 @@ impl<'a> Written<'a> {
     }
 
     /// Returns the longest run of openings at the start of `slots`, which must be in ascending order. The
-    /// values of a run take at most `max_bits` bits, and those of each object at most `max_object_bits`.
-    /// Returns `None` if the first object has no shared opening, or if its values take more bits. Costs
-    /// O(objects of the run).
+    /// values of all objects of a run take at most `max_bits` bits, and the values of each object at most
+    /// `max_object_bits`. Returns `None` if the first object has no shared opening, or if its values alone
+    /// exceed a limit. Costs O(objects of the run).
     pub(crate) fn run(
         &self,
         slots: impl IntoIterator<Item = u32>,
@@ -418,8 +420,8 @@ impl<'a> OpeningRun<'a> {
         self.entries.iter().map(|entry| entry.bits as usize)
     }
 
-    /// Returns the positions of the values of the first `count` objects of the run, as the smallest possible
-    /// number of ranges.
+    /// Returns the positions of the values of the first `count` objects of the run. Adjacent positions are
+    /// joined, so there are as few ranges as possible.
     pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
         let whole = |entry: &CachedOpening| entry.start..entry.start + entry.bits as usize;
         self.entries[..count]

@@ -1,8 +1,8 @@
 //! Estimates how many items of a collection fill a packet, from the size of the items that were written last.
-//! The exact size of items is known only after they were written.
+//! The exact size of an item is known only after it was written.
 //!
-//! *Invariant:* each attempt to fill a packet computes the estimate anew from the items that it wrote. So few
-//! items are written twice, even if a collection takes many packets.
+//! *Invariant:* each attempt to fill a packet computes the estimate anew from the items that the attempt
+//! wrote. Therefore few items are written twice, even if a collection takes many packets.
 
 /// The smallest number of bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
@@ -13,7 +13,7 @@ pub(crate) const LEAST_NEW_BITS: usize = 8;
 /// The number of items that the first attempt writes.
 const FIRST_GUESS: usize = 64;
 
-/// In estimates, one part in this many of a packet is left free, because items differ in size.
+/// An estimate leaves one part in `SLACK` of a packet free, because items differ in size.
 const SLACK: usize = 32;
 
 /// The estimated size of the parts in which items are sent.
@@ -29,7 +29,7 @@ pub(crate) struct PartSize {
 /// What to do with a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Send the part, because it fits, and more items might not fit.
+    /// Send the part, because it fits and more items might not fit.
     Send,
     /// Write the part again with another number of items.
     TryAgain,
@@ -38,7 +38,7 @@ pub(crate) enum Verdict {
 }
 
 impl PartSize {
-    /// Returns an estimate for parts of up to `room_bits` bits.
+    /// Returns an estimate for parts of at most `room_bits` bits.
     pub(crate) fn new(room_bits: usize) -> Self {
         Self { room_bits, count: FIRST_GUESS, is_bounded: false }
     }
@@ -48,8 +48,8 @@ impl PartSize {
         self.count
     }
 
-    /// Decides what to do after an attempt in which `items` items took `bits` bits. Before the attempt to
-    /// fill a packet, `left` items were left to send.
+    /// Decides what to do after an attempt in which `items` items took `bits` bits. `left` is the number of
+    /// unsent items before the attempt.
     pub(crate) fn judge(&mut self, items: usize, bits: usize, left: usize) -> Verdict {
         let scaled = items.saturating_mul(self.room_bits) / bits.max(1);
         let better = (scaled - scaled / SLACK).max(1);
@@ -69,8 +69,8 @@ impl PartSize {
 mod tests {
     use super::*;
 
-    /// Splits items with the sizes `sizes` into parts. `cut` returns the number of parts, and how many items
-    /// all attempts wrote together.
+    /// Splits items with the sizes `sizes` into parts. Returns the number of parts, and the number of items
+    /// that all attempts wrote together.
     fn cut(sizes: &[usize], room_bits: usize) -> (usize, usize) {
         let (mut size, mut at, mut parts, mut written) = (PartSize::new(room_bits), 0, 0, 0);
         while at < sizes.len() {

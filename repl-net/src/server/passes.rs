@@ -1,8 +1,9 @@
-//! The passes of all connections of a tick, one after the other or on several threads.
+//! Runs the passes of all connections of a tick, one after the other or on several threads. A pass fills the
+//! packets of one connection.
 //!
-//! *Invariant:* a pass writes only to its own connection, and what it frees of the world is freed after all
-//! passes, in the order of the slots. So the packets do not depend on the order of the passes, nor on the
-//! threads that run them.
+//! *Invariant:* a pass writes only to its own connection. Memory of the world that passes no longer need is
+//! freed after all passes, in the order of the slots. Therefore the packets depend neither on the order of
+//! the passes nor on the threads that run them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,13 +24,13 @@ use crate::session::config::ServerConfig;
 #[cfg(feature = "rayon")]
 const BATCH: usize = 8;
 
-/// A client and its number.
+/// A client with its id.
 pub(super) type PeerEntry = AnyPeerEntry<Connection>;
 
 /// The connections that end in a tick, each with the reason.
 pub(super) type Ends = Vec<(ConnectionId, DisconnectReason)>;
 
-/// What the passes of a tick read.
+/// The inputs that all passes of a tick read.
 #[derive(Clone, Copy)]
 pub(super) struct PassInputs<'a> {
     pub(super) world: &'a World,
@@ -43,13 +44,13 @@ pub(super) struct PassInputs<'a> {
 /// Memory that the passes reuse in every tick.
 #[derive(Debug, Default)]
 pub(super) struct Passes {
-    /// One for each thread that runs passes at the same time.
+    /// One scratch memory for each thread that runs passes at the same time.
     scratches: Mutex<Vec<PassScratch>>,
 }
 
 impl Passes {
     /// Runs the passes of all connections. With the feature `rayon`, several threads run them if there is
-    /// enough to send. Returns the connections that end, in the order of `peers`.
+    /// enough to send. Returns the connections that end in this tick, in the order of `peers`.
     pub(super) fn run(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
         #[cfg(feature = "rayon")]
         if peers.len() > BATCH && inputs.preload() != Preload::Nothing && rayon::current_num_threads() > 1 {
@@ -83,14 +84,14 @@ impl Passes {
             } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {
                 ends.push((id, reason));
             }
-            // Only a pass shows whether there is nothing more to do.
+            // Only a pass shows whether the connection can rest.
             rest.set(if has_turn { rests_until(peer, config.timeout) } else { None });
         }
         self.lock().push(scratch);
         ends
     }
 
-    /// Frees what the connections no longer need of objects since the passes of this tick.
+    /// Frees the state of objects that no connection needs any more after the passes of this tick.
     pub(super) fn free_unneeded(&mut self, world: &mut World) {
         let scratches = self.scratches.get_mut().unwrap_or_else(PoisonError::into_inner);
         if world.ends_round() {
@@ -109,12 +110,13 @@ impl Passes {
 }
 
 impl PassInputs<'_> {
-    /// Returns whether this tick skips the clients that rest.
+    /// Returns whether this tick skips clients that rest, which are clients for which there is nothing to do
+    /// until a known time.
     fn may_skip(&self) -> bool {
         !self.world.has_changes() && !self.world.ends_round()
     }
 
-    /// Returns a client with its number and its rest, or `None` if it rests and `may_skip` is true.
+    /// Returns a client with its id and its rest time, or `None` if the client rests and `may_skip` is true.
     fn visit<'p>(
         &self,
         entry: &'p mut PeerEntry,
@@ -130,7 +132,7 @@ impl PassInputs<'_> {
         Some(((*id, rest), peer))
     }
 
-    /// Returns how much of the memory of connections is preloaded for their passes.
+    /// Returns which memory of connections is preloaded for their passes.
     fn preload(&self) -> Preload {
         match self.broadcast.segments() {
             _ if !self.world.has_changes() => Preload::Nothing,

@@ -1,6 +1,8 @@
-//! The paths of static objects (S199), also of those that were destroyed, which clients must be told (S212).
+//! The paths of static objects (S199). Destroyed objects keep their paths here until clients know that the
+//! paths are destroyed (S212).
 //!
-//! *Invariant:* a slot keeps its path until it is free, so a path is never told of another object.
+//! *Invariant:* a slot keeps its path until the slot is free, so no client connects the path with another
+//! object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,17 +13,18 @@ use crate::body::slot_set::SlotSet;
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     by_slot: BTreeMap<u32, Arc<str>>,
-    /// The slots of each path, in the order of the spawns. Only the last can have an object: the others have
-    /// clients that were not told yet of the end of their objects.
+    /// The slots of each path, in the order of the spawns. Only the last slot can have an object. The earlier
+    /// slots had objects whose end some clients do not know yet.
     by_path: BTreeMap<Arc<str>, Vec<u32>>,
     slots: SlotSet,
-    /// The slots of destroyed objects whose paths are told to the clients that join.
+    /// The slots of destroyed objects. Clients that join are told that the paths of these objects are
+    /// destroyed.
     destroyed: SlotSet,
 }
 
 impl Paths {
-    /// Gives an object a path. Returns the slot of a destroyed object with the same path, which clients that
-    /// join need no longer be told.
+    /// Sets the path of an object. If a destroyed object had the same path, returns the slot of the destroyed
+    /// object. Clients that join are no longer told of it.
     pub(crate) fn insert(&mut self, slot: u32, path: Arc<str>) -> Option<u32> {
         let slots = self.by_path.entry(path.clone()).or_default();
         let before = slots.last().copied().filter(|&before| self.destroyed.contains(before));
@@ -32,7 +35,7 @@ impl Paths {
         before
     }
 
-    /// Returns the path of the object that is in a slot, or was in it.
+    /// Returns the path of the object in a slot, or of the last object there.
     pub(crate) fn path(&self, slot: u32) -> Option<&Arc<str>> {
         self.by_slot.get(&slot)
     }
@@ -47,14 +50,15 @@ impl Paths {
         self.by_path.get(path)?.last().copied()
     }
 
-    /// Returns the slots of the earlier objects with the path of an object that some client must still close.
+    /// Returns the slots of earlier objects that had the same path as an object, and whose end some client
+    /// does not know yet.
     pub(crate) fn earlier(&self, slot: u32) -> &[u32] {
         let slots = self.by_slot.get(&slot).and_then(|path| self.by_path.get(path));
         let slots = slots.map_or(&[][..], Vec::as_slice);
         slots.split(|&other| other == slot).next().unwrap_or_default()
     }
 
-    /// Returns the static objects in a word, as a mask.
+    /// Returns the static objects among the 64 slots of a word, as a bit mask.
     pub(crate) fn in_word(&self, word: usize) -> u64 {
         self.slots.word(word)
     }
@@ -68,13 +72,12 @@ impl Paths {
         is_static
     }
 
-    /// Returns the slots of the destroyed objects whose paths are told to the clients that join.
+    /// Returns the slots of the destroyed objects. Clients that join are told that their paths are destroyed.
     pub(crate) fn destroyed(&self) -> impl Iterator<Item = u32> {
         self.destroyed.iter()
     }
 
-    /// Removes and returns the slots of the destroyed objects, which clients that join need no longer be
-    /// told.
+    /// Removes and returns the slots of the destroyed objects. Clients that join are no longer told of them.
     pub(crate) fn forget_destroyed(&mut self) -> SlotSet {
         std::mem::take(&mut self.destroyed)
     }

@@ -1,6 +1,7 @@
-//! The clients of the server in a tick: until when each rests, and how their memory is preloaded.
+//! Functions for the clients of a server in a tick: until when each client rests, and how its memory is
+//! preloaded.
 //!
-//! *Invariant:* preloading changes nothing.
+//! *Invariant:* preloading changes no state.
 
 use std::time::Duration;
 
@@ -12,39 +13,39 @@ use super::connection::Connection;
 /// A client with its connection.
 pub(super) type Peer = AnyPeer<Connection>;
 
-/// Returns until when the server need not visit the client, unless something happens. `timeout` is the
-/// server's.
+/// Returns until when the server need not visit the client, unless a packet arrives or state changes.
+/// `timeout` is the timeout of the server.
 pub(super) fn rests_until(peer: &Peer, timeout: Duration) -> Option<Duration> {
     let connection = peer.connection.rests_until(peer.handshake.shorter_timeout(timeout))?;
     Some(connection.min(peer.handshake.rests_until(timeout)?))
 }
 
-/// Preloads what a pass reads and writes, but no memory behind pointers.
+/// Prefetches the memory that a pass reads and writes, without memory behind pointers.
 fn preload_pass(peer: &Peer) {
     preload_all(&peer.handshake);
     peer.connection.preload_pass();
 }
 
-/// How much of the memory of a connection is preloaded for its pass.
+/// Which memory of a connection is preloaded for its pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preload {
-    /// Nothing, because the pass reads only a few lines of memory.
+    /// Nothing, because the pass reads only a few cache lines.
     Nothing,
-    /// What a pass reads that sends changes of objects in cells.
+    /// The memory that is read to send changes of objects in cells.
     Changes,
-    /// Also what a pass reads that sends changes of objects that everyone sees.
+    /// Also the memory that is read to send changes of objects that every client sees.
     All,
 }
 
 /// Returns the same peers, each with its key, and preloads the memory of the peers that come later. Between
-/// two ticks the memory of most peers leaves the caches, and without preloading each pass would wait for it
-/// line by line. Preloading has three steps, and each step reads memory that the previous step has preloaded.
+/// two ticks, the memory of most peers leaves the caches. Without preloading, each pass would wait for each
+/// cache line. Preloading has three steps, and each step reads memory that the previous step has preloaded.
 pub(super) fn preloaded<'p, K>(
     mut peers: impl Iterator<Item = (K, &'p mut Peer)>,
     preload: Preload,
 ) -> impl Iterator<Item = (K, &'p mut Peer)> {
     let is_wanted = preload != Preload::Nothing;
-    // The peers that come next, the last of them first.
+    // The next three peers. The last of them comes first in the array.
     let mut ahead: [Option<(K, &mut Peer)>; 3] = [None, None, None];
     let mut step = move || {
         let new = peers.next();
@@ -69,7 +70,8 @@ pub(super) fn preloaded<'p, K>(
     })
 }
 
-/// Returns the same peers, and preloads what a server reads of each before it compares objects.
+/// Returns the same peers, and preloads the memory of each peer that the server reads before it compares
+/// objects.
 pub(super) fn preloaded_for_losses<'p>(
     mut peers: impl Iterator<Item = &'p mut Peer>,
 ) -> impl Iterator<Item = &'p mut Peer> {

@@ -1,5 +1,5 @@
-//! The phases of objects: when in a period an object has its turn, so that objects with the same period are
-//! spread evenly over the period.
+//! The phases of objects. The phase says when in a period an object has its turn, so that objects with the
+//! same period are spread evenly over the period.
 //!
 //! *Invariant:* the phase of an object depends only on its slot and the period, so all connections agree on
 //! it.
@@ -7,8 +7,8 @@
 /// Returns the phase of the object in a slot: a number from zero to `period`, exclusive. Returns zero for a
 /// period of zero.
 pub(crate) fn phase_of(slot: u32, period: u64) -> u64 {
-    // Multiples of the golden ratio spread any number of consecutive slots evenly, and also slots at regular
-    // distances, for example every tenth one.
+    // Multiples of the golden ratio spread consecutive slots evenly. They also spread slots at regular
+    // distances evenly, for example every tenth slot.
     let fraction = u64::from(slot).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((u128::from(fraction) * u128::from(period)) >> 64) as u64
 }

@@ -1,7 +1,7 @@
-//! Priorities: which of the objects that wait for a connection are sent first (S189).
+//! Priorities: which of the waiting objects are sent to a connection first (S189).
 //!
-//! *Invariant:* a priority is always positive and finite, so every object that waits rises, and none waits
-//! for ever (S193).
+//! *Invariant:* a priority is always positive and finite, so the urgency of a waiting object keeps growing,
+//! and no object waits for ever (S193).
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,16 @@ use repl_link::ConnectionId;
 use super::cells::Group;
 use super::cells::area::Position;
 
-/// All priorities are at least this great.
+/// The least allowed priority.
 const LEAST: f32 = 1e-6;
-/// All priorities are at most this great.
+/// The greatest allowed priority.
 const MOST: f32 = 1e6;
 
 /// The factor by which an object is more important to its owner than to others (S189).
 const FOR_OWNER: f32 = 4.0;
 
-/// Returns the factor of an object for its owner, or for another connection.
+/// Returns the factor by which ownership multiplies a priority. `is_owner` says whether the connection owns
+/// the object.
 pub(crate) fn owner_factor(is_owner: bool) -> f32 {
     if is_owner { FOR_OWNER } else { 1.0 }
 }
@@ -34,7 +35,7 @@ pub struct Viewer<'a> {
     pub is_owner: bool,
     /// The [viewpoints](crate::ConnectionHandle::set_viewpoints) of the connection.
     pub viewpoints: &'a [Position],
-    /// The directions in which the connection looks from each of its viewpoints, as
+    /// The view directions of the connection, one for each viewpoint, as
     /// [`ConnectionHandle::set_view_directions`](crate::ConnectionHandle::set_view_directions) has set them.
     /// There may be fewer directions than viewpoints.
     pub directions: &'a [Position],
@@ -50,11 +51,13 @@ impl Viewer<'_> {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns Unreal's factor for an object at `position`, with its numbers: 4 if the connection owns the
-    /// object; otherwise 0.2 behind a viewpoint and farther away than 2,000, 0.4 behind and farther than 500,
-    /// 2 ahead within 45° and nearer than 8,000, 0.4 farther away than 3,162, else 1. Among several
-    /// viewpoints the greatest factor counts. Without a direction, nothing is ahead or behind. The numbers
-    /// are meant for centimetres: if your unit is a metre, pass `scale` 100, otherwise 1.
+    /// Returns Unreal's priority factor for an object at `position`, with Unreal's numbers. The factor is 4
+    /// if the connection owns the object. Otherwise, the first of these rules that applies decides: 0.2 if
+    /// the object is behind a viewpoint and farther away than 2,000, 0.4 if it is behind and farther than
+    /// 500, 2 if it is ahead within 45° and nearer than 8,000, 0.4 if it is farther away than 3,162, else 1.
+    /// With several viewpoints, the greatest factor counts. If a viewpoint has no direction, nothing is ahead
+    /// of it or behind it. The numbers are meant for centimetres: if your unit is a metre, pass 100 as
+    /// `scale`, otherwise 1.
     #[must_use]
     pub fn unreal_priority(&self, position: Position, scale: f32) -> f32 {
         if self.is_owner {
@@ -82,7 +85,7 @@ impl Viewer<'_> {
 }
 
 /// # Panics
-/// Panics if a priority is not from [`LEAST`] to [`MOST`].
+/// Panics if a priority is out of the range from [`LEAST`] to [`MOST`].
 #[track_caller]
 pub(super) fn assert_in_range(priority: f32) {
     assert!(
@@ -91,7 +94,7 @@ pub(super) fn assert_in_range(priority: f32) {
     );
 }
 
-/// Returns the nearest number to a priority that is from [`LEAST`] to [`MOST`].
+/// Clamps a priority to the range from [`LEAST`] to [`MOST`].
 fn in_range(priority: f32) -> f32 {
     if priority.is_nan() { LEAST } else { priority.clamp(LEAST, MOST) }
 }
@@ -102,10 +105,10 @@ pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync
 /// The priorities of classes and objects.
 #[derive(Debug, Default)]
 pub(crate) struct Priorities {
-    /// The priority of each class, and whether a function multiplies it.
+    /// The priority of each class, and whether the class has a function that multiplies it.
     classes: Vec<(f32, bool)>,
-    /// The priorities of single objects, by their slots. The priority of an object replaces that of its
-    /// class. The function of the class still multiplies it.
+    /// The priorities of single objects, by their slots. The priority of an object replaces the priority of
+    /// its class. The function of the class still multiplies it.
     pub(crate) objects: BTreeMap<u32, f32>,
 }
 
@@ -115,7 +118,7 @@ impl Priorities {
         !self.classes.is_empty() || !self.objects.is_empty()
     }
 
-    /// Returns the priority of a class, and whether a function multiplies it.
+    /// Returns the priority of a class, and whether the class has a function that multiplies it.
     pub(crate) fn class(&mut self, class: u16) -> &mut (f32, bool) {
         let at = usize::from(class);
         if self.classes.len() <= at {
@@ -129,8 +132,8 @@ impl Priorities {
         self.objects.remove(&slot);
     }
 
-    /// Returns the priority of an object for a connection, which may be its owner. `compute` calls the
-    /// function of its class.
+    /// Returns the priority of an object for a connection. `is_owner` says whether the connection owns the
+    /// object. `compute` calls the function of its class.
     pub(crate) fn of(&self, slot: u32, class: u16, is_owner: bool, compute: impl FnOnce() -> f32) -> f32 {
         let (class, is_computed) = self.classes.get(usize::from(class)).copied().unwrap_or((1.0, false));
         let priority = self.objects.get(&slot).copied().unwrap_or(class);

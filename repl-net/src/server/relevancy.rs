@@ -1,14 +1,15 @@
-//! Which connections see which objects: how a tick follows the objects that move.
+//! Relevancy: which connections see which objects, and how a tick follows objects that move.
 //!
 //! *Invariant:* `View::sees` is the only rule, except that `ObjectStates::sees` decides for objects that are
-//! being torn off. What is here changes something that the rule reads. Then the connections that may now see
-//! other objects apply the rule again.
+//! being torn off. The functions here change only the inputs of this rule. Afterwards, the connections that
+//! may see other objects now apply the rule again.
 
 use super::Server;
 use super::world::World;
 
 impl Server {
-    /// Moves each object to the cell of its new position, and the viewpoints to the objects that they follow.
+    /// Moves each object to the cell of its new position, and moves viewpoints with the objects that they
+    /// follow.
     pub(super) fn update_cells(&mut self) {
         let mut affected = std::mem::take(&mut self.crossings);
         self.world.cells.take_moved(&mut affected);
@@ -26,8 +27,8 @@ impl Server {
         self.decide_views();
     }
 
-    /// Lets each connection decide what its client sees in this tick, if anything has changed that decides
-    /// it.
+    /// Lets each connection decide which objects its client sees in this tick, if any input of this decision
+    /// has changed.
     pub(super) fn decide_views(&mut self) {
         if !std::mem::take(&mut self.world.marks.undecided) {
             return;

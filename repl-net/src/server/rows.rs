@@ -77,7 +77,8 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         class.copy_marked(&self.0[row], shadow, marked)
     }
 
-    /// Prefetches only the shadow, because who marked the object has just written to it.
+    /// Prefetches only the shadow, because the code that marked the object has just written to the object
+    /// itself.
     #[inline]
     fn preload_marked(&self, shadows: &Shadows<T>, row: usize) {
         preload_all(&shadows.rows[row]);
@@ -121,11 +122,12 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
         shadows.class.scan(&self.0, &shadows.rows, shadows.seen(), |row| found(shadows.slots[row]));
     }
 
-    /// Compares the object with a copy of its shadow, so that nothing counts as compared.
+    /// Compares the object with a copy of its shadow, so that the shadow stays as it is.
     fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet) {
         let (class, live) = (&shadows.class, &self.0[row]);
         let mut copy = class.shadow_of(&shadows.rows[row]);
-        // The copy has not followed any fast array yet, so each of them counts as touched.
+        // The copy has no record of what was seen of any fast array yet, so each fast array counts as
+        // touched.
         handles.difference(&class.touched(live, &copy));
         let mut changes = Changelist::new();
         class.compare(live, &mut copy, handles, &mut changes, &mut Vec::new(), &mut Scratch::default());

@@ -1,8 +1,8 @@
 //! The update times of objects: a changed object with an [`UpdateRate`] is compared only at its next update
 //! time (S186, S187).
 //!
-//! *Invariant:* each object in `waiting` has at least one valid entry in the wheel, so a change that waits is
-//! never forgotten. An object without a change that waits has no valid entry and costs nothing in a tick.
+//! *Invariant:* each object in `waiting` has at least one valid entry in the timing wheel, so no waiting
+//! change is forgotten. An object without a waiting change has no valid entry and costs nothing in a tick.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use std::time::Duration;
 use super::phase::phase_of;
 use crate::body::slot_set::{SlotSet, slots_of};
 
-/// After this time without a change, the interval of an adaptive object begins to grow (S187).
+/// The interval of an adaptive object begins to grow after this time without a change (S187).
 const GROWS_AFTER: u64 = 2 * NANOS;
-/// The interval of an adaptive object grows for this time, up to the longest interval (S187).
+/// The interval of an adaptive object grows during this time, up to its longest interval (S187).
 const GROWS_FOR: u64 = 5 * NANOS;
 const NANOS: u64 = 1_000_000_000;
 
-/// The longest interval of a rate that is a number of updates in a second: 500 years.
+/// The longest interval of a rate that is given in updates per second: 500 years.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(500 * 31_557_600);
 
 /// The number of buckets of the wheel.
 const BUCKETS: u64 = 1_024;
-/// A bucket has the entries of 2 to the power of this many nanoseconds, about 1 ms.
+/// Each bucket covers a time of 2 to the power of `BUCKET_SHIFT` nanoseconds, about 1 ms.
 const BUCKET_SHIFT: u32 = 20;
 
-/// How often an object is compared and its changes are sent. The default is each tick.
+/// How often an object is compared and its changes are sent. The default is every tick.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -44,16 +44,16 @@ impl UpdateRate {
     /// The object is compared in each tick in which it may have changed. This is the default.
     pub const EACH_TICK: Self = Self { interval: Duration::ZERO, slowest: Duration::ZERO };
 
-    /// The object has one update time in each `interval`, as the times that are passed to
-    /// [`Server::tick`](crate::Server::tick) measure it. A change waits until the next update time of its
-    /// object: half an interval on average, and never more than one. The update times of objects with the
-    /// same interval are spread evenly over the interval.
+    /// The object has one update time in each `interval`. The times that are passed to
+    /// [`Server::tick`](crate::Server::tick) are the clock. A change waits until the next update time of its
+    /// object: half an interval on average, and never more than one interval. The update times of objects
+    /// with the same interval are spread evenly over the interval.
     #[must_use]
     pub const fn every(interval: Duration) -> Self {
         Self { interval, slowest: interval }
     }
 
-    /// The object has this many update times in a second.
+    /// The object has `updates` update times in a second.
     ///
     /// # Panics
     /// Panics if `updates` is not positive and finite, or if less than one update comes in 500 years.
@@ -68,11 +68,11 @@ impl UpdateRate {
         Self::every(interval)
     }
 
-    /// Makes the interval adaptive: it grows up to `longest` while the object does not change. After
-    /// 2 s without a change it grows evenly for 5 s. At each update that finds a change, the interval becomes
-    /// 0.7 times the time since the update before that found one, but never leaves the range between the
-    /// interval of this rate and `longest`. If `longest` is shorter than the interval, the interval stays
-    /// constant.
+    /// Makes the interval adaptive: it grows up to `longest` while the object does not change. After 2 s
+    /// without a change, it grows evenly for 5 s. At each update that finds a change, the interval becomes
+    /// 0.7 times the time since the previous update that found a change. The result is clamped to the range
+    /// from the interval of this rate to `longest`. If `longest` is shorter than the interval, the interval
+    /// stays constant.
     #[must_use]
     pub const fn slowing_to(self, longest: Duration) -> Self {
         Self { interval: self.interval, slowest: longest }
@@ -88,7 +88,7 @@ impl UpdateRate {
 struct Timing {
     /// The interval in nanoseconds. For an adaptive object, this is the shortest interval.
     interval: u64,
-    /// The time at which the object is due, while it waits.
+    /// The time at which the object is due, if a change of it waits.
     due: u64,
 }
 
@@ -109,16 +109,16 @@ pub(crate) struct Schedule {
     classes: Vec<UpdateRate>,
     /// The objects that have rates of their own.
     own: SlotSet,
-    /// The objects that are not compared in each tick.
+    /// The objects that have a rate other than every tick.
     rated: SlotSet,
-    /// By slot, for the objects in `rated`.
+    /// The timings of the objects in `rated`, by slot.
     timings: Vec<Timing>,
     /// The objects whose intervals adapt.
     adapting: SlotSet,
     adaptive: BTreeMap<u32, Adaptive>,
-    /// The objects that are due at the next tick, whatever their rates say.
+    /// The objects that are due at the next tick, independent of their rates.
     forced: SlotSet,
-    /// The objects that may have changed, and whose update time has not come.
+    /// The objects that may have changed, and that wait for their update time.
     waiting: SlotSet,
     wheel: Wheel,
     /// The time of the last tick.
@@ -143,15 +143,15 @@ impl Schedule {
         self.classes[at] = rate;
     }
 
-    /// Sets the rate of an object to that of its class, unless the object has a rate of its own. Returns
-    /// whether a change of the object waited. The caller must then mark the object as dirty.
+    /// Sets the rate of an object to the rate of its class, unless the object has its own rate. Returns
+    /// whether a change of the object waited. If so, the caller must mark the object as dirty.
     pub(crate) fn apply_class_rate(&mut self, slot: u32, class: u16) -> bool {
         let are_unused = self.classes.is_empty() && self.rated.is_empty();
         !are_unused && !self.own.contains(slot) && self.set_rate(slot, self.class_rate(class))
     }
 
-    /// Gives an object a rate of its own, or that of its class. Returns whether a change of the object
-    /// waited. The caller must then mark the object as dirty.
+    /// Sets the rate of one object, or returns it to the rate of its class if `rate` is `None`. Returns
+    /// whether a change of the object waited. If so, the caller must mark the object as dirty.
     pub(crate) fn set_own_rate(&mut self, slot: u32, class: u16, rate: Option<UpdateRate>) -> bool {
         self.own.set(slot, rate.is_some());
         self.set_rate(slot, rate.unwrap_or_else(|| self.class_rate(class)))
@@ -208,8 +208,8 @@ impl Schedule {
         self.waiting.contains(slot)
     }
 
-    /// Removes the objects that are not due yet from `dirty`, and adds those that waited and are due now. The
-    /// objects in `opening` are compared in any case.
+    /// Removes the objects that are not due yet from `dirty`, and adds the objects that waited and are due
+    /// now. The objects in `opening` stay in `dirty` in any case.
     pub(crate) fn release(&mut self, dirty: &mut SlotSet, opening: &SlotSet, now: Duration) {
         let now = nanos(now).max(self.last);
         let last = std::mem::replace(&mut self.last, now);
@@ -285,7 +285,7 @@ fn update_time_after(slot: u32, interval: u64, last: u64) -> u64 {
     }
     let phase = phase_of(slot, interval);
     let place = last % interval;
-    // Without a sum that overflows for intervals of centuries, which mean "never".
+    // Avoids a sum that would overflow for intervals of centuries, which mean "never".
     let since = if place < phase { interval - (phase - place) } else { place - phase };
     last.saturating_add(interval - since)
 }
@@ -294,17 +294,18 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Objects by the times at which they are due.
+/// A timing wheel: sorts objects by the times at which they are due.
 #[derive(Debug, Default)]
 struct Wheel {
-    /// `BUCKETS` buckets, or none while the wheel has never been used. Each entry is a slot and the time at
-    /// which it is due. An entry that is due after more than one turn is in the last bucket of this turn.
+    /// `BUCKETS` buckets. Empty while the wheel has never been used. Each entry is a slot and the time at
+    /// which it is due. An entry that is due after more than one turn of the wheel is in the last bucket of
+    /// this turn.
     buckets: Vec<Vec<(u32, u64)>>,
     /// The number of the bucket that is examined next.
     next: u64,
     entries: usize,
     due: Vec<u32>,
-    /// Entries whose buckets are reached before they are due.
+    /// Entries that were in a bucket that was reached before the entry is due.
     early: Vec<(u32, u64)>,
 }
 
@@ -355,7 +356,7 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Marks all objects as dirty at each of these times, and returns the slots that are compared at each.
+    /// Marks all objects as dirty at each of these times. Returns the slots that are compared at each time.
     fn compared(schedule: &mut Schedule, slots: u32, times: impl Iterator<Item = Duration>) -> Vec<Vec<u32>> {
         let mut all = Vec::new();
         for now in times {

@@ -1,10 +1,10 @@
-//! The connections that have a turn in a tick, if not all have one.
+//! The connections that are served in a tick, if the configuration does not serve all of them in each tick.
 //!
-//! The turns come in rounds. In each round every connection has one turn. A keyed hash draws the order of
-//! each round. If the order were fixed, a link that loses the packets of every second tick could lose all
-//! packets of a connection.
+//! Being served is called a turn. The turns come in rounds. In each round, every connection has one turn. A
+//! keyed hash draws a new order for each round. With a fixed order, a link that loses the packets of every
+//! second tick could lose all packets of a connection.
 //!
-//! *Invariant:* a connection that is there during a whole round has exactly one turn in it, so less than two
+//! *Invariant:* a connection that exists during a whole round has exactly one turn in it, so less than two
 //! rounds pass between two of its turns.
 
 use repl_link::parts::Peers as AnyPeers;
@@ -19,12 +19,13 @@ use repl_link::parts::Secret;
 /// Which connections have a turn in a tick.
 #[derive(Debug)]
 pub(super) struct Served {
-    /// The connections that have a turn in this tick, in ascending order. Not used if all have one.
+    /// The connections that have a turn in this tick, in ascending order. Not used if all connections have a
+    /// turn.
     chosen: Vec<ConnectionId>,
     all_have_turns: bool,
     /// The connections that have not had their turns in this round yet.
     waiting: Vec<ConnectionId>,
-    /// How many turns were drawn.
+    /// The number of turns that were drawn so far.
     draws: u64,
 }
 
@@ -33,9 +34,9 @@ impl Served {
         Self { chosen: Vec::new(), all_have_turns: true, waiting: Vec::new(), draws: 0 }
     }
 
-    /// Chooses the next `count` connections that are connected, in the order of the `secret`. A round may end
-    /// in a tick: then the others of this tick are of the next round. Costs O(turns × log turns), and once in
-    /// a round O(connections × log turns).
+    /// Draws the next `count` connections that are connected, in an order that depends on `secret`. If the
+    /// round ends in this tick, the rest of the connections is drawn from the next round. Costs O(turns × log
+    /// turns), and once in a round O(connections × log turns).
     pub(super) fn choose(&mut self, peers: &Peers, count: usize, secret: Secret) {
         self.chosen.clear();
         self.all_have_turns = count >= peers.count();
@@ -56,7 +57,7 @@ impl Served {
         }
     }
 
-    /// Draws connections that wait, until `count` are chosen or none waits.
+    /// Draws waiting connections until `count` are chosen or none is left.
     fn draw(&mut self, peers: &Peers, count: usize, secret: Secret) {
         while self.chosen.len() < count && !self.waiting.is_empty() {
             let id = self.waiting.swap_remove(secret.choice(self.draws, self.waiting.len()));

@@ -1,4 +1,4 @@
-//! How the sessions of clients begin and end, and the packets of clients.
+//! Begins and ends the sessions of clients, and receives their packets.
 //!
 //! *Invariant:* a connection has objects only during its session.
 
@@ -17,7 +17,7 @@ use crate::telemetry;
 impl Server {
     /// Adds a connection for a new client. The caller passes the client's packets to
     /// [`receive`](Self::receive) with the returned id. The server sends state after the handshake is
-    /// complete. From the first call on, nothing more can be registered, even if no client has answered yet.
+    /// complete. After the first call, nothing more can be registered, even if no client has answered yet.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, Maker::User, false)
     }
@@ -28,14 +28,14 @@ impl Server {
     }
 
     /// Adds the host: the player in the process of the server, as on Unreal's listen server. It is a
-    /// connection without packets, whose session begins at once, so [`ServerEvent::Connected`] reports it. As
-    /// for the first [`connect`](Self::connect), nothing more can be registered from now on. The returned id
-    /// works wherever the id of a client does: the host can own objects, be in groups and be disconnected.
-    /// What it does itself is in its handle, [`host`](Self::host).
+    /// connection without packets. Its session begins at once, and [`ServerEvent::Connected`] reports it. As
+    /// after the first [`connect`](Self::connect), nothing more can be registered from now on. The returned
+    /// id works in the same methods as the id of a client: the host can own objects, be in groups and be
+    /// disconnected. The handle [`host`](Self::host) has the methods that the host itself uses.
     ///
     /// A host does not log in, does not count in the limits of an [`Endpoint`](crate::Endpoint), and receives
-    /// no state: it uses the objects of the server. So nothing that says what a client sees, and when it is
-    /// sent, has an effect for it.
+    /// no state, because it uses the objects of the server. Settings that decide which state a client
+    /// receives, and when, have no effect on it.
     ///
     /// ```
     /// # use repl_net as repl;
@@ -68,7 +68,7 @@ impl Server {
         id
     }
 
-    /// Numbers the classes, if this has not been done. From then on, nothing more can be registered.
+    /// Numbers the classes, unless they are numbered already. After this, nothing more can be registered.
     fn end_registration(&mut self) {
         if !self.is_registration_over() {
             self.classes = self.world.store.class_list(self.sessions.mailbox.forms());
@@ -97,7 +97,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a connection exists and has not ended. The host is one, too.
+    /// Returns whether a connection exists and has not ended. The host counts as a connection, too.
     pub(crate) fn is_open(&self, id: ConnectionId) -> bool {
         self.is_host(id) || self.sessions.handshake(id).is_some_and(|handshake| !handshake.is_ended())
     }
@@ -131,7 +131,7 @@ impl Server {
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
-    /// Handles what was found out about the path to a client.
+    /// Handles a new result of the path probes, which measure how large packets to a client may be.
     pub(super) fn found_path(&mut self, id: ConnectionId, finding: PathFinding) {
         match finding {
             PathFinding::Carries(bytes) => {
@@ -142,7 +142,7 @@ impl Server {
         }
     }
 
-    /// Reports that larger packets arrive truncated, if they seem to.
+    /// Reports it if larger packets seem to arrive truncated.
     pub(super) fn report_truncation(&mut self) {
         if let Some(bytes) = self.sessions.take_truncated() {
             telemetry::event!(WARN, bytes, "packets arrive truncated: receive them into a larger buffer");
@@ -166,8 +166,9 @@ impl Server {
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
-    /// without a [`tick`](Self::tick), whatever is in them, or for so long and no packet was ever
-    /// [polled](Self::poll_any_transmit). Packets of connections that have ended do not count.
+    /// without a [`tick`](Self::tick), or for the same time without a packet being
+    /// [polled](Self::poll_any_transmit). The content of the packets does not matter. Packets of connections
+    /// that have ended do not count.
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         match self.sessions.receive(connection, now, bytes, self.classes.agreement()) {
@@ -199,7 +200,7 @@ impl Server {
     }
 }
 
-/// For endpoints. Programs call the functions of the same names above.
+/// For endpoints. Programs call the methods with the same names above.
 impl repl_link::Host for Server {
     fn roster(&self) -> &impl Roster {
         &self.sessions

@@ -1,5 +1,5 @@
-//! The shadows of the objects of one class: the values that were compared last, from which everything is
-//! sent.
+//! The shadows of the objects of one class. A shadow has the values of the last comparison. Everything that
+//! is sent is written from shadows.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object.
 
@@ -16,14 +16,14 @@ use crate::session::archetype::Archetype;
 pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
-    /// The seen bytes of all objects, one after another, as [`Shadow::seen`] describes them.
+    /// The seen bytes of all objects, one after another. [`Shadow::seen`] describes them.
     seen: Vec<u8>,
     pub(crate) slots: Vec<u32>,
     /// The `push` properties that were marked as changed and have not been compared since then (S124). Empty
     /// if the class has no `push` properties.
     pub(crate) marks: Vec<HandleSet>,
     pub(crate) archetypes: Vec<Archetype<T>>,
-    /// How many rows were needed.
+    /// The number of rows that were needed recently.
     demand: Demand,
     /// Returns the position of an object, or `None` if the class has no area.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
@@ -35,8 +35,8 @@ pub(crate) struct Shadows<T> {
 pub(crate) trait Locate<T>: Send + Sync {
     /// Returns the position of an object.
     fn position(&self, object: &T) -> Position;
-    /// Puts the positions of some objects into `positions`, according to their shadows in `rows`. Each object
-    /// in `changed` is a slot and a row. A method for many objects, because each call of an unknown function
+    /// Computes the positions of some objects from their shadows in `rows`, and puts them into `positions`.
+    /// Each object in `changed` is a slot and a row. One call handles many objects, because a dynamic call
     /// takes longer than the work for one object.
     fn locate(&self, rows: &[T], changed: &[(u32, u32)], area: &Area, positions: &mut Positions);
 }
@@ -52,7 +52,7 @@ impl<T, F: Fn(&T) -> Position + Send + Sync> Locate<T> for F {
 }
 
 impl<T: Replicated> Shadows<T> {
-    /// Returns shadows without rows, for objects of at most `max_bits`.
+    /// Returns shadows without rows. Each object may take at most `max_bits`.
     pub(crate) fn new(max_bits: u64) -> Self {
         let mut class = Class::new();
         class.hold_items_within(max_bits);
@@ -69,8 +69,8 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
-    /// Returns how many bytes the shadows take, with their seen bytes and marks, without what is on their own
-    /// heaps.
+    /// Returns how many bytes the shadows, their seen bytes and their marks take. Heap memory that the values
+    /// themselves own is not counted.
     pub(crate) fn bytes(&self) -> usize {
         let marks = self.marks.iter().map(HandleSet::heap_bytes).sum::<usize>();
         self.rows.capacity() * size_of::<T>()
@@ -108,7 +108,7 @@ impl<T: Replicated> Shadows<T> {
         self.demand.reserve(self.rows.len() + additional);
     }
 
-    /// Frees the memory that was not needed recently. Returns for how many rows there still is memory.
+    /// Frees the memory that was not needed recently. Returns the number of rows for which memory is kept.
     pub(crate) fn end_round(&mut self) -> usize {
         let kept = self.demand.end_round(self.rows.len());
         shrink(&mut self.rows, kept);
@@ -161,7 +161,7 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
-    /// Marks those properties of `edited` that are `push` properties, of the object in a row.
+    /// Marks the `push` properties in `edited` of the object in a row.
     pub(crate) fn mark_handles(&mut self, row: u32, mut edited: HandleSet) {
         if let Some(marks) = self.marks.get_mut(row as usize) {
             edited.intersect(self.class.conditions().push());
@@ -175,7 +175,7 @@ impl<T: Replicated> Shadows<T> {
         self.marks.get(row).into_iter().for_each(preload);
     }
 
-    /// Checks that an archetype's values fit into `max_bytes`, because clients could otherwise not hold any
+    /// Checks that the values of an archetype fit into `max_bytes`. Otherwise clients could not hold any
     /// object with this archetype (R21).
     ///
     /// # Panics

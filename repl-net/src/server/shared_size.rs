@@ -1,30 +1,32 @@
-//! The size of packets for which the shared changes of a tick are cut: the smallest of all connections.
+//! The packet size to which the shared changes of a tick are fitted: the smallest packet size of all
+//! connections.
 //!
-//! *Invariant:* it is never less than [`FLOOR_BYTES`] because of one client. A connection with smaller packets
-//! takes shared changes entry by entry, and those that do not fit alone.
+//! *Invariant:* the size is never less than [`FLOOR_BYTES`] because of one client. For a connection with
+//! smaller packets, shared changes are sent entry by entry, and entries that do not fit are encoded for this
+//! connection alone.
 
 use repl_link::parts::Peers;
 
 use super::connection::Connection;
 
-/// The least size for which shared changes are cut, unless the server itself is configured with a smaller one.
+/// The least packet size to which shared changes are fitted, unless the server itself is configured with a
+/// smaller size.
 const FLOOR_BYTES: usize = 1_100;
 
-/// The size of packets for which shared changes are cut. Found again when the size of a connection may have
-/// changed.
+/// The packet size to which shared changes are fitted. It is computed again after the size of a connection
+/// may have changed.
 #[derive(Debug, Default)]
 pub(super) struct SharedSize {
     known: Option<usize>,
 }
 
 impl SharedSize {
-    /// Notes that a connection has begun, has ended, or has packets of another size.
+    /// Records that a connection has begun, has ended, or has another packet size.
     pub(super) fn changed(&mut self) {
         self.known = None;
     }
 
-    /// Returns the size in bytes, with packets of at most `mtu_bytes` bytes. Costs O(connections) after a
-    /// change.
+    /// Returns the size in bytes. It is at most `mtu_bytes`. Costs O(connections) after a change.
     pub(super) fn bytes(&mut self, peers: &Peers<Connection>, mtu_bytes: usize) -> usize {
         *self.known.get_or_insert_with(|| {
             let connected = peers.iter().filter(|(_, peer)| peer.handshake.is_connected());

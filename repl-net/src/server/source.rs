@@ -1,5 +1,5 @@
-//! Sources: where the live objects of a class are. Either the server owns them, or the user passes them to
-//! the server.
+//! Sources: where the live objects of a class are stored. Either the server owns the objects, or the user
+//! passes them to the server.
 //!
 //! *Invariant:* row `n` of a source belongs to the same object as row `n` of the shadows.
 
@@ -19,7 +19,7 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn when_another(class: &str) -> String;
     /// The method of the server that registers a class with this source.
     const REGISTERED_BY: &'static str;
-    /// Whether a comparison also reports the values of properties outside of its scope that are refused.
+    /// Whether a comparison also reports refused values of properties outside of its scope.
     const REFUSES_OUTSIDE_OF_SCOPE: bool;
     /// Compares the properties in `scope` of the object in a row with the object's shadow, as
     /// [`Class::compare_seen`] describes.
@@ -31,11 +31,11 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
         scope: &HandleSet,
         outcome: Outcome<'_>,
     );
-    /// Does the same as [`compare`](Self::compare) for the properties that are compared in every tick, of an
-    /// object that is not new.
+    /// Does the same as [`compare`](Self::compare) for an object that is not new, and for the properties that
+    /// are compared in every tick.
     fn compare_ordinary(&mut self, shadows: &mut Shadows<T>, row: usize, outcome: Outcome<'_>);
-    /// Copies what differs of a few marked properties to the shadow, as [`Class::copy_marked`] describes.
-    /// Returns `None` if the properties must be [compared](Self::compare).
+    /// Copies the new values of a few marked properties to the shadow, as [`Class::copy_marked`] describes.
+    /// Returns `None` if the properties must be [compared](Self::compare) instead.
     #[inline]
     fn copy_marked(&self, _: &Class<T>, _shadow: &mut T, _row: usize, _marked: &HandleSet) -> Option<u64> {
         None
@@ -64,28 +64,30 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     ) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
-    /// Returns the changes of the object in a row that are in its shadow already, and wait for a tick.
+    /// Returns the changes of the object in a row that are already in its shadow, and that the next tick will
+    /// send.
     fn waiting(&self, _row: usize) -> Option<&Changelist> {
         None
     }
-    /// Removes from `handles` the properties of the object in a row that do not differ from their shadows,
-    /// and those that record changes by themselves.
+    /// Removes from `handles` the properties that equal their shadows, and the properties that record changes
+    /// by themselves.
     fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet);
-    /// Returns after which tick the object in a row was handed over last. `None` if the server owns it.
+    /// Returns the number of the tick after which the object in a row was last handed over. Returns `None` if
+    /// the server owns the object.
     fn handed_over_in(&self, _row: usize) -> Option<u64> {
         None
     }
     /// Returns the live object in a row, if the server owns it.
     fn live(&self, row: usize) -> Option<&T>;
-    /// Does the same as [`live`](Self::live), to change the object.
+    /// Returns a mutable reference to the live object in a row, if the server owns it.
     fn live_mut(&mut self, _row: usize) -> Option<&mut T> {
         None
     }
-    /// Returns how many bytes the rows take that the server owns, without what is on their own heaps.
+    /// Returns how many bytes the rows of the server take, without the heap memory that their values own.
     fn live_bytes(&self) -> usize;
     /// Makes room for more rows.
     fn reserve(&mut self, additional: usize);
-    /// Frees the memory beyond what so many rows need.
+    /// Frees the memory beyond what `kept` rows need.
     fn shrink(&mut self, kept: usize);
     /// Removes a row and moves the last row to the index of the removed row.
     fn swap_remove(&mut self, row: usize);

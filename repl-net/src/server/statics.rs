@@ -17,13 +17,13 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::StaticSpawnError;
 
 /// The static objects of a server: objects of a level that clients know by a path. [`Server::statics`]
-/// returns a `Statics`, to spawn them. [`Server::find_static`] returns the object with a path.
+/// returns a `Statics`, which spawns them. [`Server::find_static`] returns the object with a path.
 pub struct Statics<'a> {
     server: &'a mut Server,
 }
 
 impl Server {
-    /// Returns the static objects of the server, to spawn them and to forget which were destroyed.
+    /// Returns the static objects of the server. Use this to spawn them, and to forget which were destroyed.
     #[must_use]
     pub fn statics(&mut self) -> Statics<'_> {
         Statics { server: self }
@@ -37,13 +37,14 @@ impl Server {
         self.world.store.has_class::<T>(occupant.class).then(|| ObjectRef::new(occupant.guid(slot)))
     }
 
-    /// Returns the paths of the [static objects](Statics) that were despawned, which clients that join are
-    /// told. Each takes a slot of [`max_objects`](crate::ServerConfig::max_objects).
+    /// Returns the paths of the [static objects](Statics) that were despawned. Clients that join are told
+    /// that these paths are destroyed. Each takes a slot of
+    /// [`max_objects`](crate::ServerConfig::max_objects).
     pub fn destroyed_paths(&self) -> impl Iterator<Item = &str> {
         self.world.paths.destroyed().filter_map(|slot| self.world.paths.path(slot)).map(|path| &**path)
     }
 
-    /// Returns how a static object with this path is spawned, if it may have the path.
+    /// Returns the spawn kind of a static object with this path, or an error if the path cannot be used.
     pub(super) fn static_kind(&self, path: &str) -> Result<SpawnKind, StaticSpawnError> {
         let (bytes, max_bytes) = (path.len(), self.max_path_bytes());
         if !(1..=max_bytes).contains(&bytes) {
@@ -55,7 +56,7 @@ impl Server {
         Ok(SpawnKind::Static(Arc::from(path)))
     }
 
-    /// Returns the greatest length of a path, so that a packet has room for a closing with a path.
+    /// Returns the greatest length of a path. A packet must have room for a closing with the path.
     fn max_path_bytes(&self) -> usize {
         let other_bits =
             frame_bits::<State>() + SEGMENT_BITS + ENTRY_BITS + REASON_BITS + LENGTH_BITS as usize;
@@ -64,24 +65,26 @@ impl Server {
 }
 
 impl Statics<'_> {
-    /// Adds an object that clients know by a path, because it belongs to a level that they have too, for
-    /// example a door. Each client [places](crate::ClientStatics::place) its own object under the same path,
-    /// and this object is bound to it. A client that has placed nothing under the path gets the object as it
-    /// gets any other, and is told the path.
+    /// Adds an object that clients know by a path, because the object belongs to a level that the clients
+    /// have too, for example a door. Each client [places](crate::ClientStatics::place) its own object under
+    /// the same path. The object of the server is then bound to the placed object. If a client has placed
+    /// nothing under the path, it receives the object like any other object, together with the path.
     ///
-    /// A static object is an object like any other in all other ways: owners, relevancy, conditions,
+    /// In all other ways, a static object is an object like any other: owners, relevancy, conditions,
     /// dormancy, tear-off and [`despawn`](Server::despawn) work as always. With
     /// [`Dormancy::Initial`](crate::Dormancy::Initial), a client shows its placed object and receives nothing
-    /// until the object changes here.
+    /// until the object changes on the server.
     ///
-    /// The opening of a static object contains all properties that the client may see, so client and server
-    /// have the same values afterwards, also if their levels differ. The path is in each opening until the
-    /// client has acknowledged one. Then an opening takes 1 bit in its place.
+    /// The opening (the first update) of a static object contains all properties that the client may see.
+    /// Afterwards client and server have the same values, even if their levels differ. Openings contain the
+    /// path until the client has acknowledged an opening with it. Later openings take 1 bit instead of the
+    /// path.
     ///
-    /// If you despawn a static object, every client is told that the path is destroyed, also clients that
-    /// have never seen the object, and clients that join later. For this, its slot stays taken until you
-    /// spawn an object under the path again, or call [`forget_destroyed`](Self::forget_destroyed). A path is
-    /// no secret: clients learn that it is destroyed even if the object was hidden from them.
+    /// If you despawn a static object, every client is told that the path is destroyed, including clients
+    /// that have never seen the object and clients that join later. Therefore the slot of the object stays
+    /// taken until you spawn an object under the path again, or call
+    /// [`forget_destroyed`](Self::forget_destroyed). A path is not secret: clients learn that it is destroyed
+    /// even if the object was hidden from them.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -104,12 +107,12 @@ impl Statics<'_> {
         }
     }
 
-    /// Adds an object that clients know by a path, as [`spawn`](Self::spawn) does, if the path
-    /// and a slot are free.
+    /// Adds an object that clients know by a path, in the same way as [`spawn`](Self::spawn), if the path and
+    /// a slot are free.
     ///
     /// # Errors
     /// Returns an error if no slot is free, if another object has the path, or if the length of the path is
-    /// not allowed. Then the object is dropped, and nothing else changes.
+    /// not allowed. In this case the object is dropped, and nothing else changes.
     ///
     /// # Panics
     /// Panics in the same cases as [`Server::try_spawn`].
@@ -124,10 +127,10 @@ impl Statics<'_> {
         Ok(self.server.add(archetype, kind, |shadows, rows: &mut OwnRows<T>| rows.push(object, shadows))?)
     }
 
-    /// Forgets which static objects were despawned, for example because their level is unloaded: clients that
-    /// join from now on are not told that their paths are destroyed. The slots become free when all connected
-    /// clients were told. Clients forget with a
-    /// [call of their own](crate::ClientStatics::forget_destroyed).
+    /// Forgets which static objects were despawned, for example because their level is unloaded. Clients that
+    /// join from now on are not told that these paths are destroyed. The slots become free after all
+    /// connected clients were told. Clients forget destroyed paths with their own
+    /// [`forget_destroyed`](crate::ClientStatics::forget_destroyed).
     pub fn forget_destroyed(&mut self) {
         for slot in self.server.world.paths.forget_destroyed().iter() {
             self.server.world.release(slot);

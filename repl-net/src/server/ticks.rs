@@ -1,4 +1,5 @@
-//! The ticks of the server: what has changed is found once, and then each connection makes its packets.
+//! The ticks of the server: a tick finds the changes once for all connections, and then makes the packets of
+//! each connection.
 //!
 //! *Invariant:* the changes of a tick are sent, or stored as unsent for a connection, before the next tick
 //! compares anything.
@@ -17,33 +18,34 @@ use crate::telemetry;
 
 impl Server {
     /// Runs the remote calls that were not polled, compares all objects that may have changed, and makes the
-    /// packets of this tick. The argument `now` is the time since a fixed start that you choose, and not the
-    /// time since the last tick: `start.elapsed()`, with one `start = Instant::now()` for the whole game.
-    /// Pass the times of the same clock to all functions of the server. `now` must never decrease: if it
-    /// does, the time stands still until it is reached again.
+    /// packets of this tick. The argument `now` is the time since a fixed start that you choose, not the time
+    /// since the last tick. Pass `start.elapsed()`, with one `start = Instant::now()` for the whole game.
+    /// Pass times of the same clock to all functions of the server. `now` must never decrease: if it does,
+    /// the server's time stands still until `now` has caught up.
     ///
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
     /// has changed.
     ///
-    /// The cost is O(changes), not O(objects). A tick without changes does not visit the connections whose
-    /// clients have everything, except to send their keep-alive packets.
+    /// The cost is O(changes), not O(objects). In a tick without changes, connections whose clients have
+    /// everything cost nothing, except for their keep-alive packets.
     ///
-    /// If the body of a remote call panics and your program catches this, only this call is lost. If another
-    /// function of yours panics in a tick, such as a serialiser, changes of this tick may never reach
-    /// clients: do not go on with such a server.
+    /// If the body of a remote call panics and your program catches the panic, only this call is lost. If
+    /// another function of yours panics in a tick, for example a serialiser, changes of this tick may never
+    /// reach clients. Do not use the server after such a panic.
     ///
-    /// With the feature `rayon`, two parts of a tick run on the threads of the current pool of `rayon`: the
-    /// comparisons of several classes, if many objects may have changed, and the packets of more than eight
-    /// connections. The default pool has as many threads as the processor has cores. To use another pool,
-    /// call `tick` in `ThreadPool::install`. The packets are the same for any number of threads.
+    /// With the feature `rayon`, two parts of a tick run on the threads of the current `rayon` pool: the
+    /// comparisons of several classes, if many objects may have changed, and the packets, if there are more
+    /// than eight connections. The default pool has as many threads as the processor has cores. To use
+    /// another pool, call `tick` in `ThreadPool::install`. The packets are the same for any number of
+    /// threads.
     ///
-    /// With the feature `tracing`, a warning says if more than [`timeout`](crate::ServerConfig::timeout) has
-    /// passed since the last tick.
+    /// With the feature `tracing`, a tick logs a warning if more than
+    /// [`timeout`](crate::ServerConfig::timeout) has passed since the last tick.
     ///
     /// # Panics
-    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it was earlier than in
-    /// the tick before 100 times, if it is 5 s or more behind a time that was passed before in 100 ticks in
-    /// a row, or if it is the same and not zero in 1,000 ticks in a row in which packets have arrived.
+    /// Panics in debug builds if `now` cannot be the time since a fixed start: if it decreased in 100 ticks,
+    /// if it is 5 s or more behind an earlier time in 100 consecutive ticks, or if it is the same and not
+    /// zero in 1,000 consecutive ticks in which packets have arrived.
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
         telemetry::span!(DEBUG, "server_tick", tick = self.world.frame + 1);
@@ -84,7 +86,7 @@ impl Server {
         self.sessions.remove_ended();
     }
 
-    /// Returns what was sent so far to the connections that exist.
+    /// Returns the totals of everything that was sent to the current connections.
     #[cfg(feature = "metrics")]
     fn sent(&self) -> telemetry::Sent {
         let mut sent = telemetry::Sent::default();
@@ -97,7 +99,7 @@ impl Server {
         sent
     }
 
-    /// Tells the metrics of this tick. Costs O(connections + classes + changed objects).
+    /// Reports this tick to the metrics. Costs O(connections + classes + changed objects).
     #[cfg(feature = "metrics")]
     fn count_tick(&self, before: telemetry::Sent) {
         let connections = self.sessions.ids().count() + usize::from(self.host.is_some());
@@ -136,7 +138,7 @@ impl Server {
     }
 
     /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
-    /// end.
+    /// end in this tick.
     fn run_passes(&mut self) -> Ends {
         telemetry::span!(DEBUG, "send");
         let now = self.sessions.now();

@@ -1,7 +1,7 @@
-//! Polls the packets of all connections of a server in one loop.
+//! A loop over the packets of all connections of a server.
 //!
-//! *Invariant:* no packet is returned twice, and the packets of one connection are returned in the order in
-//! which they were made.
+//! *Invariant:* no packet is returned twice. The packets of one connection are returned in the order in which
+//! they were made.
 
 use repl_link::ConnectionId;
 
@@ -18,13 +18,13 @@ pub struct Transmit<'a> {
 
 impl Server {
     /// Returns the next packet of any connection. The caller sends the packet immediately. Returns `None` if
-    /// this tick has no more packets. The disconnect packets of closed connections are included, although
-    /// [`connections`](Self::connections) does not list these connections any more. So prefer this function
-    /// to a loop over [`poll_transmit`](Self::poll_transmit). The connections take turns, and each turn is
-    /// one packet, so that clients behind the same narrow link get equal shares of this link.
+    /// this tick has no more packets. This function also returns the disconnect packets of closed
+    /// connections, although [`connections`](Self::connections) does not list these connections any more.
+    /// Therefore prefer this function to a loop over [`poll_transmit`](Self::poll_transmit). Each connection
+    /// sends one packet per turn, so that clients behind the same narrow link get equal shares of this link.
     ///
-    /// The packet is borrowed until the next call on the server. The calls of `poll_any_transmit` in a tick,
-    /// up to the first one that returns `None`, together take O(packets + connections). Each later call in
+    /// The packet is borrowed until the next call on the server. In each tick, the calls of
+    /// `poll_any_transmit` up to the first `None` together take O(packets + connections). Each later call in
     /// this tick takes O(connections), because a connection may have a new packet.
     ///
     /// ```

@@ -1,9 +1,9 @@
-//! The world of the server: its classes and objects in a `store`, `marks` for what may have changed, and the
-//! changes of this tick.
+//! The world of the server: the classes and objects in a `store`, the `marks` of objects that may have
+//! changed, and the changes of this tick.
 //!
-//! *Invariant:* an object that the server owns is compared at most once in a tick, and each comparison is for
-//! all connections together (S67). An external object is compared each time the user passes it. The result of
-//! the comparisons is in `changes` until the next tick.
+//! *Invariant:* an object that the server owns is compared at most once in a tick. The result is the same for
+//! all connections (S67). An external object is compared each time that the user passes it. The results of
+//! the comparisons stay in `changes` until the next tick.
 
 mod comparing;
 mod editing;
@@ -47,26 +47,26 @@ pub(crate) use store::{Absence, Store, WorldLimits};
 pub(crate) struct World {
     /// The classes, and the objects in their slots.
     pub(crate) store: Store,
-    /// What the next comparison looks at.
+    /// The objects and classes that the next comparison looks at.
     pub(super) marks: Marks,
-    /// Where each object is, which decides which connections see it.
+    /// The position of each object. Positions decide which connections see an object.
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
-    /// Which objects sleep while they do not change.
+    /// The dormancy of each object: whether it may sleep while it does not change.
     pub(crate) dormancies: Dormancies,
-    /// Decides which of the objects that wait for a connection are sent first.
+    /// Decides which waiting objects are sent to a connection first.
     pub(crate) priorities: Priorities,
-    /// Which objects own which objects.
+    /// The ownership between objects.
     pub(crate) owners: Forest,
-    /// Which objects are subobjects of which objects, with those that were removed from the server and not
-    /// yet from all clients.
+    /// The parents of subobjects. Also contains subobjects that were removed from the server, but not yet
+    /// from all clients.
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
     /// Objects with an audience, by slot.
     pub(crate) audiences: BTreeMap<u32, Audience>,
-    /// What the user calls objects in logs, by slot.
+    /// The names of objects in logs, by slot. The user sets them.
     pub(super) names: BTreeMap<u32, Box<str>>,
     pub(crate) changes: Changes,
     /// The changes that far connections receive later.
@@ -77,7 +77,7 @@ pub(crate) struct World {
     pub(crate) sight_scratch: SightScratch,
 }
 
-/// What connections no longer need of an object.
+/// State of an object that connections no longer need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unneeded {
     /// No connection needs the changelists in the history of the object.
@@ -87,7 +87,7 @@ pub(crate) enum Unneeded {
 }
 
 impl World {
-    /// Returns what the user calls the object in a slot: its name, or else its path.
+    /// Returns the label of the object in a slot for logs: its name, or else its path.
     pub(crate) fn name(&self, slot: u32) -> Option<&str> {
         self.names.get(&slot).map(|name| &**name).or_else(|| self.paths.path(slot).map(|path| &**path))
     }
@@ -180,8 +180,8 @@ impl World {
         Some((a, b))
     }
 
-    /// Returns mutable references to all objects of a class. Those that the next tick finds to differ are
-    /// compared at their next update.
+    /// Returns mutable references to all objects of a class. The next tick finds the objects that have
+    /// changed. They are compared at their next update.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.store.by_type.get(&TypeId::of::<T>()).copied();
         let Self { store: Store { columns, occupants, .. }, marks, .. } = self;
@@ -195,8 +195,8 @@ impl World {
             .map(|(&slot, object)| (ObjectRef::new(occupants[slot as usize].guid(slot)), object))
     }
 
-    /// Marks a property of an object, and the object to be compared at its next update. Does nothing if the
-    /// object does not exist or is of another class.
+    /// Marks a property of an object as dirty, and marks the object to be compared at its next update. Does
+    /// nothing if the object does not exist or is of another class.
     #[inline]
     pub(crate) fn mark<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         if let Some(slot) = self.store.slot_of(object)
@@ -213,8 +213,8 @@ impl World {
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
-    /// Returns the `push` properties of an object that differ from their shadows and were not marked. Costs
-    /// as much as a comparison of the object.
+    /// Returns the `push` properties of an object that differ from their shadows and were not marked as
+    /// dirty. Costs as much as a comparison of the object.
     pub(crate) fn unmarked(&self, slot: u32) -> HandleSet {
         if self.store.has_last_state(slot) {
             return HandleSet::new();
@@ -234,7 +234,7 @@ impl World {
         self.schedule.force(slot);
     }
 
-    /// Sets the update rate of a class, and of its objects without rates of their own.
+    /// Sets the update rate of a class. Objects without their own rate use it.
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
         for slot in self.store.alive.iter().filter(|&slot| self.store.occupants[slot as usize].class == class)
@@ -252,8 +252,8 @@ impl World {
         }
     }
 
-    /// Compares the external object `live` with its shadow. The next tick sends the differences that were
-    /// found. Returns whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
+    /// Compares the external object `live` with its shadow. The next tick sends the differences. Returns
+    /// whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
     pub(crate) fn compare_external<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -279,11 +279,11 @@ impl World {
         Ok(self.changes.found.scratch.take_must_renumber())
     }
 
-    /// Sets the position of an external object whose class has no position in its fields. The object moves to
-    /// its new cell at the next tick. With a coordinate that is not finite, it is nowhere.
+    /// Sets the position of an external object whose class has no position field. The object moves to its new
+    /// cell at the next tick. An object with a coordinate that is not finite is in no cell.
     ///
     /// # Panics
-    /// Panics if the class has no area, or if its positions are in its fields.
+    /// Panics if the class has no area, or if a field of the class has its position.
     #[track_caller]
     pub(crate) fn place<T: Replicated>(
         &mut self,
@@ -315,8 +315,8 @@ impl World {
         Ok(())
     }
 
-    /// Records that a connection will send an object to its client for the first time. So the next tick also
-    /// compares properties that are compared only before an opening (S40).
+    /// Records that a connection will send an object to its client for the first time. The next tick then
+    /// also compares the properties that are compared only before an opening (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
         if asks_at_open(self.store.conditions(slot)) {
             self.marks.opening.insert(slot);
@@ -342,29 +342,30 @@ impl World {
         }
     }
 
-    /// Records that an object is torn off, with the state that the next tick compares.
+    /// Records that an object is torn off. The next tick compares its last state.
     pub(crate) fn tear_off(&mut self, slot: u32) {
         self.store.objects[slot as usize].tear_off = TearOff::Begun;
         self.force_update(slot);
         self.marks.tearing_off.push(slot);
     }
 
-    /// Returns an object and all its subobjects that exist. Each comes before those below it.
+    /// Returns the slots of an object and of all its subobjects that exist. Parents come before their
+    /// subobjects.
     pub(crate) fn with_subobjects(&self, slot: u32) -> Vec<u32> {
         let mut all = self.subobjects.with_descendants(slot);
         all.retain(|&slot| self.store.occupant(slot).alive);
         all
     }
 
-    /// Returns the objects whose audience is a group, and what is attached to them.
+    /// Returns the objects that have a group as their audience, and the objects attached to them.
     pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
         let wanted = Audience::Group(group);
         let slots = self.audiences.iter().filter(|(_, audience)| **audience == wanted);
         slots.flat_map(|(&slot, _)| self.cells.with_attached(slot)).collect()
     }
 
-    /// Removes an object from the server. `holders` connections use the slot of the removed object. The slot
-    /// of a removed object becomes free when no connection uses it any more.
+    /// Removes an object from the server. `holders` is the number of connections that use the slot of the
+    /// object. The slot becomes free when no connection uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let is_told_to_joiners = self.paths.destroy(slot);
         self.store.objects[slot as usize].holders = holders + u32::from(is_told_to_joiners);

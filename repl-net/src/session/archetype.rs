@@ -1,7 +1,7 @@
 //! Archetypes: numbered sets of initial values of a class, which both sides know.
 //!
-//! *Invariant:* the number of one class's archetype cannot be used for another class: the type parameter
-//! differs.
+//! *Invariant:* the archetype number of one class cannot be used for another class, because the type
+//! parameters differ.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ impl<T> ArchetypeId<T> {
         Self { number, class: PhantomData }
     }
 
-    /// Returns the number of the archetype in the order of registration. The number zero stands for
+    /// Returns the number of the archetype in the order of registration. The number zero means
     /// `T::default()`.
     #[must_use]
     pub const fn number(self) -> u32 {

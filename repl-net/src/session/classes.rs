@@ -1,7 +1,7 @@
-//! The classes of one side, by their numbers, and what the handshake compares of them (R21).
+//! The classes of one side, by their numbers, and the data about them that the handshake compares (R21).
 //!
-//! *Invariant:* both sides number their classes in the order of their names, so equal lists have equal
-//! numbers.
+//! *Invariant:* both sides number their classes in the order of their names, so two sides with the same
+//! classes give them the same numbers.
 
 use repl_core::{Form, Layout, PropertyIndex};
 use repl_link::parts::{Agreement, ChannelTerms, ClassForms, ClassTerms};
@@ -9,14 +9,14 @@ use repl_link::parts::{Agreement, ChannelTerms, ClassForms, ClassTerms};
 /// All registered classes, sorted by name.
 #[derive(Default)]
 pub(crate) struct ClassList {
-    /// The number on the wire of each class, by its number on this side.
+    /// The wire number of each class, by the class's number on this side.
     wire: Vec<u32>,
     agreement: Agreement,
 }
 
 impl ClassList {
-    /// Creates the list from classes in the order of their registration, each with the checksums of its
-    /// initial values, and from the channels for messages.
+    /// Creates the list from classes and message channels. The classes come in the order of their
+    /// registration, each with the checksums of its initial values.
     pub(crate) fn new(
         classes: impl Iterator<Item = (&'static Layout, Vec<Vec<u64>>)>,
         channels: impl Iterator<Item = ChannelTerms>,
@@ -34,7 +34,7 @@ impl ClassList {
         Self { wire, agreement: Agreement::new(terms, channels.collect()) }
     }
 
-    /// Returns what the handshake compares.
+    /// Returns the data that the handshake compares.
     pub(crate) fn agreement(&self) -> &Agreement {
         &self.agreement
     }
@@ -43,12 +43,12 @@ impl ClassList {
         self.wire.len() as u32
     }
 
-    /// Returns the number on the wire of the class that was registered as number `class`.
+    /// Returns the wire number of the class that was registered as number `class`.
     pub(crate) fn wire(&self, class: usize) -> u32 {
         self.wire.get(class).copied().unwrap_or(0)
     }
 
-    /// Returns the registration number of the class with this number on the wire.
+    /// Returns the registration number of the class with a wire number.
     pub(crate) fn registered(&self, wire: u32) -> Option<usize> {
         self.wire.iter().position(|&number| number == wire)
     }
@@ -58,7 +58,7 @@ fn terms_of(layout: &'static Layout, begins: Vec<Vec<u64>>) -> ClassTerms {
     ClassTerms::new(layout.name(), layout.checksum(), Box::new(FormsOf(layout)), begins)
 }
 
-/// The forms of a class, from its layout.
+/// Makes the forms of a class from its layout.
 struct FormsOf(&'static Layout);
 
 impl ClassForms for FormsOf {
@@ -71,11 +71,11 @@ impl ClassForms for FormsOf {
     }
 }
 
-/// Checks that none of the `known` classes has the same wire name as the class with this layout. If two
-/// classes had the same name, updates of one class would be applied to the other.
+/// Checks that no class in `known` has the same wire name as the class with this layout. If two classes had
+/// the same name, updates of one class would be applied to objects of the other.
 ///
 /// # Panics
-/// Panics if one of `known` has the same name.
+/// Panics if a class in `known` has the same name.
 #[track_caller]
 pub(crate) fn assert_sole_name(layout: &Layout, known: &mut dyn Iterator<Item = &'static Layout>) {
     for other in known {

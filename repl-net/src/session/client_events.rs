@@ -7,14 +7,14 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::session::events::ClientEvent;
 
-/// The queue may always have this many events, whatever they tell.
+/// The queue may always have this number of events, of any kind.
 const LEAST: usize = 1_024;
 
 /// The events of a client or a host that its user has not polled yet, in the order in which they happened.
 #[derive(Debug, Default)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
-    /// If the queue is longer than this, events about assets that are told again are dropped.
+    /// If the queue is longer than this, events about assets that a later event repeats are dropped.
     limit: usize,
 }
 

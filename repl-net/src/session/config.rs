@@ -1,7 +1,7 @@
 //! The configuration of servers and clients.
 //!
-//! *Invariant:* the limits here are those that a program may choose. Fixed limits are in their modules. The
-//! handshake compares the limits that one side must keep for the other.
+//! *Invariant:* the limits here are the limits that a program may choose. Fixed limits are in the modules
+//! that use them. The handshake compares the limits that one side must respect for the other.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use crate::body::rate::Rate;
 /// Whether the server or the transport limits the send rate to the capacity of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum CongestionControl {
-    /// The server limits its own send rate. The server sends at the rate at which packets arrive according to
-    /// the acks, as the algorithm BBR does. A connection begins with ten packets in flight, and doubles that
-    /// number in each round trip while the link carries it. Changes that do not fit in a tick wait for a
-    /// later tick. Random losses of up to about a tenth do not slow the server down, and a fifth in both
-    /// directions costs up to half of the rate. Where more than three of four packets are lost, 40 packets
-    /// may be in flight, unless the server finds that as much arrives at a lower rate. To a link that does
-    /// not answer, the server sends two packets from time to time, until the link answers.
+    /// The server limits its own send rate. It measures the rate at which packets arrive according to the
+    /// acks, and sends at this rate, like the algorithm BBR. A connection begins with ten packets in flight.
+    /// This number doubles in each round trip while the link carries it. Changes that do not fit into a tick
+    /// wait for a later tick. Random losses of up to about a tenth do not slow the server down. Random losses
+    /// of a fifth in both directions cost up to half of the rate. If more than three of four packets are
+    /// lost, 40 packets may be in flight, unless a lower rate delivers as much. If a link does not answer,
+    /// the server sends two packets from time to time until it answers.
     #[default]
     Paced,
-    /// The server does not limit its send rate. Choose this for transports of yours that have a congestion
-    /// control of their own, and for links that carry everything, for example in tests and within one
-    /// machine. On the open internet, a server without a limit floods links that are slower than the changes.
+    /// The server does not limit its send rate. Choose this for your own transports that have congestion
+    /// control, and for links without a limit, for example in tests and within one machine. On the open
+    /// internet, a server without a limit floods links that are slower than the changes.
     Off,
-    /// A rate control of yours decides. The function makes one for each connection. Its argument is the
-    /// greatest size of a packet in bytes.
+    /// Your own rate control limits the send rate. The function makes a rate control for each connection. Its
+    /// argument is the greatest size of a packet in bytes.
     Custom(fn(usize) -> Box<dyn RateControl>),
 }
 
 impl CongestionControl {
-    /// Returns the rate control of a new connection, or `None` if nothing limits its rate.
+    /// Returns the rate control of a new connection, or `None` if its rate is not limited.
     pub(crate) fn make(self, packet_bytes: usize) -> Option<Rate> {
         match self {
             Self::Paced => Some(Rate::new(packet_bytes)),
@@ -46,96 +46,101 @@ impl CongestionControl {
 /// Whether the application of a server decides which clients are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Login {
-    /// Every client is accepted if its classes and limits agree with the server's.
+    /// Every client is accepted if its classes and limits agree with the server.
     #[default]
     Open,
-    /// The server reports the login of each such client with
+    /// If the classes and limits of a client agree, the server reports its login with
     /// [`ServerEvent::Login`](crate::ServerEvent::Login). The application answers with
     /// [`ConnectionHandle::accept`](crate::ConnectionHandle::accept) or
-    /// [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). Before that, the client receives no
-    /// state.
+    /// [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). Before the answer, the client receives
+    /// no state.
     Ask,
 }
 
 /// Limits and times of a server.
 ///
-/// The server refuses a client if its [`max_objects`](ClientConfig::max_objects) or
+/// The server refuses a client if the client's [`max_objects`](ClientConfig::max_objects) or
 /// [`max_object_bytes`](ClientConfig::max_object_bytes) is below the server's own limit. The reason is
-/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits). To clients with greater limits, the
-/// server sends no more than its own limits allow. Of the sizes of packets, the lower one counts for each
-/// connection.
+/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits). To a client with greater limits, the server
+/// sends no more than its own limits allow. For the size of packets, the lower limit of both sides applies to
+/// each connection.
 #[derive(Clone)]
 pub struct ServerConfig {
     /// The size of the largest packet that the server receives and sends, in bytes: 128 to 65,507. Default
-    /// 1,200. Receive packets into a buffer of at least this size: a shorter one truncates them, and
-    /// [`ServerEvent::PacketsTruncated`](crate::ServerEvent::PacketsTruncated) tells it.
+    /// 1,200. Receive packets into a buffer of at least this size. A smaller buffer truncates packets, and
+    /// the event [`ServerEvent::PacketsTruncated`](crate::ServerEvent::PacketsTruncated) reports this.
     ///
-    /// Each client tells its own number ([`ClientConfig::mtu_bytes`]), and the lower one counts for its
-    /// connection, in both directions. A number below 508 is accepted only if the server's own is not
-    /// greater. If the transport knows that it carries less at times, configure the most that it may carry,
-    /// and set the size with
-    /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server
-    /// encodes shared changes for the smallest packets among the connections, but at least for 1,100 bytes:
-    /// a client with smaller packets shares less.
+    /// Each client sends its own limit ([`ClientConfig::mtu_bytes`]). The lower limit of both sides applies
+    /// to the connection, in both directions. The server accepts a client's limit below 508 only if the
+    /// server's own limit is not greater. If the transport sometimes carries less, configure the most that it
+    /// may carry here. Then set the current size with
+    /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server encodes
+    /// shared changes for the smallest packet size of all connections, but at least for 1,100 bytes. A client
+    /// with smaller packets can use fewer shared changes.
     ///
-    /// A path that swallows packets over a size, although both sides receive them, is found by probes. The
-    /// server has doubts when nine packets of 128 bytes or more were lost and no packet of their sizes has
-    /// arrived, while packets come from the client. Then it sends rounds of probes, each of one of the size
-    /// of its packets and four short ones with as many bytes. If all short ones of 20 rounds were answered
-    /// and none of the others, the path does not carry the size. On a path that carries it, this happens
-    /// once in a million such tests, because losses and a full link meet both alike. A search finds what
-    /// the path carries, to 32 bytes, and the event
-    /// [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) tells it. This takes
-    /// about two seconds and ten round trips, and longer with losses. If 508 bytes do not arrive, the
-    /// connection ends with [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow).
-    /// Once in a minute, the full size is tried again. A test takes at most 15 s and a few packets, and
-    /// there is at most one in 5 s.
+    /// Some paths lose all packets above a size, although both sides accept them. The server detects this
+    /// with probes, which are packets that the other side answers. The server begins a test when nine packets
+    /// of 128 bytes or more were lost and no packet of such sizes has arrived, while packets still come from
+    /// the client. It then sends rounds of probes. Each round has one large probe, of the size of the
+    /// server's packets, and four small probes with the same number of bytes together. If all small probes of
+    /// 20 rounds are answered but no large probe is, the path does not carry the size. On a path that does
+    /// carry it, this result comes once in a million tests, because random losses and full queues affect both
+    /// kinds of probes alike. A search then finds the size that the path carries, with an error of at most 32
+    /// bytes. The event [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) reports
+    /// the size. This takes about two seconds and ten round trips, and longer with losses. If packets of 508
+    /// bytes do not arrive, the connection ends with
+    /// [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow). The full size is tested
+    /// again once in a minute. A test takes at most 15 s and a few packets, and there is at most one test in
+    /// 5 s.
     pub mtu_bytes: usize,
-    /// The server closes a connection that is silent for this long. Clients learn this time in the handshake,
-    /// and send keep-alive packets often enough. At least 1 ms. Default 10 s.
+    /// The server closes a connection if it receives nothing from the client for this time. Clients learn
+    /// this time in the handshake, and send keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The greatest number of objects at a time. A destroyed object counts until every client that had the
     /// object has acknowledged its removal. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
-    /// returns an error. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 65,536.
+    /// returns an error. From 1 to 4,294,967,295. Greater numbers count as 4,294,967,295. Default 65,536.
     pub max_objects: usize,
     /// The greatest size of one whole object on the wire, in bytes, including the values of its archetype.
-    /// Items of its fast arrays and entries of its maps do not count, because they are sent in parts; but
+    /// Items of its fast arrays and entries of its maps do not count, because they are sent in parts. But
     /// each single item and entry must also be within this limit. A value that would exceed the limit is
-    /// refused, with the event [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused). Clients keep
-    /// the last value of the property that was small enough. The property is sent again when its value is
-    /// small enough again. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 256 KiB.
+    /// refused, and the event [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused) reports this.
+    /// Clients keep the last value of the property that was small enough. The property is sent again when its
+    /// value is small enough again. From 1 to 4,294,967,295. Greater numbers count as 4,294,967,295. Default
+    /// 256 KiB.
     ///
-    /// Objects larger than a packet are sent in fragments, which clients hold until all fragments have
-    /// arrived. At most eight such objects are on the way to a client at the same time. So keep what must
-    /// arrive fast smaller than a packet.
+    /// Objects larger than a packet are sent in fragments. Clients store the fragments until all have
+    /// arrived. At most eight such objects are in flight to a client at the same time. If an object must
+    /// arrive fast, keep it smaller than a packet.
     ///
-    /// Items and entries larger than a packet are sent in fragments too. Until the client has acknowledged
-    /// these fragments, the server sends it nothing else of their object. Therefore other items that wait are
-    /// sent together with the large item, up to 32 KiB together, and never more than an eighth of this limit.
+    /// Items and entries larger than a packet are sent in fragments, too. Until the client has acknowledged
+    /// these fragments, the server sends nothing else of their object to this client. Therefore other items
+    /// that wait are sent together with the large item, up to 32 KiB together, and never more than an eighth
+    /// of this limit.
     ///
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be at least as great.
     pub max_object_bytes: usize,
     /// The greatest number of packets of state in flight to a connection. A packet is in flight after it was
-    /// sent, until it is acknowledged or counts as lost. From 1 to 1,024; a greater number counts as 1,024.
+    /// sent, until it is acknowledged or counts as lost. From 1 to 1,024. Greater numbers count as 1,024.
     /// Default 1,024.
     pub max_packets_in_flight: usize,
     /// The greatest number of bytes in flight to a connection, at least 1. The server begins a packet only if
     /// a packet of [`mtu_bytes`](Self::mtu_bytes) fits, so the limit always holds. One packet may always be
     /// in flight, even if the limit is smaller than a packet. Default 4 MiB.
     pub max_bytes_in_flight: usize,
-    /// The most memory that the server may keep for a connection because the client has not acknowledged what
-    /// was sent: records of packets in flight, packets that were not polled, new elements in unacknowledged
-    /// packets, changes that were lost or that wait, and objects in fragments. Not counted are at most 264
-    /// bytes for each object of which something waits or is unacknowledged. A record takes up to 48 times
-    /// the bytes of its packet. So where many small values are sent to one client alone, this limit is
-    /// reached before [`max_bytes_in_flight`](Self::max_bytes_in_flight): in each round trip, a 48th of it
-    /// is sent at least. With the default of 4 MiB that is 87 KB, or 0.7 MB in a second if the round trip
-    /// takes 120 ms. If [`waiting_objects`](crate::ConnectionStats::waiting_objects) shows that clients with
-    /// fast links wait, and the server has few clients, set a greater limit.
+    /// The greatest amount of memory, in bytes, that the server may keep for a connection because the client
+    /// has not acknowledged what was sent. This memory contains records of packets in flight, packets that
+    /// were not polled, new elements in unacknowledged packets, changes that were lost or that wait, and
+    /// objects in fragments. Up to 264 bytes for each object that waits or is unacknowledged are not counted.
+    /// A record takes up to 48 times the bytes of its packet. If many small values are sent to one client
+    /// alone, the connection reaches this limit before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
+    /// Even then, at least a 48th of this limit is sent in each round trip. With the default of 4 MiB this is
+    /// 87 KB, or 0.7 MB in a second if the round trip takes 120 ms. If
+    /// [`waiting_objects`](crate::ConnectionStats::waiting_objects) shows that clients with fast links wait,
+    /// and the server has few clients, set a greater limit.
     ///
     /// At the limit, at most four packets are in flight, and the server merges changes in the meantime.
-    /// Beyond the limit, memory grows only by data that the client must receive one time for each object, for
-    /// example that the object was destroyed. A client that stays over the limit for a whole
+    /// Beyond the limit, memory grows only by data that the client must receive once for each object, for
+    /// example the news that an object was destroyed. A client that stays over the limit for a whole
     /// [`timeout`](Self::timeout) is disconnected with
     /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     pub max_connection_bytes: usize,
@@ -143,44 +148,46 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
-    /// The greatest number of bytes that are sent to one connection in a second, at least 1. What a tick
-    /// does not use is lost, except the bytes of one packet.
+    /// The greatest number of bytes that are sent to one connection in a second, at least 1. If a tick does
+    /// not use its share, the rest is lost, except for the bytes of one packet.
     /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
-    /// connection. Changes that wait are sent in the order of their
-    /// [priority](crate::ClassHandle::set_priority) times the ticks that they wait, the greatest first. By
-    /// default there is no limit.
+    /// connection. Waiting changes are sent in the order of their
+    /// [priority](crate::ClassHandle::set_priority) multiplied by the number of ticks that they wait, the
+    /// greatest product first. By default there is no limit.
     pub max_bytes_per_second: usize,
-    /// How many connections are sent something in a tick, at least 1. The connections take turns, and the
-    /// others receive the changes of this tick with their next turn, merged with later changes. This limits
-    /// the work of a tick, for example if the server is one of the players. In each round, which takes about
-    /// as many ticks as there are connections for each turn of a tick, every connection has one turn. The
-    /// order of each round is another one, so a connection waits for its next turn up to almost two rounds.
-    /// Only keep-alive packets do not wait for a turn. By default there is no limit.
+    /// The greatest number of connections that are served in one tick, at least 1. The connections take
+    /// turns. Connections without a turn receive the changes of this tick at their next turn, merged with
+    /// later changes. This limits the work of a tick, for example if one of the players runs the server. In
+    /// each round, every connection has one turn. A round takes about as many ticks as the number of
+    /// connections divided by this number. The order changes in each round, so a connection waits up to
+    /// almost two rounds for its next turn. Only keep-alive packets do not wait for a turn. By default there
+    /// is no limit.
     pub connections_per_tick: usize,
-    /// The share of messages in what is sent to a client, in percent: 1 to 99. State gets the rest. The
-    /// shares matter only while messages and state together are more than the link carries or the limits
-    /// allow. What one of them does not use is left to the other. Default 50.
+    /// The share of messages in the data that is sent to a client, in percent: 1 to 99. State gets the rest.
+    /// The shares matter only if messages and state together are more than the link carries or the limits
+    /// allow. If one of them does not use its share, the other may use it. Default 50.
     pub message_percent: u8,
-    /// Whether the server encodes a value only one time and shares the bits among all connections that need
-    /// the same value. The packets are the same with and without sharing. Default `true`.
+    /// Whether the server encodes a value only once and shares the bits among all connections that need the
+    /// same value. The packets are the same with and without sharing. Default `true`.
     pub share: bool,
     /// Whether the server or the transport limits the send rate to the capacity of a link. Default
     /// [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
-    /// Whether the server sends a client at most three times the bytes that it received from the client's
-    /// address, until the client has shown that it receives the packets sent to this address. The client
-    /// proves this within one round trip. Without this limit an attacker can make the server flood any
+    /// Whether the server limits what it sends to an unproved address: at most three times the bytes that it
+    /// has received from this address, until the client has shown that it receives packets there. The client
+    /// proves this within one round trip. Without this limit, an attacker can make the server flood any
     /// address. Switch it off only if the transport has already validated the address. For the connections of
-    /// an [`Endpoint`](crate::Endpoint) and of QUIC this field makes no difference: their clients have proved
-    /// their addresses. Default `true`.
+    /// an [`Endpoint`](crate::Endpoint) and of QUIC, this field makes no difference, because their clients
+    /// have proved their addresses. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
-    /// address, and only who knows the token can end the connection. On the open internet use 64 random bits
-    /// that are new in each run of the server: anyone who knows the secret can claim any address, and end the
-    /// sessions whose numbers it knows. Default 0.
+    /// address, and only someone who knows the token can end the connection. On the open internet, use 64
+    /// random bits that are new in each run of the server. Anyone who knows the secret can claim any address,
+    /// and can end the sessions whose numbers they know. Default 0.
     pub secret: u64,
-    /// A clock that measures how long the calls of clients run. It may start at any time, and is read before
-    /// and after each call. Without a clock, only the number of calls is limited. Default `None`.
+    /// A clock that measures how long the calls of clients run. Its time may start at any moment. The server
+    /// reads it before and after each call. Without a clock, only the number of calls is limited. Default
+    /// `None`.
     ///
     /// ```
     /// use std::sync::LazyLock;
@@ -193,8 +200,8 @@ pub struct ServerConfig {
     /// ```
     pub call_clock: Option<fn() -> Duration>,
     /// How long the calls of one client may run in a second of the server's time, if there is a
-    /// [clock](Self::call_clock). The calls of a client that has used up its time wait for later ticks, and
-    /// the calls of others do not wait for them. Default 50 ms.
+    /// [clock](Self::call_clock). If a client has used up its time, its calls wait for later ticks. The calls
+    /// of other clients do not wait for them. Default 50 ms.
     pub call_time_per_second: Duration,
     /// Whether the application decides which clients are accepted. Default [`Open`](Login::Open).
     pub login: Login,
@@ -202,13 +209,14 @@ pub struct ServerConfig {
     /// [`DisconnectReason::LoginTimeout`](crate::DisconnectReason::LoginTimeout). At least 1 ms. Default
     /// 10 s.
     pub login_timeout: Duration,
-    /// For how many ticks the server remembers that a client had an object, after the client has removed it:
-    /// [`ConnectionInfo::has_seen`](crate::ConnectionInfo::has_seen). Set it to the ticks of your
-    /// [`History`](crate::History), so that a shot at somebody who has just gone out of sight can hit. Takes
-    /// about 40 bytes for each object that a client has removed in this time. Default 0.
+    /// The number of ticks for which the server remembers that a client had an object, after the client has
+    /// removed the object. [`ConnectionInfo::has_seen`](crate::ConnectionInfo::has_seen) uses this. Set it to
+    /// the number of ticks of your [`History`](crate::History), so that a shot can hit somebody who has just
+    /// gone out of sight. Takes about 40 bytes for each object that a client has removed in this time.
+    /// Default 0.
     pub remember_removed_ticks: u64,
-    /// Whether the server counts the bits that it sends by class and property:
-    /// [`Server::traffic`](crate::Server::traffic). It then reads each of its packets once more. Default
+    /// Whether the server counts the bits that it sends, by class and property, for
+    /// [`Server::traffic`](crate::Server::traffic). For this, it reads each of its packets once more. Default
     /// `false`.
     pub measure: bool,
     /// The sequence number of the first packet of a connection. Both sides must use about the same number.
@@ -246,7 +254,7 @@ impl Default for ServerConfig {
 }
 
 impl fmt::Debug for ServerConfig {
-    /// Prints no bit of the secret.
+    /// Does not print the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             mtu_bytes,
@@ -302,52 +310,52 @@ impl fmt::Debug for ServerConfig {
 /// Limits and times of a client. The client sends its limits to the server in the handshake.
 #[derive(Clone)]
 pub struct ClientConfig {
-    /// The size of the largest packet, in bytes: 128 to 65,507, and at least 508 unless the server's is less.
-    /// The client drops larger packets without reading them, and makes none that are larger. Of this number
-    /// and the server's, the lower one counts, in both directions. A path that carries less is found as
-    /// [`ServerConfig::mtu_bytes`] says, and told by
-    /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged). Receive packets into a
-    /// buffer of at least this size: a shorter one truncates them, so that they are
-    /// [damaged](crate::ReceiveError::Damaged), and
-    /// [`ClientEvent::PacketsTruncated`](crate::ClientEvent::PacketsTruncated) tells it. Default 1,200.
+    /// The size of the largest packet, in bytes: 128 to 65,507, and at least 508 unless the server's limit is
+    /// less. The client drops larger packets without reading them, and makes no larger packets. The lower
+    /// limit of both sides applies, in both directions. If the path carries less, this is detected as
+    /// described in [`ServerConfig::mtu_bytes`], and the event
+    /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged) reports it. Receive
+    /// packets into a buffer of at least this size. A smaller buffer truncates packets, so that they are
+    /// [damaged](crate::ReceiveError::Damaged). The event
+    /// [`ClientEvent::PacketsTruncated`](crate::ClientEvent::PacketsTruncated) reports this. Default 1,200.
     pub mtu_bytes: usize,
-    /// The client ends the connection if the server is silent for this long. The server learns this time in
-    /// the handshake, and sends keep-alive packets often enough. At least 1 ms. Default 10 s.
+    /// The client ends the connection if it receives nothing from the server for this time. The server learns
+    /// this time in the handshake, and sends keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
-    /// The number of slots of the server's world for which this client can hold objects, whether it sees
-    /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
+    /// The number of slots of the server's world for which this client can hold objects, including objects
+    /// that it does not see. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
     /// bytes. At least 1. Default 65,536.
     pub max_objects: usize,
     /// The greatest number of [assets](repl_core::AssetRef) that the server may name in a session. If it
-    /// names more, the client ends the connection. Each takes about 100 bytes and its path, which has at
-    /// most 255 bytes. At least 1. Default 16,384.
+    /// names more, the client ends the connection. Each asset takes about 100 bytes plus its path, which has
+    /// at most 255 bytes. At least 1. Default 16,384.
     pub max_assets: usize,
-    /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
+    /// The greatest number of bytes that the client stores of objects that arrive in fragments and are not
     /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
-    /// What the client shows the server's application, for example a name and a ticket: at most 512 bytes,
-    /// and at most [`mtu_bytes`](Self::mtu_bytes) less 64. A login of more than 444 bytes needs a server
-    /// and a path with packets of its length and 64. The login is encrypted if the transport is, as
-    /// `repl::quic`; over plain UDP, encrypt a secret yourself. The client sends it only after the server
-    /// has answered from its address. A server whose [`Login`] is `Open` ignores it. `Debug` prints only
-    /// its length. Default empty.
+    /// The data with which the client logs in to the server's application, for example a name and a ticket:
+    /// at most 512 bytes, and at most [`mtu_bytes`](Self::mtu_bytes) minus 64. For a login of more than 444
+    /// bytes, the server and the path must accept packets of its length plus 64 bytes. The login is encrypted
+    /// only if the transport encrypts, for example `repl::quic`. Over plain UDP, encrypt secrets yourself.
+    /// The client sends the login only after the server has answered from its address. A server with
+    /// [`Login::Open`] ignores it. `Debug` prints only its length. Default empty.
     pub login: Vec<u8>,
     /// Whether the client begins a new session by itself when a session ends in one of these ways:
     /// [`Forgotten`](crate::DisconnectReason::Forgotten) because the server was restarted,
     /// [`Timeout`](crate::DisconnectReason::Timeout),
     /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
-    /// [`Full`](crate::DisconnectReason::Full). After `Forgotten` it does so immediately, otherwise after 0.5
-    /// s. With each failure it waits twice as long, up to 8 s. It tries until you call
+    /// [`Full`](crate::DisconnectReason::Full). After `Forgotten`, it begins the new session immediately, and
+    /// otherwise after 0.5 s. With each failure it waits twice as long, up to 8 s. It tries until you call
     /// [`Client::disconnect`](crate::Client::disconnect). After
-    /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken) it tries
-    /// once: if the next session ends in such a way too, and within a [`timeout`](Self::timeout), this is the
-    /// end.
+    /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken), it tries
+    /// only once: if the next session also ends in such a way within a [`timeout`](Self::timeout), the client
+    /// stops.
     ///
-    /// The objects keep their last state until the new session begins. Then they are removed, and the objects
-    /// that the client may see are sent again. References stay valid if the server is still the same. After a
-    /// restart of the server, references to its old objects are dead: they never name a new object, unless a
-    /// class has a map whose keys contain references or have a serialiser of their own. Messages and calls
-    /// that were not acknowledged are lost.
+    /// The objects keep their last state until the new session begins. Then they are removed, and the server
+    /// sends the objects that the client may see again. References stay valid if it is still the same server.
+    /// After a restart of the server, references to its old objects are dead: they never name a new object.
+    /// The exception is a client that has a class with a map whose keys contain references or have their own
+    /// serialiser. Messages and calls that were not acknowledged are lost.
     ///
     /// After a restart the client's references differ from the references on the server and on other clients.
     /// Send references only in fields, messages and calls, which translate them.
@@ -355,13 +363,13 @@ pub struct ClientConfig {
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
     /// a new session. Default `true`.
     pub reconnects: bool,
-    /// How long a call with the attribute `waits` waits for the objects of its parameters. After this time it
-    /// runs with null references to the objects that are missing. It also does so as soon as they can no
-    /// longer come: this client was told that they are destroyed, has newer objects in their slots, or its
-    /// session has ended. Until then it holds back the later reliable calls on its own object. For an asset
-    /// it waits only until the server has named it. Zero if no call is to wait. Default 5 s.
+    /// How long a call with the attribute `waits` waits for the objects of its parameters. After this time,
+    /// it runs with null references to the missing objects. It also runs as soon as the missing objects can
+    /// no longer arrive: the client was told that they are destroyed, it has newer objects in their slots, or
+    /// its session has ended. While the call waits, later reliable calls on its own object wait, too. For an
+    /// asset, a call waits only until the server has named the asset. With zero, no call waits. Default 5 s.
     pub max_call_wait: Duration,
-    /// Whether the client counts the received bits by class and property. It then reads each packet once
+    /// Whether the client counts the received bits by class and property. For this, it reads each packet once
     /// more. Default `false`.
     pub measure: bool,
     /// The sequence number of the first packet. Both sides must use about the same number. The field is for
@@ -387,7 +395,7 @@ impl Default for ClientConfig {
 }
 
 impl fmt::Debug for ClientConfig {
-    /// Prints the length of the login, because the login may contain a password.
+    /// Prints only the length of the login, because the login may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             mtu_bytes,
@@ -437,7 +445,7 @@ impl ServerConfig {
         }
     }
 
-    /// Returns what the handshakes need to know.
+    /// Returns the settings that the handshakes need.
     pub(crate) fn terms(&self) -> ServerTerms {
         let Self { mtu_bytes, max_objects, max_object_bytes, timeout, login_timeout, .. } = *self;
         let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
@@ -468,7 +476,7 @@ impl ServerConfig {
 }
 
 impl ClientConfig {
-    /// Returns what the handshakes need to know.
+    /// Returns the settings that the handshakes need.
     pub(crate) fn terms(&self) -> ClientTerms<'_> {
         let Self { mtu_bytes, max_objects, max_object_bytes, timeout, reconnects, first_sequence, .. } =
             *self;

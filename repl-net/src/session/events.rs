@@ -1,4 +1,4 @@
-//! Events: what a server or a client reports to its user.
+//! Events, which a server or a client reports to its user, and the errors of spawns and comparisons.
 //!
 //! *Invariant:* events are queued in the order in which things happened, and no event is reported twice.
 
@@ -10,7 +10,8 @@ use repl_link::parts::Concealed;
 use repl_link::{ConnectionId, DisconnectReason};
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
-/// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.
+/// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) here and the limit of
+/// the clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no slot is free: there are {max_objects} objects, those included whose end some client has not acknowledged; `ServerConfig::max_objects` \
@@ -64,31 +65,33 @@ pub enum CompareError {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A client was accepted: its classes equal the server's, and the client has proved its address if the
-    /// server validates addresses. The server sends state from the next tick on. Or the
-    /// [host](crate::Server::connect_host) was connected.
+    /// A client was accepted: its classes equal the classes of the server, and it has proved its address if
+    /// the server validates addresses. The server sends state from the next tick on. This event also reports
+    /// that the [host](crate::Server::connect_host) was connected.
     Connected(ConnectionId),
-    /// A client shows its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
+    /// A client sends its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
     /// [`Ask`](crate::Login::Ask). Answer with [`ConnectionHandle::accept`](crate::ConnectionHandle::accept)
-    /// or [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). The login has at most 512 bytes, and
-    /// anyone may have written them. `Debug` prints only their number, because they may contain a password.
+    /// or [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). The login has at most 512 bytes.
+    /// They are not trusted: anyone may have written them. `Debug` prints only their number, because they may
+    /// contain a password.
     Login(ConnectionId, Vec<u8>),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
     /// A value was not sent, because it has no encoding on the wire or because it would make its object too
     /// large.
     ///
-    /// If a value has no encoding, clients keep the last value of its leaf that had an encoding. Other leaves
-    /// of the same array or struct are sent. The event is reported for each leaf without an encoding when the
-    /// object is compared.
+    /// If a value has no encoding, clients keep the last value of its leaf (a value that is sent as a unit)
+    /// that had an encoding. Other leaves of the same array or struct are sent. When the object is compared,
+    /// the event is reported once for each leaf without an encoding.
     ///
     /// If a value would make its object larger than
     /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
     /// of the whole property that was small enough. Other properties are sent.
     ///
     /// The server tries to send the value again whenever it compares the object. The event is reported again
-    /// only after the value was accepted, or if the reason is another one, such as another length. A value in
-    /// an item of a fast array, or in a map that records writes, may be reported again when it is written to.
+    /// only after the value was accepted, or if the reason has changed, for example to another length. A
+    /// value in an item of a fast array, or in a map that records writes, may be reported again when it is
+    /// written to.
     ValueRefused {
         /// The object that contains the value.
         object: ObjectRef<()>,
@@ -103,22 +106,22 @@ pub enum ServerEvent {
         /// The reason why the value was refused.
         error: WriteError,
     },
-    /// Packets to this connection have at most this many bytes from now on. The path swallows larger packets,
-    /// although both sides receive them, or it carries larger packets again. See
+    /// Packets to this connection have at most this number of bytes from now on. Either the path loses larger
+    /// packets, although both sides accept them, or it carries larger packets again. See
     /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
     PacketBytesChanged(ConnectionId, usize),
-    /// Larger packets of clients seem to arrive truncated: they were damaged at one length again and again,
-    /// and no larger packet arrived intact. Receive them into a larger buffer. Reported once. Without a
-    /// truncation it is reported only if somebody sends forged packets.
+    /// Larger packets of clients seem to arrive truncated: damaged packets have the same length again and
+    /// again, and no larger packet has arrived intact. Receive packets into a larger buffer. Reported once.
+    /// If nothing truncates packets, only forged packets can cause this event.
     PacketsTruncated {
-        /// The length at which they arrive, in bytes.
+        /// The length of the truncated packets, in bytes.
         arrived_bytes: usize,
-        /// How many bytes the buffer must have:
+        /// The size that the buffer must have, in bytes:
         /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
         mtu_bytes: usize,
     },
-    /// This many events about refused values were dropped, because too many events waited. This event comes
-    /// before the events about later refusals.
+    /// This number of events about refused values were dropped, because too many events waited. This event
+    /// comes before the events about later refusals.
     RefusalsDropped(u64),
 }
 
@@ -151,39 +154,40 @@ impl fmt::Debug for ServerEvent {
     }
 }
 
-/// An event of a client. Events are not dropped, so poll them. What happens to objects is in
+/// An event of a client. Events are not dropped, so poll them. Events do not report changes of objects: see
 /// [`Update`](crate::Update).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// The server accepted this client.
     Connected,
-    /// The session ended, or an attempt to begin one failed. All objects of the client keep their last state
-    /// until another session begins. After some reasons the client tries again by itself, and each attempt
-    /// that fails is reported too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
-    /// [`ClientConnectionInfo::is_over`](crate::ClientConnectionInfo::is_over) tells whether this end is for
-    /// good.
+    /// The session ended, or an attempt to begin a session failed. All objects of the client keep their last
+    /// state until another session begins. After some reasons the client tries again by itself, and each
+    /// failed attempt is reported, too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
+    /// [`ClientConnectionInfo::is_over`](crate::ClientConnectionInfo::is_over) returns whether the client has
+    /// stopped trying.
     Disconnected(DisconnectReason),
-    /// Packets to the server have at most this many bytes from now on. The path swallows larger packets,
-    /// although both sides receive them, or it carries larger packets again. See
+    /// Packets to the server have at most this number of bytes from now on. Either the path loses larger
+    /// packets, although both sides accept them, or it carries larger packets again. See
     /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
     PacketBytesChanged(usize),
-    /// Larger packets of the server seem to arrive truncated: they were damaged at one length again and
-    /// again, and no larger packet arrived intact. Receive them into a larger buffer. Reported once. Without
-    /// a truncation it is reported only if somebody sends forged packets.
+    /// Larger packets of the server seem to arrive truncated: damaged packets have the same length again and
+    /// again, and no larger packet has arrived intact. Receive packets into a larger buffer. Reported once.
+    /// If nothing truncates packets, only forged packets can cause this event.
     PacketsTruncated {
-        /// The length at which they arrive, in bytes.
+        /// The length of the truncated packets, in bytes.
         arrived_bytes: usize,
-        /// How many bytes the buffer must have:
+        /// The size that the buffer must have, in bytes:
         /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
         mtu_bytes: usize,
     },
     /// The client has received all objects that existed when the session began. It also knows which static
-    /// objects were destroyed before. Reported only one time in a session. See
+    /// objects were destroyed before. Reported only once in a session. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
-    /// The server has named the [asset](repl_core::AssetRef) with this path, and this client has not
-    /// [added](crate::ClientAssets::add) it. References to it read as null until then. Reported only one time
-    /// in a session. If more than 1,024 events wait, only the last about each path is kept.
+    /// The server has named the [asset](repl_core::AssetRef) with this path, but this client has not
+    /// [added](crate::ClientAssets::add) the asset. References to it read as null until the client adds it.
+    /// Reported only once in a session. If more than 1,024 events wait, only the last event about each path
+    /// is kept.
     UnknownAsset(Arc<str>),
 }

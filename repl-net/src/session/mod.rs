@@ -1,6 +1,7 @@
-//! What users see of sessions: configurations and events, and the classes that both sides number alike.
+//! Sessions as users see them: configurations and events, and the classes, which both sides number in the
+//! same way.
 //!
-//! *Invariant:* nothing here knows an object.
+//! *Invariant:* nothing here depends on objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod archetype;

@@ -1,4 +1,4 @@
-//! Properties that the user names by their indices.
+//! Checks of property indices that the user passes.
 //!
 //! *Invariant:* an index is checked before it is used.
 

@@ -1,21 +1,21 @@
-//! [`TimeBudget`]: how long the calls of one client may still run.
+//! [`TimeBudget`]: the time for which the calls of one client may still run.
 //!
 //! *Invariant:* in any period, the calls of a client run for at most the allowed share of the period, plus
 //! the share of one second, plus one call.
 
 use std::time::Duration;
 
-/// A budget of running time that refills with time.
+/// A budget of running time, which refills while time passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TimeBudget {
-    /// The time that was used and is not refilled yet.
+    /// The used time that is not refilled yet.
     used: Duration,
-    /// When the budget was last refilled.
+    /// The time of the last refill.
     refilled: Duration,
 }
 
 impl TimeBudget {
-    /// Refills the budget up to `now`: a second refills `per_second`. Returns whether something is left.
+    /// Refills the budget up to `now`: each second refills `per_second`. Returns whether some time is left.
     pub(crate) fn refill(&mut self, now: Duration, per_second: Duration) -> bool {
         let passed = now.saturating_sub(self.refilled).min(Duration::from_secs(3_600));
         self.refilled = now.max(self.refilled);
@@ -24,7 +24,7 @@ impl TimeBudget {
         self.used < per_second
     }
 
-    /// Notes that a call ran for this time.
+    /// Records that a call ran for this time.
     pub(crate) fn spend(&mut self, time: Duration) {
         self.used = self.used.saturating_add(time);
     }
@@ -44,7 +44,7 @@ mod tests {
         assert!(!budget.refill(Duration::from_secs(100), SHARE));
         assert!(!budget.refill(Duration::from_millis(101_900), SHARE));
         assert!(budget.refill(Duration::from_millis(102_100), SHARE));
-        // A long rest gives one share, not many.
+        // A long rest refills one share, not several.
         assert!(budget.refill(Duration::from_secs(900), SHARE));
         budget.spend(SHARE);
         assert!(!budget.refill(Duration::from_secs(900), SHARE));

@@ -9,7 +9,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map from Rust types. A look-up costs a few nanoseconds, because the id of a type needs no hashing.
 pub(crate) type TypeMap<V> = HashMap<TypeId, V, BuildHasherDefault<TypeHasher>>;
 
-/// Uses the last eight bytes of the id of a type as its hash, because the compiler computes ids as hashes.
+/// Uses the last eight bytes of the id of a type as its hash, because the compiler computes these ids as
+/// hashes.
 #[derive(Debug, Default)]
 pub(crate) struct TypeHasher(u64);
 

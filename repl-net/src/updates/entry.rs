@@ -1,6 +1,6 @@
 //! An entry of the queue of updates.
 //!
-//! *Invariant:* an entry has an object, or tells of a path.
+//! *Invariant:* an entry has an object, or reports a path.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use repl_core::{Layout, ObjectRef};
 use super::properties::Properties;
 use super::update::UpdateKind;
 
-/// An update of one object, or the same update of several objects with the same generation in consecutive
-/// slots.
+/// An update of one object, or the same update of several objects. Several objects have the same generation
+/// and are in consecutive slots.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) tick: u64,
-    /// The first object, and how many there are.
+    /// The first object, and the number of objects.
     pub(super) objects: (ObjectRef<()>, u32),
     pub(super) what: UpdateKind,
     pub(super) layout: &'static Layout,
@@ -29,7 +29,7 @@ impl Entry {
         object.guid().map_or(0..0, |first| first.slot()..first.slot().saturating_add(count))
     }
 
-    /// Returns whether an object is among those of the entry.
+    /// Returns whether an object is one of the objects of the entry.
     pub(super) fn has(&self, object: ObjectRef<()>) -> bool {
         let generation = |object: ObjectRef<()>| object.guid().map(|guid| guid.generation());
         let slot = object.guid().map(|guid| guid.slot());

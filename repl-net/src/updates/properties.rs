@@ -1,7 +1,7 @@
-//! The properties of an update that waits, in little memory.
+//! The properties of a waiting update, stored in little memory.
 //!
-//! *Invariant:* a peer names one property of a large class in few bits, and this takes few bytes here. No set
-//! takes more than one bit for each property of the class.
+//! *Invariant:* a peer can name one property of a large class with few bits. Storing this property here takes
+//! few bytes. No set takes more than one bit for each property of the class.
 
 use std::ops::RangeInclusive;
 
@@ -10,9 +10,9 @@ use repl_core::HandleSet;
 /// A set of handles.
 #[derive(Clone, Debug)]
 pub(super) enum Properties {
-    /// Handles up to 64, which allocate nothing, or many runs.
+    /// Handles up to 64 (these need no allocation), or handles with many runs.
     Set(HandleSet),
-    /// Handles that follow one another, in ascending order.
+    /// Runs of consecutive handles, in ascending order.
     Runs(Box<[RangeInclusive<u32>]>),
 }
 

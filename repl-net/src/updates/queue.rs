@@ -1,8 +1,9 @@
 //! The queue of updates that the user of a client, or of a host, has not polled yet.
 //!
-//! *Invariant:* updates are polled in the order of the packets, and within a packet an object comes before
-//! its subobjects. Even if nobody polls, there are at most [`LEAST`] entries, or, if that is more, a small
-//! multiple of the objects about which an update is still needed. Nothing is recorded before the first poll.
+//! *Invariant:* updates are polled in the order of the packets. Within a packet, an object comes before its
+//! subobjects. Even if nobody polls, the number of entries is limited: it is at most [`LEAST`], or a small
+//! multiple of the number of objects with needed updates if that is more. Nothing is recorded before the
+//! first poll.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -17,7 +18,7 @@ use crate::body::forest::{Depths, Forest};
 use crate::body::growth::Demand;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The queue may always have this many entries, even if it has few objects to report.
+/// The queue may always have this number of entries, even if it has few objects to report.
 pub(super) const LEAST: usize = 1_024;
 
 /// The updates that the user of a client or a host has not polled yet.
@@ -25,13 +26,14 @@ pub(super) const LEAST: usize = 1_024;
 pub(crate) struct Updates {
     queue: VecDeque<Entry>,
     is_recording: bool,
-    /// The tick of the packet that is applied, or of the last one.
+    /// The tick of the current packet, or of the last packet.
     tick: u64,
     /// The length of the queue when the packet began.
     start: usize,
     /// Whether the packet has opened subobjects, which must come after their parents.
     has_subobjects: bool,
-    /// Whether references were read again, which belongs to the change of their object in the packet.
+    /// Whether references were read again. Such a change is joined with other changes of its object in the
+    /// packet.
     has_reread: bool,
     /// If the queue is longer than this, updates that are no longer needed are dropped.
     limit: usize,
@@ -39,7 +41,7 @@ pub(crate) struct Updates {
     has_outdated: bool,
     /// The removed objects for which no update will report the removal.
     unreported: Vec<ObjectRef<()>>,
-    /// How long the queue became, so that the memory of a burst is freed later.
+    /// The lengths of the queue, from which it frees the memory of a burst later.
     demand: Demand,
     /// The tick of the server that ends this round (see [`ROUND_TICKS`]).
     round_end: u64,
@@ -57,8 +59,9 @@ impl Updates {
         !std::mem::replace(&mut self.is_recording, true)
     }
 
-    /// Begins a packet that was made in this tick of the server. Without a tick, as for a packet that arrives
-    /// after a newer one, that of the packet before counts, so the ticks of updates never go back.
+    /// Begins a packet that was made in the tick `tick` of the server. `tick` is `None` for a packet that
+    /// arrives after a newer packet. In this case, the previous tick is used, so the ticks of updates never
+    /// go back.
     pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
         (self.start, self.has_subobjects) = (self.queue.len(), false);
         self.tick = self.tick.max(tick.unwrap_or(0));
@@ -71,13 +74,13 @@ impl Updates {
         }
     }
 
-    /// Begins a session, with a server that may count its ticks anew.
+    /// Begins a session with a server that may count its ticks from the beginning.
     pub(crate) fn begin_session(&mut self) {
         (self.tick, self.round_end) = (0, 0);
     }
 
-    /// Ends a packet: puts objects before their subobjects, and drops updates that are no longer needed if
-    /// the queue is long. `families` says which of the objects that exist are below which.
+    /// Ends a packet: moves objects before their subobjects, and drops updates that are no longer needed if
+    /// the queue is long. `families` has the parents of all objects that exist.
     pub(crate) fn end_packet(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         if std::mem::take(&mut self.has_reread) {
             self.join_changes();
@@ -89,9 +92,9 @@ impl Updates {
         self.demand.note(self.queue.len());
     }
 
-    /// Sorts the updates of the packet. First come those of objects that are gone, in the order in which they
-    /// are. Then come new objects, each before its subobjects. Changes come last, because a changed object
-    /// may refer to a new one.
+    /// Sorts the updates of the packet. First come the updates of objects that no longer exist, in their
+    /// order. Then come new objects, each before its subobjects. Changes come last, because a changed object
+    /// may refer to a new object.
     fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
         let mut came = SparseSlots::default();
@@ -108,14 +111,14 @@ impl Updates {
         self.queue.append(&mut packet);
     }
 
-    /// Records that objects with the same generation were created in `count` consecutive slots, the first of
-    /// which is `first`.
+    /// Records that `count` objects of one generation were created in consecutive slots. The first object is
+    /// `first`.
     pub(crate) fn spawned(&mut self, first: Guid, count: u32, class: &Program) {
-        // A new object makes no earlier update outdated. A client that joins receives many of them.
+        // A new object makes no earlier update outdated. This is called often when a client joins.
         self.record((ObjectRef::new(first), count), UpdateKind::Spawned, class, &all_of(class));
     }
 
-    /// Does the same as [`spawned`](Self::spawned) for objects that are below others.
+    /// Does the same as [`spawned`](Self::spawned) for subobjects.
     pub(crate) fn spawned_below(&mut self, first: Guid, count: u32, class: &Program) {
         self.has_subobjects = true;
         let all = all_of(class);
@@ -125,8 +128,8 @@ impl Updates {
         }
     }
 
-    /// Records that properties of objects with the same generation in `count` consecutive slots arrived. An
-    /// opening of an object that the client has may bring none.
+    /// Records that properties of `count` objects of one generation in consecutive slots arrived. `handles`
+    /// may be empty, for an opening of an object that the client already has.
     pub(crate) fn changed(&mut self, (first, count): (Guid, u32), class: &Program, handles: &HandleSet) {
         if handles.is_empty() {
             return;
@@ -143,14 +146,15 @@ impl Updates {
         }
     }
 
-    /// Records that references of an object were read again, because an object came or went.
+    /// Records that references of an object were read again, because an object was created or removed.
     pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handles: &HandleSet) {
         self.changed((guid, 1), class, handles);
         self.has_reread = true;
     }
 
-    /// Joins the changes of each object in the packet: the last one gets the properties of all. So a change
-    /// comes after the new objects to which the changed object refers. A new object has no change.
+    /// Joins the changes of each object in the packet: the last change gets the properties of all changes. A
+    /// change then comes after the new objects to which the changed object refers. The changes of new objects
+    /// are dropped.
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
@@ -158,7 +162,7 @@ impl Updates {
         entries.extend(std::iter::from_fn(|| self.pop_entry()));
         let came = entries.iter().filter(|entry| entry.what.is_arrival()).map(|entry| entry.objects.0);
         let came: HashSet<ObjectRef<()>> = came.collect();
-        // For each object, how many entries come after its last change.
+        // For each object, the number of entries that come after its last change.
         let mut last = HashMap::with_capacity(entries.len());
         for entry in entries.into_iter().rev() {
             let object = entry.objects.0;
@@ -179,7 +183,7 @@ impl Updates {
         self.queue.append(&mut joined);
     }
 
-    /// Records what happened to one object, unless it was [spawned](Self::spawned) or
+    /// Records an update of one object of any kind except [spawned](Self::spawned) and
     /// [changed](Self::changed). The object may be null for [`UpdateKind::PathDestroyed`].
     pub(crate) fn push(&mut self, object: ObjectRef<()>, what: UpdateKind, class: &Program) {
         if !self.is_recording && matches!(what, UpdateKind::Despawned(_)) {
@@ -240,7 +244,7 @@ impl Updates {
     }
 
     /// Drops the updates of an object that the user has removed. If the object was removed and created again
-    /// before, the earlier removal is still reported. Costs O(updates that wait).
+    /// before that, the earlier removal is still reported. Costs O(waiting updates).
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
         if !self.queue.iter().any(|entry| entry.has(removed)) {
             return;
@@ -273,7 +277,7 @@ fn all_of(class: &Program) -> HandleSet {
     HandleSet::up_to(class.handles())
 }
 
-/// Returns the guid of the object with the same generation that is `offset` slots after another one.
+/// Returns the guid of the object `offset` slots after `first`, with the same generation.
 fn after(first: Guid, offset: u32) -> Guid {
     Guid::new(first.slot().saturating_add(offset), first.generation())
 }

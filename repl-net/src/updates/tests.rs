@@ -21,7 +21,7 @@ struct Door {
     is_open: bool,
 }
 
-/// Updates that are recorded as those of a packet after another.
+/// Records updates, one packet after another.
 struct Told {
     updates: Updates,
     class: Program,
@@ -35,7 +35,7 @@ impl Told {
         Self { updates, class: Program::build(Door::LAYOUT), tick: 0 }
     }
 
-    /// Records what a packet does, in a world where no object is below another.
+    /// Records the updates of a packet, in a world without subobjects.
     fn packet(&mut self, fill: impl FnOnce(&mut Updates, &Program)) {
         self.packet_in(&Forest::default(), fill);
     }
@@ -325,7 +325,7 @@ fn s199_the_last_update_of_each_path_is_kept() {
             updates.push(object(number), UpdateKind::UnknownPath(Arc::from("gate")), class);
             updates.push(object(number), GONE, class);
         }
-        // What is bound again is no longer destroyed.
+        // A path that is bound again is no longer destroyed.
         updates.push(ObjectRef::default(), destroyed(&hatch), class);
         updates.push(object(500), UpdateKind::Bound(hatch.clone()), class);
     });
@@ -432,7 +432,7 @@ fn the_memory_of_a_burst_is_freed_after_rounds_without_one() {
     });
     assert_eq!(told.left().len(), 40_000);
     assert!(told.updates.capacity() >= 40_000);
-    // A server at rest sends few packets.
+    // A server without changes sends few packets.
     for _ in 0..4 {
         told.tick += ROUND_TICKS;
         told.packet(|updates, class| updates.push(object(3), UpdateKind::Owner, class));

@@ -1,7 +1,7 @@
 //! Finds the waiting updates that are no longer needed.
 //!
-//! *Invariant:* a user who polls the remaining updates knows the same objects and owners as after all
-//! updates.
+//! *Invariant:* a user who polls only the remaining updates ends with the same knowledge of objects and
+//! owners as after all updates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use repl_core::ObjectRef;
 use super::entry::Entry;
 use super::update::UpdateKind;
 
-/// Drops the updates of objects that came and went, and returns what is left, and the removed objects of
-/// which nothing is told. Of an object that was despawned, keeps no other update. Of all changes of an
-/// object, keeps one with all properties, and none if the object arrived before it. Keeps only the last
-/// change of the owner of each object, and the last update of each kind about each path, except that the end
-/// of what was told to be bound is kept. All entries are of one object.
+/// Drops updates that are no longer needed. Returns the remaining updates, and the removed objects that no
+/// update reports. Drops all updates of objects that were created and removed in the meantime. If an object
+/// was despawned, keeps only this update of it. Merges all changes of an object into one update, and drops
+/// them if the arrival of the object is still to be reported. Keeps only the last change of the owner of each
+/// object, and the last update of each kind for each path. However, if the user knows an object as bound, its
+/// unbinding is kept. Each entry has only one object.
 pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
     let entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut thinner = Thinner { entries, ..Thinner::default() };
@@ -28,22 +29,22 @@ pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
 /// Finds the updates that are no longer needed.
 #[derive(Default)]
 struct Thinner {
-    /// All updates. Those that are not needed become `None`.
+    /// All updates. Updates that are not needed become `None`.
     entries: Vec<Option<Entry>>,
-    /// The last update of each kind about each object, as a place in `entries`.
+    /// For each object, the index in `entries` of its last update, for each kind of update.
     arrived: HashMap<ObjectRef<()>, usize>,
     changed: HashMap<ObjectRef<()>, usize>,
     owned: HashMap<ObjectRef<()>, usize>,
     torn_off: HashMap<ObjectRef<()>, usize>,
     unknown: HashMap<ObjectRef<()>, usize>,
-    /// The last update of each kind about each path.
+    /// For each path, the index in `entries` of its last update, for each kind of update.
     bound: HashMap<Arc<str>, usize>,
     destroyed: HashMap<Arc<str>, usize>,
     unreported: Vec<ObjectRef<()>>,
 }
 
 impl Thinner {
-    /// Looks at the update at a place, and drops those before it that are not needed because of it.
+    /// Reads the update at an index, and drops the earlier updates that it makes unnecessary.
     fn take(&mut self, at: usize) {
         let Some(Entry { objects: (object, _), what, .. }) = self.entries.get(at).cloned().flatten() else {
             return;
@@ -65,7 +66,7 @@ impl Thinner {
                 self.arrived.insert(object, at);
                 let destroyed = self.destroyed.remove(&path);
                 self.drop(destroyed);
-                // An object that was bound under the path and torn off is still there.
+                // An object that was bound under the path and then torn off still exists.
                 let before = self.bound.insert(path, at).filter(|&before| self.is_end(before));
                 self.drop(before);
             }
@@ -73,7 +74,7 @@ impl Thinner {
                 for of_kind in [&mut self.changed, &mut self.owned, &mut self.unknown] {
                     drop_at(&mut self.entries, of_kind.remove(&object));
                 }
-                // A user who knows the object as bound must learn that it is no longer, whatever comes after.
+                // A user who knows the object as bound must learn of its unbinding, whatever comes after.
                 if let Some(arrived) = self.arrived.remove(&object) {
                     self.drop(Some(arrived));
                     let before = self.bound.insert(path, at);
@@ -99,7 +100,7 @@ impl Thinner {
         }
     }
 
-    /// Adds the properties of an earlier change to a later one, and drops the earlier one.
+    /// Adds the properties of an earlier change to a later change, and drops the earlier change.
     fn merge(&mut self, before: Option<usize>, at: usize) {
         let before = before.and_then(|before| self.entries.get_mut(before)).and_then(Option::take);
         if let (Some(before), Some(Some(entry))) = (before, self.entries.get_mut(at)) {
@@ -107,7 +108,7 @@ impl Thinner {
         }
     }
 
-    /// Returns whether the update at a place tells that an object is no longer bound.
+    /// Returns whether the update at an index reports that an object is no longer bound.
     fn is_end(&self, at: usize) -> bool {
         let entry = self.entries.get(at).and_then(Option::as_ref);
         entry.is_some_and(|entry| matches!(entry.what, UpdateKind::Unbound(_)))

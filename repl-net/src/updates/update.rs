@@ -1,6 +1,6 @@
-//! Updates: what a client, or a host, tells its user about objects.
+//! [`Update`]: one change of an object that a client or a host reports to its user.
 //!
-//! *Invariant:* an update names its object by the reference that the user has, also if the object is gone.
+//! *Invariant:* an update names its object by the user's reference, even if the object no longer exists.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::body::removal::CloseReason;
 #[derive(Clone, Debug)]
 pub struct Update {
     /// The tick of the server in which the packet was made, as [`Server::ticks`](crate::Server::ticks) counts
-    /// ticks. If packets overtake each other, the tick of the newest packet so far: it never goes back while
-    /// the client is connected to one server.
+    /// ticks. If a packet arrives after a newer packet, this is the tick of the newest packet so far. The
+    /// tick never goes back while the client is connected to one server.
     pub tick: u64,
-    /// The object. It is null only for [`PathDestroyed`](UpdateKind::PathDestroyed), if the client never had
+    /// The object. It is null only for [`PathDestroyed`](UpdateKind::PathDestroyed) if the client never had
     /// the object.
     pub object: ObjectRef<()>,
     /// What happened to the object.
@@ -31,15 +31,15 @@ pub struct Update {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpdateKind {
-    /// The object was created. It has all its values already, and its callbacks have run. Of objects that
-    /// arrive in the same packet, an object comes before its subobjects. A static object that this client has
-    /// placed is [`Bound`](Self::Bound) in place of this.
+    /// The object was created. It already has all its values, and its callbacks have run. In one packet, an
+    /// object comes before its subobjects. For a static object that this client has placed, there is an
+    /// update [`Bound`](Self::Bound) instead.
     Spawned,
-    /// Properties of the object arrived: [`Update::properties`] returns which. The object has the values of
-    /// the newest packet. If packets are lost, a value may arrive twice, so it may be the same as before.
+    /// Properties of the object arrived. [`Update::properties`] returns these properties. The object has the
+    /// values of the newest packet. If packets are lost, the same value may arrive twice.
     Changed,
-    /// This client became the owner of the object or stopped being its owner, or its role for the object
-    /// changed. For an object of which this client is the owner from the start, this follows
+    /// This client became the owner of the object or stopped being its owner, or the role of the object on
+    /// this client changed. If this client owns the object from the start, this update follows
     /// [`Spawned`](Self::Spawned) or [`Bound`](Self::Bound). See
     /// [`ClientObjectInfo::is_owner`](crate::ClientObjectInfo::is_owner) and
     /// [`ClientObjectInfo::role`](crate::ClientObjectInfo::role).
@@ -47,25 +47,25 @@ pub enum UpdateKind {
     /// The object was removed. Until the next update is polled,
     /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
     Despawned(CloseReason),
-    /// The server has torn the object off: this client keeps it, has the role
-    /// [`Authority`](crate::Role::Authority) for it, and receives nothing more of it. See
+    /// The server has torn the object off. This client keeps the object with the role
+    /// [`Authority`](crate::Role::Authority), and receives nothing more of it. See
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff,
-    /// The static object with this path has arrived, and is the object that this client has
-    /// [placed](crate::ClientStatics::place) under the path. The object has the values of the server already,
+    /// The static object with this path has arrived, and was bound to the object that this client has
+    /// [placed](crate::ClientStatics::place) under the path. The object already has the values of the server,
     /// and its callbacks have run as for a new object.
     Bound(Arc<str>),
-    /// A bound object is no longer an object of the server for this client: it is out of sight, or destroyed,
-    /// or another session has begun. The client keeps it under its path with its last state, as the object
-    /// that was placed.
+    /// A bound object is no longer an object of the server for this client: it is out of sight or destroyed,
+    /// or another session has begun. The client keeps it under its path with its last state, as a placed
+    /// object.
     Unbound(Arc<str>),
-    /// The object, which was just [`Spawned`](Self::Spawned), is static, and this client has placed no object
-    /// of its class under this path. The client has the object as it has any other. To bind it, call
-    /// [`ClientStatics::place`](crate::ClientStatics::place).
+    /// The object, which was just [`Spawned`](Self::Spawned), is static and has this path, but this client
+    /// has placed no object of its class under the path. The client has it like any other object. To bind it,
+    /// call [`ClientStatics::place`](crate::ClientStatics::place).
     UnknownPath(Arc<str>),
-    /// The server has destroyed the static object with this path, under which this client has placed an
-    /// object. The client keeps its object until [`ClientStatics::remove`](crate::ClientStatics::remove):
-    /// hide it or remove it. If the object was bound, it is [`Unbound`](Self::Unbound) before.
+    /// The server has destroyed the static object with this path, and this client has placed an object under
+    /// the path. The client keeps its object until [`ClientStatics::remove`](crate::ClientStatics::remove).
+    /// Hide or remove it. If the object was bound, an update [`Unbound`](Self::Unbound) comes first.
     PathDestroyed(Arc<str>),
 }
 
@@ -86,9 +86,10 @@ impl Update {
         if is_of_class { self.object.guid().map(ObjectRef::new) } else { None }
     }
 
-    /// Returns the properties to which the update gave values: all of an object that was
-    /// [`Spawned`](UpdateKind::Spawned) or [`Bound`](UpdateKind::Bound), and those that arrived of one that
-    /// [`Changed`](UpdateKind::Changed). Other updates have none.
+    /// Returns the properties that received values with this update. For an object that was
+    /// [`Spawned`](UpdateKind::Spawned) or [`Bound`](UpdateKind::Bound), these are all properties. For an
+    /// object that [`Changed`](UpdateKind::Changed), these are the properties that arrived. Other updates
+    /// have none.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)

@@ -1,4 +1,4 @@
-//! The clients of a server: which connection of QUIC carries which session.
+//! The clients of a server: the QUIC connection of each session.
 //!
 //! *Invariant:* each connection carries one session, and each session has one connection.
 
@@ -14,7 +14,7 @@ use repl_link::ConnectionId;
 pub(super) struct Client {
     pub(super) handle: ConnectionHandle,
     pub(super) address: SocketAddr,
-    /// The greatest size of the packets to the client, as its path was known last.
+    /// The greatest size of packets to the client, as last reported by QUIC for its path.
     pub(super) packet_bytes: usize,
 }
 
@@ -23,17 +23,18 @@ pub(super) struct Client {
 pub(super) struct Clients {
     by_id: BTreeMap<ConnectionId, Client>,
     ids: BTreeMap<ConnectionHandle, ConnectionId>,
-    /// The clients whose sessions have ended, and until when they can still hear why.
+    /// The clients with ended sessions, each with the time until which its connection stays open, so that it
+    /// can learn the reason.
     ended: VecDeque<(Duration, ConnectionId)>,
 }
 
 impl Clients {
-    /// Returns the number of clients, with those whose sessions have ended.
+    /// Returns the number of clients, including clients with ended sessions.
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Returns the number of clients whose sessions have not ended.
+    /// Returns the number of clients with sessions that have not ended.
     pub(super) fn active(&self) -> usize {
         self.len().saturating_sub(self.ended.len())
     }
@@ -71,13 +72,13 @@ impl Clients {
         Some(client.handle)
     }
 
-    /// Records that the session of a client has ended, which it can hear until then.
+    /// Records that the session of a client has ended. Its connection stays open until `until`.
     pub(super) fn ended(&mut self, id: ConnectionId, until: Duration) {
         self.ended.push_back((until, id));
     }
 
-    /// Returns a client to let go: its session has ended, and it has had the time to hear this. If there are
-    /// more than `most` ended ones, the first goes at once.
+    /// Returns a client to remove: its session has ended, and it has had the time to learn this. If more than
+    /// `most` sessions have ended, the first of these clients is removed at once.
     pub(super) fn next_gone(&self, now: Duration, most: usize) -> Option<ConnectionId> {
         let (until, id) = self.ended.front()?;
         (*until <= now || self.ended.len() > most).then_some(*id)

@@ -1,36 +1,38 @@
 //! The limits of a server.
 //!
-//! *Invariant:* what a server keeps for strangers is at most what these limits say.
+//! *Invariant:* these limits bound everything that a server stores for strangers.
 
 use std::time::Duration;
 
 /// The limits of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuicConfig {
-    /// The greatest number of clients. One beyond it learns
+    /// The greatest number of clients. A further client gets
     /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
     /// 1,024.
     pub max_clients: usize,
     /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one
     /// IPv4 address with all its ports. Connections that begin or end count, too. Raise it if many players
-    /// share an address, or for a test with many clients on one machine. If these come at once, raise
-    /// [`max_handshakes`](Self::max_handshakes), too. At least 1. Default 256.
+    /// share an address, or for a test with many clients on one machine. If many clients of one origin
+    /// connect at once, also raise [`max_handshakes`](Self::max_handshakes). At least 1. Default 256.
     pub max_per_origin: usize,
-    /// The greatest number of newcomers. Each is one until it has finished the handshake of TLS and its first
-    /// packet has come. At least 1. Default 256. One origin may have a 32nd of it, and always four; the same
-    /// again may have come from it without a proof of the address, which anyone can forge.
+    /// The greatest number of newcomers. A connection is a newcomer until it has finished the handshake of
+    /// TLS and its first packet has arrived. At least 1. Default 256. One origin may have a 32nd of the
+    /// newcomers with a proved address, but at least four. It may have the same number without a proof of the
+    /// address; they are counted separately, because anyone can forge an address.
     ///
-    /// From 32 on, with those that have failed in the last [`handshake_timeout`](Self::handshake_timeout), a
-    /// client must prove its address before it is one of them, which takes another round trip. Who has 32
-    /// origins, for example a block of IPv6 addresses, can keep newcomers out as long as he goes on. Clients
-    /// that are connected do not notice it. Let the provider of the network filter him.
+    /// While there are 32 of them, or half of `max_handshakes` if that is less, each further client must prove
+    /// its address before its handshake begins, which takes another round trip. Handshakes that have failed
+    /// count, too, for at least [`handshake_timeout`](Self::handshake_timeout). An attacker with addresses of
+    /// his own in 32 origins, for example a block of IPv6 addresses, can keep newcomers out while he goes on.
+    /// Clients that are connected do not notice it. Ask the provider of the network to filter him.
     pub max_handshakes: usize,
     /// A number for this process, if other processes have the same certificate and port, for example servers
-    /// behind one load balancer. Give each another number, and keep it over restarts: then nobody can use one
-    /// server to end the connections of another. Default 0.
+    /// behind one load balancer. Give each process its own number, and keep the number over restarts.
+    /// Otherwise an attacker could use one server to end the connections of another. Default 0.
     pub process: u64,
-    /// Whether each client must prove its address first, so that no bytes are sent to forged addresses but
-    /// short answers. Default `false`: a server sends at most three times the bytes that it has received.
+    /// Whether each client must prove its address first. Then a forged address receives only short answers.
+    /// Default `false`: a server sends an address at most three times the bytes that it received from there.
     pub always_retry: bool,
     /// How long the handshake of TLS may take, until the first packet of the client. At least 1 ms. Default
     /// 5 s, enough for a round trip of 2 s with losses.

@@ -1,29 +1,29 @@
-//! What a server counts of its clients and of strangers.
+//! The counters of a server, for clients and for newcomers.
 //!
 //! *Invariant:* each newcomer that is not accepted is counted once.
 
 use crate::telemetry::count;
 
-/// What a [`QuicServer`](crate::QuicServer) has counted so far.
+/// The counters of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuicCounters {
-    /// The clients whose first packet has come, after the handshake of TLS.
+    /// The accepted clients: they have finished the handshake of TLS, and their first packet has arrived.
     pub accepted: u64,
     /// The newcomers that were asked to prove their addresses first.
     pub retries: u64,
-    /// The newcomers that were refused, because there were too many clients or unfinished handshakes, of all
-    /// or of their origin, or because the server takes no more clients.
+    /// The newcomers that were refused, because there were too many clients or unfinished handshakes (in
+    /// total or from their origin), or because the server drains.
     pub refused: u64,
-    /// The handshakes that failed or were not finished in time, with the first packet of the client.
+    /// The newcomers that failed before their first packet arrived, or were too late with it.
     pub failed_handshakes: u64,
-    /// The clients that speak another protocol, or that take no datagrams.
+    /// The clients that use another protocol, or that do not accept datagrams.
     pub strangers: u64,
     /// The packets that were not sent, because the system took no more for longer than a tick, or because
-    /// they were larger than the path carries by now. They count as lost.
+    /// they were larger than the path carries now. They count as lost.
     pub dropped: u64,
 }
 
-/// Something that a server counts.
+/// A counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     Accepted,
@@ -35,7 +35,7 @@ pub(super) enum Count {
 }
 
 impl QuicCounters {
-    /// Counts something once.
+    /// Increments a counter.
     pub(super) fn count(&mut self, what: Count) {
         let counter = match what {
             Count::Accepted => {

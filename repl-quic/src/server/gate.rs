@@ -1,6 +1,6 @@
-//! Decides which newcomers a server takes.
+//! Decides which newcomers a server accepts.
 //!
-//! *Invariant:* who has not proved his address is sent at most three times the bytes that came from it.
+//! *Invariant:* an address that is not proved is sent at most three times the bytes that came from it.
 
 use std::time::Duration;
 
@@ -11,23 +11,24 @@ use super::clients::Clients;
 use super::config::QuicConfig;
 use super::counters::{Count, QuicCounters};
 use super::places::Places;
-use super::strangers::{Admission, Strangers};
+use super::strangers::{Admission, Newcomer, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
-/// What decides about newcomers.
+/// Decides about newcomers.
 pub(super) struct Gate<'a> {
     pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
     pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
-    /// Whether nobody is taken any more.
+    /// Whether the server accepts no more clients.
     pub(super) is_closed: bool,
 }
 
 impl Gate<'_> {
-    /// Decides about what is for no connection. Returns the answer, whose bytes are in `answer`.
+    /// Decides about a datagram that belongs to no connection. Writes an answer to `answer`, and returns
+    /// where to send it.
     pub(super) fn decide(
         &mut self,
         engine: &mut Engine,
@@ -50,25 +51,25 @@ impl Gate<'_> {
         answer: &mut Vec<u8>,
     ) -> Option<Transmit> {
         let Self { config, clients, strangers, places, counters, is_closed } = self;
-        let origin = incoming.remote_address().origin();
-        let is_full = *is_closed
-            || clients.active() >= config.max_clients
-            || places.of(origin) >= config.max_per_origin;
-        let is_proved = incoming.remote_address_validated();
+        let (origin, is_proved) = (incoming.remote_address().origin(), incoming.remote_address_validated());
+        let newcomer = Newcomer { origin, is_proved };
+        let is_full = *is_closed || clients.active() >= config.max_clients;
         let deadline = now.saturating_add(config.handshake_timeout);
-        match strangers.admission(config, now, origin, is_proved) {
+        match strangers.admission(config, now, newcomer, places.of(origin)) {
             Admission::Retry => {
                 counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
             }
             Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
                 Ok(handle) => {
-                    places.add(handle, origin);
-                    strangers.add(handle, origin, is_proved, deadline);
+                    strangers.add(handle, newcomer, deadline);
+                    if is_proved {
+                        places.add(handle, origin);
+                    }
                     None
                 }
                 Err(response) => {
-                    strangers.failed(deadline);
+                    strangers.failed_at_once(deadline);
                     counters.count(Count::FailedHandshake);
                     response
                 }

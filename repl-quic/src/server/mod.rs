@@ -1,7 +1,8 @@
-//! A server's side: takes clients in, carries their packets, and lets them go.
+//! The server's side: accepts clients, carries their packets, and closes their connections. A newcomer or
+//! stranger is a connection that has not finished the handshake of TLS and sent its first packet.
 //!
-//! *Invariant:* the host knows each client as one connection, from the first packet of the client until one
-//! of them ends it.
+//! *Invariant:* the [`Host`], which is the server of the library, knows each client as one connection, from
+//! the first packet of the client until one side ends the session.
 
 mod clients;
 pub(crate) mod config;
@@ -38,23 +39,23 @@ use gate::Gate;
 use places::Places;
 use strangers::Strangers;
 
-/// How much later than its session a connection ends because of silence.
+/// The time that is added to twice the timeout of the session. After this silence QUIC ends the connection.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The clients of a server over QUIC, on one UDP port. The server is a [`Host`].
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the server, and then
-/// [`transmit`](Self::transmit). Use each `QuicServer` with one server. The clients must have been told whom
-/// to [trust](crate::Trust).
+/// [`transmit`](Self::transmit). Use each `QuicServer` with one server. The clients must know which
+/// certificate to [trust](crate::Trust).
 ///
-/// All packets are datagrams of QUIC, so what `repl` sends is encrypted and authenticated, and no byte is
-/// sent twice by both. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides: 1,200 bytes
-/// by default, of which 1,162 fit at the beginning; up to 1,414 fit on most paths after some round trips, and
-/// the size of each connection follows.
+/// All packets are datagrams of QUIC, so they are encrypted and authenticated. Only `repl` resends lost data;
+/// QUIC does not. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides. The default is
+/// 1,200 bytes. At the beginning, packets of up to 1,162 bytes fit. After some round trips up to 1,414 bytes
+/// fit on most paths, and the packet size of each connection is adapted.
 pub struct QuicServer {
     port: Port,
     tls: Arc<QuicServerConfig>,
-    /// After how much silence new connections end. `None` before they are configured.
+    /// The silence after which new connections end. `None` before it is configured.
     silence: Option<Duration>,
     /// Protects the proofs of addresses.
     proofs: Arc<dyn HandshakeTokenKey>,
@@ -63,21 +64,21 @@ pub struct QuicServer {
     secret: Secret,
     clients: Clients,
     strangers: Strangers,
-    /// All connections, with those that are closed and not gone.
+    /// All connections, including closed ones that are not removed yet.
     places: Places,
     counters: QuicCounters,
-    /// When the clients that are still here must go, if no others are taken.
+    /// The time at which all sessions end, if the server drains and accepts no new clients.
     drains_until: Option<Duration>,
     /// The packet that is received now.
     opened: Vec<u8>,
 }
 
 impl QuicServer {
-    /// Opens a UDP port for clients. Take `[::]` as the address to listen on IPv6 and on most systems also on
-    /// IPv4, or `0.0.0.0` for IPv4 alone.
+    /// Opens a UDP port for clients. The address `[::]` listens on IPv6, and on most systems also on IPv4.
+    /// The address `0.0.0.0` listens only on IPv4.
     ///
     /// # Errors
-    /// Returns an error if the port cannot be opened, or if the key of the identity is none for TLS 1.3.
+    /// Returns an error if the port cannot be opened, or if TLS 1.3 cannot use the key of the identity.
     ///
     /// # Panics
     /// Panics if a limit of `config` is zero.
@@ -114,13 +115,13 @@ impl QuicServer {
         })
     }
 
-    /// Replaces the certificate for clients that connect from now on, for example after a renewal. Those
-    /// that are here stay. Clients that [pin](crate::Trust::pinned) the hash of the certificate before
-    /// cannot connect any more: let them pin both hashes first, and replace the certificate when all
-    /// clients do.
+    /// Replaces the certificate for clients that connect from now on, for example after a renewal. Connected
+    /// clients stay connected. Clients that [pin](crate::Trust::pinned) only the hash of the old certificate
+    /// cannot connect any more. So let clients pin both hashes first, and replace the certificate when all
+    /// clients have both.
     ///
-    /// A renewed certificate may have another key. Then clients of this process do not notice a restart at
-    /// once, but after their timeout. Keep the key to avoid it (`certbot renew --reuse-key`).
+    /// A renewed certificate may have another key. Then the clients of this process notice a restart of the
+    /// server only after their timeout. To avoid this, keep the key (`certbot renew --reuse-key`).
     ///
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
@@ -138,22 +139,23 @@ impl QuicServer {
         self.port.local_address()
     }
 
-    /// Returns the address of a client, which changes when its network does. Forbid an address only by the one
-    /// with which a client has connected: he who can copy its packets makes it look for a moment as if it had
-    /// moved to his own. `None` if the connection was removed, or is not of this port.
+    /// Returns the present address of a client, which changes when the client changes its network. To ban
+    /// addresses, use the address with which a client has connected: an attacker who can copy packets of the
+    /// client can replace the present address by another one for a moment. `None` if the connection was
+    /// removed, or does not belong to this port.
     #[must_use]
     pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
         self.clients.get(connection).map(|client| client.address)
     }
 
-    /// Returns the number of clients, with those that are about to leave.
+    /// Returns the number of clients, including clients that are about to leave.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.clients.len()
     }
 
-    /// Returns the number of all connections that are stored: of clients, of newcomers, and those that are
-    /// closed and wait for late packets.
+    /// Returns the number of all stored connections: connections of clients, of newcomers, and closed
+    /// connections that wait for late packets.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.port.engine.len()
@@ -165,36 +167,38 @@ impl QuicServer {
         self.strangers.len()
     }
 
-    /// Returns what was counted so far.
+    /// Returns the counters of this server.
     #[must_use]
     pub fn counters(&self) -> QuicCounters {
         self.counters
     }
 
-    /// Takes no more clients: newcomers hear [`DisconnectReason::Full`], and try again later. Those that
-    /// are here stay until they leave, at most until the time `until`: then their sessions end with
-    /// [`DisconnectReason::Closed`], after which clients do not come back by themselves. To say why, or
-    /// what to do, end them before with a text. Then call [`receive`](Self::receive) and
-    /// [`transmit`](Self::transmit) until the server [is drained](Self::is_drained), so that all hear it.
+    /// Accepts no more clients: newcomers get [`DisconnectReason::Full`], and try again later. Connected
+    /// clients stay until they leave, at most until the time `until`. Then their sessions end with
+    /// [`DisconnectReason::Closed`], and these clients do not reconnect by themselves. To tell players why,
+    /// end their sessions earlier with a text of your own. Continue to call [`receive`](Self::receive) and
+    /// [`transmit`](Self::transmit) until the server [is drained](Self::is_drained), so that all clients
+    /// learn the reason.
     pub fn drain(&mut self, until: Duration) {
         self.drains_until = Some(until);
     }
 
-    /// Returns whether the server takes no more clients, and all have gone. A client that has heard of its
-    /// end and answers is gone at once; one that is silent, after the timeout of the server.
+    /// Returns whether the server accepts no more clients, and all clients are gone. A client that
+    /// acknowledges the end of its session is gone at once. A silent client is gone after the timeout of the
+    /// server.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         self.drains_until.is_some() && self.clients.len() == 0 && self.strangers.len() == 0
     }
 
-    /// Receives what has arrived, and passes the packets to the server. `now` is the time since a fixed
-    /// start, as for the server.
+    /// Receives the datagrams that have arrived, and passes their packets to the server. `now` is the time
+    /// since a fixed start, as for the server.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
     ///
     /// # Panics
-    /// As the server, if packets were received for half of its timeout without a tick.
+    /// Panics, like the server, if packets were received for half of its timeout without a tick.
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
         self.configure(server.roster().timeout());
@@ -209,8 +213,8 @@ impl QuicServer {
         received
     }
 
-    /// Sends the packets of the server's tick. What the system does not take at once is sent by the next
-    /// call.
+    /// Sends the packets of the server's tick. If the system does not take a packet at once, the next call
+    /// sends it.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
@@ -228,7 +232,8 @@ impl QuicServer {
         self.port.flush(now, None)
     }
 
-    /// Adapts the settings of new connections to the timeout of the server, which notices silence first.
+    /// Adapts the settings of new connections to the timeout of the server, so that the server notices
+    /// silence before QUIC does.
     fn configure(&mut self, timeout: Duration) {
         let silence = timeout.saturating_mul(2).saturating_add(GRACE);
         if self.silence != Some(silence) {
@@ -262,13 +267,14 @@ impl QuicServer {
         let is_drained = self.port.engine.get_mut(handle).is_none();
         if is_drained {
             self.places.remove(handle);
+            self.strangers.gone(handle);
         }
         if let Some(reason) = end.or_else(|| is_drained.then_some(DisconnectReason::Timeout)) {
             self.lost(server, handle, &reason);
         }
     }
 
-    /// Passes the packets of a connection to the server. With the first, a stranger becomes a client.
+    /// Passes the packets of a connection to the server. A stranger becomes a client with its first packet.
     fn pass_on(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let packets: Vec<_> = std::iter::from_fn(|| connection.datagrams().recv()).collect();
@@ -300,15 +306,33 @@ impl QuicServer {
         }
     }
 
-    /// Checks that a stranger that has finished the handshake of TLS takes datagrams.
+    /// Checks a stranger that has finished the handshake of TLS, and so has proved its address: there must be
+    /// room for one more connection of its origin, and it must take datagrams.
     fn check(&mut self, now: Duration, handle: ConnectionHandle) {
+        if let Some(origin) = self.strangers.unproved_origin(handle) {
+            if self.places.of(origin) >= self.config.max_per_origin {
+                return self.refuse(
+                    now,
+                    handle,
+                    Count::Refused,
+                    (FULL, "too many connections of one origin"),
+                );
+            }
+            self.places.add(handle, origin);
+            self.strangers.proved(handle);
+        }
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         if connection.datagrams().max_size().is_none() {
             event!(DEBUG, address = %connection.remote_address(), "a client takes no datagrams");
-            self.strangers.remove(handle);
-            self.counters.count(Count::Stranger);
-            self.port.engine.close(now, handle, OVER, "this server sends datagrams (RFC 9221)");
+            self.refuse(now, handle, Count::Stranger, (OVER, "this server sends datagrams (RFC 9221)"));
         }
+    }
+
+    /// Closes the connection of a stranger.
+    fn refuse(&mut self, now: Duration, handle: ConnectionHandle, count: Count, why: (u32, &'static str)) {
+        self.strangers.finished(handle);
+        self.counters.count(count);
+        self.port.engine.close(now, handle, why.0, why.1);
     }
 
     /// Makes a stranger whose first packet has come a client, if there is room and it is still there.
@@ -320,7 +344,7 @@ impl QuicServer {
     ) -> Option<ConnectionId> {
         let connection = self.port.engine.get_mut(handle).filter(|connection| !connection.is_closed())?;
         let address = connection.remote_address();
-        self.strangers.remove(handle);
+        self.strangers.finished(handle);
         if self.drains_until.is_some() || self.clients.active() >= self.config.max_clients {
             self.counters.count(Count::Refused);
             self.port.engine.close(now, handle, FULL, "the server is full");
@@ -333,9 +357,9 @@ impl QuicServer {
         Some(id)
     }
 
-    /// Handles the end of a connection, which cannot tell its client anything any more.
+    /// Handles a lost connection. It cannot send anything to its client any more.
     fn lost(&mut self, server: &mut impl Host, handle: ConnectionHandle, reason: &DisconnectReason) {
-        if self.strangers.remove(handle) {
+        if self.strangers.failed(handle) {
             event!(DEBUG, %reason, "a handshake has failed");
             self.counters.count(Count::FailedHandshake);
         }
@@ -346,7 +370,7 @@ impl QuicServer {
         }
     }
 
-    /// Forgets a client whose session has ended. Returns its connection.
+    /// Removes a client after the end of its session. Returns its connection.
     fn forget(&mut self, server: &mut impl Host, id: ConnectionId) -> Option<ConnectionHandle> {
         server.roster_mut().take_ended(|ended| ended == id);
         server.roster_mut().forget(id);
@@ -361,7 +385,7 @@ impl QuicServer {
         }
     }
 
-    /// Notes which sessions have ended.
+    /// Records the sessions that have ended.
     fn note_ends(&mut self, server: &mut impl Host, now: Duration) {
         if self.drains_until.is_some_and(|until| until <= now) {
             self.clients.ids().into_iter().for_each(|id| server.close(id, DisconnectReason::Closed));
@@ -371,7 +395,7 @@ impl QuicServer {
         }
     }
 
-    /// Closes the connections of clients that have heard that their sessions have ended.
+    /// Closes the connections of clients that have had the time to learn that their sessions have ended.
     fn let_go(&mut self, server: &mut impl Host, now: Duration) {
         while let Some(id) = self.clients.next_gone(now, self.config.max_clients) {
             if let Some(handle) = self.forget(server, id) {
@@ -392,16 +416,18 @@ fn tls(identity: &Identity) -> Result<Arc<QuicServerConfig>, IdentityError> {
     tls.map(Arc::new).map_err(|error| IdentityError::Mismatch(error.to_string()))
 }
 
-/// Returns what stays the same when a server with this identity is started again, so that clients of the
-/// earlier process can be told that it is gone.
+/// Returns a configuration with keys that stay the same when a server with this identity is restarted. So the
+/// new process can tell clients of the old process that their connections are gone (stateless resets of
+/// QUIC).
 ///
-/// `process` distinguishes it from others with the same certificate, so that none resets the connections of
+/// `process` distinguishes processes with the same certificate, so that no process resets the connections of
 /// another.
 fn lasting(identity: &Identity, process: &[&[u8]]) -> EndpointConfig {
     let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset", process));
     let mut config = EndpointConfig::new(Arc::new(reset_key));
     let names = identity.derive(b"repl connection ids", process);
-    // A reset is shorter than what it answers, and is made only for ids that this server may have given.
+    // No limit on resets is needed: a reset is shorter than the packet that it answers, and is sent only for
+    // connection ids that this server may have issued.
     config.min_reset_interval(Duration::ZERO);
     config.cid_generator(move || Box::new(MarkedIds::new(&names)));
     config

@@ -15,14 +15,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Returns how many connections there are.
+    /// Returns the number of connections.
     pub(super) fn len(&self) -> usize {
         self.origins.len()
     }
 
-    /// Returns how many connections an origin has.
+    /// Returns the number of connections of an origin.
     pub(super) fn of(&self, origin: Origin) -> usize {
         self.by_origin.get(&origin).copied().unwrap_or(0)
+    }
+
+    /// Returns the origin of a connection.
+    pub(super) fn origin_of(&self, handle: ConnectionHandle) -> Option<Origin> {
+        self.origins.get(&handle).copied()
     }
 
     pub(super) fn add(&mut self, handle: ConnectionHandle, origin: Origin) {

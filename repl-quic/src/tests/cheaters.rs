@@ -1,4 +1,4 @@
-//! What clients can do that do not keep to the protocol of QUIC: little.
+//! Clients that break the rules of QUIC do little harm.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn no_question_and_no_answer_goes_to_another_address_than_the_present_one() {
     *peer.lock().expect("nobody panics with it") = moved;
     lan.run(SECOND);
     let heard = lock(&lan.air).heard.take().expect("somebody listened");
-    // What asks for an address, or answers such a question, fills a packet.
+    // Path challenges and path responses fill a whole packet.
     let is_full = |bytes: &[u8]| bytes.len() >= 1_200;
     let full = |peer| {
         heard.iter().filter(|(from, to, bytes)| (*from, *to) == (SERVER, peer) && is_full(bytes)).count()
@@ -74,7 +74,7 @@ fn few_connections_are_stored_that_are_closed() {
         lan.guests.clear();
     }
     assert_eq!(lan.quic.unfinished_handshakes(), CLIENTS);
-    // All are closed at once because they say nothing more, and none of them hears it.
+    // All are closed at the same time because they are silent, and none of them receives the close.
     lan.run(5 * SECOND + SECOND / 10);
     assert_eq!((lan.quic.unfinished_handshakes(), lan.quic.connections()), (0, 1_024));
     lan.run(30 * SECOND);

@@ -1,4 +1,4 @@
-//! Certificates for development: who makes them, and who keeps them.
+//! Certificates for development: when they are made, kept and replaced.
 
 use std::collections::BTreeSet;
 use std::fs;

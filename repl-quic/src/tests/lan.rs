@@ -20,29 +20,29 @@ pub(super) const FRAME: Duration = Duration::from_millis(10);
 pub(super) const SERVER: PeerId = PeerId(0);
 
 impl AirWire {
-    /// Returns the end of a peer that stays where it is.
+    /// Returns the wire of a peer that keeps its address.
     pub(super) fn of(air: &Shared, peer: PeerId) -> Box<Self> {
         Box::new(Self { air: Arc::clone(air), me: Arc::new(Mutex::new(peer)) })
     }
 }
 
-/// A network whose time all share. What arrives waits in the box of its peer.
+/// A network with one clock for all. Datagrams that arrive wait in the inbox of their peer.
 pub(super) struct Air {
     pub(super) network: Network,
     pub(super) now: Duration,
     arrived: Vec<(PeerId, PeerId, Vec<u8>)>,
-    /// All datagrams that were sent, with their senders, if somebody listens.
+    /// All datagrams that were sent, each with its sender and receiver, if the test records them.
     pub(super) heard: Option<Vec<(PeerId, PeerId, Vec<u8>)>>,
 }
 
 pub(super) type Shared = Arc<Mutex<Air>>;
 
-/// Returns the network, which no test leaves in a bad state.
+/// Locks the network.
 pub(super) fn lock(air: &Shared) -> MutexGuard<'_, Air> {
     air.lock().expect("no test panics while it has the network")
 }
 
-/// Returns the address of a peer. Each is a host of its own.
+/// Returns the address of a peer. Each peer is a different host.
 pub(super) fn address(peer: PeerId) -> SocketAddr {
     let [_, high, middle, low] = peer.0.to_be_bytes();
     SocketAddr::from((Ipv4Addr::new(10, high, middle, low), 7_777))
@@ -54,7 +54,7 @@ fn peer(address: SocketAddr) -> PeerId {
     PeerId(u32::from_be_bytes([0, high, middle, low]))
 }
 
-/// The end of a peer, which can move.
+/// The wire of a peer, which can change its address.
 pub(super) struct AirWire {
     pub(super) air: Shared,
     pub(super) me: Arc<Mutex<PeerId>>,
@@ -109,7 +109,7 @@ impl Air {
         self.network.send(self.now, from, to, bytes);
     }
 
-    /// Moves the time on.
+    /// Advances the time.
     pub(super) fn advance(&mut self, by: Duration) {
         self.now += by;
         while let Some(delivery) = self.network.deliver(self.now) {
@@ -140,12 +140,12 @@ pub(super) struct Lan {
     conditions: LinkConditions,
 }
 
-/// Returns a folder that is not there.
+/// Returns the path of a folder that does not exist.
 pub(super) fn folder() -> PathBuf {
     std::env::temp_dir().join(format!("repl-quic-{}-{}", std::process::id(), unique()))
 }
 
-/// Returns an identity that no other test has.
+/// Returns a new identity for one test.
 pub(super) fn identity() -> Identity {
     let folder = folder();
     let identity = Identity::development(&folder).expect("the folder can be written");
@@ -191,7 +191,7 @@ impl Lan {
         }
     }
 
-    /// Starts the process of the server again, with the same certificate.
+    /// Restarts the process of the server with the same certificate.
     pub(super) fn restart(&mut self) {
         self.quic = quic(&self.air, &self.identity, QuicConfig::default());
         self.server = server(LARGEST);
@@ -233,14 +233,14 @@ impl Lan {
         lock(&self.air).now
     }
 
-    /// Runs a frame of all.
+    /// Runs one frame of the server and all clients.
     pub(super) fn step(&mut self) {
         lock(&self.air).advance(FRAME);
         self.step_server();
         (0..self.guests.len()).for_each(|guest| self.step_guest(guest));
     }
 
-    /// Runs without the process of the server: what is sent to it is lost.
+    /// Runs without the process of the server: datagrams to it are lost.
     pub(super) fn run_without_server(&mut self, time: Duration) {
         let end = self.now() + time;
         while self.now() < end {

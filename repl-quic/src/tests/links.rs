@@ -1,4 +1,4 @@
-//! Objects over links that carry less than is wanted.
+//! Objects over links that are too slow for all changes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 /// The time between two ticks of the server, and between two of its clients.
 const TICK: Duration = Duration::from_millis(33);
 
-/// Something that changes in each tick.
+/// An object that changes in each tick.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Ship {
-    /// When the server has written it, in milliseconds.
+    /// The time at which the server has written it, in milliseconds.
     written_ms: u32,
     load: [u64; 2],
 }
@@ -24,7 +24,7 @@ struct Ship {
 struct Sailor {
     client: Client,
     quic: QuicClient,
-    /// How long each change took from being written to being told, in milliseconds.
+    /// The delay of each change, from the write on the server to the update on the client, in milliseconds.
     delays_ms: Vec<u32>,
 }
 
@@ -104,7 +104,7 @@ impl Sea {
         })
     }
 
-    /// Returns the delay that 95 of 100 changes do not exceed, and forgets all.
+    /// Returns the 95th percentile of the delays, and clears them.
     fn take_delay(&mut self) -> u32 {
         let mut delays: Vec<_> =
             self.sailors.iter_mut().flat_map(|sailor| sailor.delays_ms.drain(..)).collect();

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, in the processes and in the system, and what comes of it.
+//! Failures of the network, of processes and of the system, and their effects.
 
 use std::io;
 use std::net::SocketAddr;
@@ -144,7 +144,7 @@ fn a_refusal_that_anyone_could_have_forged_is_not_believed_at_once() {
     let me = *lan.guests[0].peer.lock().expect("nobody panics with it");
     let heard = lock(&lan.air).heard.take().expect("somebody listened");
     let first = &heard.iter().find(|(from, ..)| *from == me).expect("it has begun").2;
-    // The answer that the server knows only another version, with both ids of the connection exchanged.
+    // A version negotiation packet: it has both connection ids of the client's packet, in swapped order.
     let (theirs, rest) = first[6..].split_at(usize::from(first[5]));
     let ours = &rest[1..=usize::from(rest[0])];
     let mut forged = vec![0xc0, 0, 0, 0, 0, ours.len() as u8];
@@ -183,14 +183,14 @@ fn connections_that_are_closed_count_until_nothing_of_them_is_stored() {
         }
         lan.guests.clear();
     }
-    assert!(lan.quic.counters().refused > 0);
+    assert!(lan.quic.counters().retries > 0);
 }
 
-/// A wire whose system takes and gives little at once.
+/// A wire with a system that sends and receives few datagrams at once.
 struct Narrow {
     wire: Box<AirWire>,
     arrived: std::collections::VecDeque<(SocketAddr, Vec<u8>)>,
-    /// How many datagrams the system takes until it is asked again.
+    /// How many more datagrams the system takes.
     takes: Arc<Mutex<usize>>,
     waiting: Arc<Mutex<usize>>,
 }

@@ -147,7 +147,7 @@ fn messages_of_any_size_arrive_over_a_bad_link() {
     let texts: Vec<_> = (0..60).map(|number| "y".repeat(number * 60)).collect();
     let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     for text in &texts {
-        // A channel is full while much is not acknowledged.
+        // A channel is full while too much is not acknowledged.
         while lan.guests[guest].client.send(text).is_err() {
             lan.step();
         }

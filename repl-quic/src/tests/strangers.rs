@@ -1,4 +1,4 @@
-//! What strangers can do: little.
+//! Strangers, which have no session, do little harm.
 
 use std::time::Duration;
 
@@ -8,11 +8,12 @@ use repl_sim::{LinkConditions, PeerId, Rng};
 use super::engines::{client_config, engine};
 use super::lan::{FRAME, Lan, SERVER, address, lock};
 use crate::QuicConfig;
+use crate::settings::PROTOCOL;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns a network on which a client and the server exchange a message in each frame for a while, with all
-/// datagrams.
+/// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
+/// and all datagrams that they sent.
 fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     let mut lan = Lan::new(LinkConditions::perfect());
     lock(&lan.air).heard = Some(Vec::new());
@@ -29,7 +30,7 @@ fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     (lan, heard)
 }
 
-/// Sends datagrams, and asserts that nothing comes of it.
+/// Sends datagrams, and asserts that they have no effect.
 fn assert_no_effect(lan: &mut Lan, datagrams: impl Iterator<Item = (PeerId, PeerId, Vec<u8>)>) {
     let before = (lan.events.len(), lan.heard.len(), lan.guests[0].heard.len());
     for (count, (from, to, bytes)) in datagrams.enumerate() {
@@ -119,23 +120,79 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
     lan.settle();
 }
 
+/// Returns the packets of a stranger that speaks a protocol: its first one, and the one that says that it
+/// gives up.
+fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
+    let (mut stranger, config) = (engine(), client_config(&lan.identity, protocol));
+    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    let mut packets = [Vec::new(), Vec::new()];
+    for packet in &mut packets {
+        let _ = stranger.poll_transmit(lan.now(), None, 1, packet).expect("it has something to say");
+        stranger.close(lan.now(), begun, 0, "never mind");
+    }
+    packets
+}
+
+/// Returns the only packet of a stranger that gives up before it has begun.
+fn knock_and_run(lan: &Lan) -> Vec<u8> {
+    let (mut stranger, config) = (engine(), client_config(&lan.identity, PROTOCOL));
+    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    stranger.close(lan.now(), begun, 0, "never mind");
+    let mut packet = Vec::new();
+    let _ = stranger.poll_transmit(lan.now(), None, 1, &mut packet).expect("it says that it gives up");
+    packet
+}
+
 #[test]
 fn handshakes_that_fail_at_once_count_until_they_would_have_been_given_up() {
     let mut lan = Lan::new(LinkConditions::perfect());
-    let knock = |lan: &mut Lan| {
-        let (from, mut stranger, mut packet) = (lan.link(), engine(), Vec::new());
-        let config = client_config(&lan.identity, b"h3");
-        stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
-        let _ = stranger.poll_transmit(lan.now(), None, 1, &mut packet).expect("it sends its first packet");
+    let forge = |lan: &mut Lan| {
+        let ([packet, _], from) = (knock(lan, b"h3"), lan.link());
         lock(&lan.air).send(from, SERVER, &packet);
         lan.step();
     };
-    (0..40).for_each(|_| knock(&mut lan));
+    (0..40).for_each(|_| forge(&mut lan));
     let counters = lan.quic.counters();
     assert_eq!((counters.failed_handshakes, counters.retries), (32, 8), "{counters:?}");
     lan.run(5 * SECOND);
-    knock(&mut lan);
+    forge(&mut lan);
     assert_eq!(lan.quic.counters().failed_handshakes, 33);
+}
+
+#[test]
+fn handshakes_that_fail_with_the_second_packet_count_as_long_as_something_is_stored() {
+    let mut lan = Lan::new(LinkConditions::perfect());
+    for _ in 0..5 {
+        for _ in 0..32 {
+            let (packets, from) = (knock(&lan, PROTOCOL), lan.link());
+            packets.iter().for_each(|packet| lock(&lan.air).send(from, SERVER, packet));
+        }
+        lan.step();
+    }
+    let counters = lan.quic.counters();
+    assert!(lan.quic.connections() <= 32 && counters.failed_handshakes <= 32, "{counters:?}");
+    assert!(counters.retries >= 4 * 32, "{counters:?}");
+}
+
+#[test]
+fn who_forges_the_address_of_a_client_keeps_it_out_neither_with_first_packets_nor_with_last_ones() {
+    for runs in [false, true] {
+        let config = QuicConfig { max_per_origin: 1, ..QuicConfig::default() };
+        let mut lan = Lan::with(LinkConditions::perfect(), config);
+        let victim = lan.link();
+        for _ in 0..40 {
+            for _ in 0..8 {
+                let packet = if runs { knock_and_run(&lan) } else { knock(&lan, PROTOCOL)[0].clone() };
+                lock(&lan.air).send(victim, SERVER, &packet);
+            }
+            lan.step();
+        }
+        assert!(lan.quic.connections() <= 8, "{}", lan.quic.connections());
+        let guest = lan.enter();
+        *lan.guests[guest].peer.lock().expect("nobody panics with it") = victim;
+        lan.settle();
+        assert_eq!(lan.guests[guest].ends, []);
+    }
 }
 
 #[test]

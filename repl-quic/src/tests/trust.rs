@@ -1,4 +1,4 @@
-//! Whom a client trusts, and what it says of others.
+//! Which servers a client trusts, and how it reports that it does not trust a server.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{CertificateHash, Identity, Trust, TrustError, identity};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Returns what a client hears that does not trust the server.
+/// Returns the reason that a client gets if it does not trust the server.
 fn refusal(identity: Identity, trust: &Trust) -> String {
     let mut lan = Lan::new(LinkConditions::perfect());
     lan.quic.set_identity(&identity).expect("the identity is good");
@@ -38,7 +38,7 @@ fn identity_from(time: SystemTime) -> Identity {
     Identity { chain: vec![certificate.der().clone()], key }
 }
 
-/// Trusts the authority that signed nothing but this certificate.
+/// Returns a `Trust` with this certificate as the only authority.
 fn authority(identity: &Identity, name: &'static str) -> Trust {
     let mut roots = RootCertStore::empty();
     roots.add(identity.chain[0].clone()).expect("a certificate");

@@ -53,7 +53,8 @@ fn s149_items_come_change_and_go_by_id() {
     room.settle();
     room.server[bag].numbers.insert(0, 7);
     room.settle();
-    // On the client this item is at the index 2, which is neither that on the server nor that of its id.
+    // On the client this item is at the index 2. This is neither its index on the server nor the number of
+    // its id.
     room.server[bag].numbers[3] = 40;
     room.settle();
     assert_same(&room, bag);

@@ -1,7 +1,7 @@
-//! Random worlds of fast arrays. A seed decides the changes of the arrays, of the links, and of what each
-//! client may see. After each packet a model that is built from callbacks alone is compared with each client.
-//! In the end the server is compared with all clients. The kind of an item never changes, so a test notices
-//! if one item is taken for another (S137).
+//! Random worlds of fast arrays. A seed decides how the arrays and the links change, and what each client may
+//! see. After each packet a model that is built from callbacks alone is compared with each client. In the end
+//! the server is compared with all clients. The kind of an item never changes, so a test notices if one item
+//! is confused with another (S137).
 //!
 //! *Invariant:* a run is a pure function of its seed.
 
@@ -19,7 +19,8 @@ use super::replay::Listener;
 const SERVER: PeerId = PeerId(0);
 /// An upper bound on the size of a packet without state: its header, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
-/// Lengths of loss bursts that exceed Unreal's windows, and one that is longer than all of them.
+/// Lengths of bursts of losses: around the sizes of Unreal's windows, and one that is longer than all of
+/// them.
 const BURSTS: [u64; 5] = [31, 33, 63, 65, 300];
 
 /// The parameters of a run, which a seed decides before the run begins.

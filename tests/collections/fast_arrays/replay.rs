@@ -42,7 +42,8 @@ impl Listener {
                 Call::Item(step) => items.push(step),
                 Call::Socket(step) => sockets.push(step),
                 Call::End(number) => {
-                    // What is told of its last state, the same packet may have removed.
+                    // The callbacks may be about the last state of an object that the same packet has
+                    // removed.
                     let info = client.object_info(objects[&number]);
                     let bag = client.get(objects[&number]).or_else(|| info.departed());
                     let bag = bag.expect("an object that was told is there");

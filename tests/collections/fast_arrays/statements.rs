@@ -199,7 +199,7 @@ fn s153_what_a_client_copies_of_its_array_has_no_items_that_it_predicted() {
         room.settle();
         record(&mut room, 0, &mut recorded);
         assert_eq!(kinds_of(&recorded.items), kinds_of(&room.server[bag].items), "only the server's items");
-        // The client still shows its own items, and their ids say which these are.
+        // The client still shows its own items. Their ids show that the client added them.
         let shown = &seen_bag(&room, 0, bag).items;
         let local: Vec<u32> =
             shown.ids().iter().filter(|id| id.is_local()).map(|&id| shown.by_id(id).unwrap().kind).collect();

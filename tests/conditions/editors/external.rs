@@ -1,6 +1,7 @@
 //! Setters of objects that live outside the server.
 //!
-//! *Invariant:* an object is never passed to the server but in a call of `edit`, except where a test says so.
+//! *Invariant:* an object is passed to the server only in calls of `edit`, except where a test says
+//! otherwise.
 
 use repl::CompareError;
 use repl::prelude::*;

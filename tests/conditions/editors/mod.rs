@@ -1,6 +1,7 @@
 //! Editors: setters write a value, and mark the property if the value differs.
 //!
-//! *Invariant:* nothing in these tests is marked in another way, so what arrives was marked by a setter.
+//! *Invariant:* in these tests only setters mark properties, so each value that arrives was marked by a
+//! setter.
 
 mod external;
 mod plain;

@@ -1,7 +1,7 @@
-//! Objects of plain memory whose properties all have `push`: a tick copies what is marked, and looks at
-//! nothing else.
+//! Objects of plain memory whose properties all have `push`: a tick copies the marked properties and reads no
+//! others.
 //!
-//! *Invariant:* no object can become too large for a client, so none is compared in another way.
+//! *Invariant:* no object can become too large for a client, so no object needs another kind of comparison.
 
 use repl::prelude::*;
 

@@ -1,7 +1,7 @@
-//! Edited objects arrive like compared ones, whatever happens meanwhile.
+//! Objects that are edited by setters arrive like objects that are compared, whatever events happen.
 //!
-//! *Invariant:* in each tick the same is written to the objects of both classes, to one by setters and to the
-//! other by a reference. So their copies on clients are equal whenever packets have arrived.
+//! *Invariant:* in each tick the same values are written to the objects of both classes: to one class by
+//! setters, to the other by a reference. So their copies on clients are equal whenever packets have arrived.
 
 use proptest::prelude::*;
 use repl::prelude::*;
@@ -39,7 +39,7 @@ macro_rules! body {
 body!(Compared);
 body!(Edited, push);
 
-/// What happens to the objects with a number.
+/// An event of the two objects with the same number.
 #[derive(Clone, Debug)]
 enum Event {
     Write(usize, u8, u16),
@@ -69,7 +69,7 @@ fn spawn(server: &mut Server) -> Pair {
 
 fn write(server: &mut Server, (compared, edited): Pair, field: u8, value: u16) {
     let at = usize::from(value % 3);
-    // Most values are new, and some are equal to the one before or refused.
+    // Most values are new. Some are equal to the value before, and some are refused.
     let live = &mut server[compared];
     match field {
         0 => live.first = value as u8 % 4,

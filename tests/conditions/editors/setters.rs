@@ -72,7 +72,7 @@ struct Coin {
     worth: u16,
 }
 
-/// An object of which ordinary updates compare nothing but marked properties.
+/// An object of which ordinary updates compare only marked properties.
 #[derive(Replicated, Default)]
 struct Hero {
     #[replicated(push)]
@@ -354,7 +354,7 @@ fn marks_move_with_their_object_and_end_with_it() {
     room.server.edit(first).health(1);
     room.server.edit(last).health(3);
     room.server.edit(second).health(2);
-    // The last object takes the row of the removed one.
+    // The last object moves into the row of the removed object.
     room.server.despawn(first);
     room.settle();
     assert!(room.client().get(first).is_none());

@@ -212,7 +212,7 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
     let (mut room, objects) = Room::measuring(|| {
         Room::furnished(config, register, 2, |server| [0; 3].map(|_| server.spawn(Every::default())))
     });
-    // One client sees the objects in the default view, the other in a view of its own.
+    // One client has the default view of the objects, the other has a view of its own.
     let second = room.guests[1].id;
     for object in objects {
         room.server.object(object).set_custom_active_for(second, property::<Every>("custom"), false);

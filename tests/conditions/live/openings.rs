@@ -255,7 +255,7 @@ fn s43_what_an_opening_owes_is_not_sent_after_it_is_hidden() {
                 assert!(!leaks(&packets.concat(), SECRET.as_bytes()), "{initial:?}, {ticks} ticks");
                 room.deliver(0, &packets);
             }
-            // Who may see the books again lacks most of them.
+            // The client that may see the books again lacks most of them.
             room.server.object(library).set_dynamic_condition(books, Condition::None);
             room.settle();
             assert_eq!(room.client()[library].books.len(), 600, "{initial:?}, {ticks} ticks");

@@ -274,7 +274,7 @@ fn s45_a_value_goes_out_while_both_switches_are_on() {
     let ids = [room.guests[0].id, room.guests[1].id];
     let mut shown = [0, 0];
     for round in 1..40_usize {
-        // Covers every change of one of the three switches, from every state of the others.
+        // The rounds cover every change of one of the three switches, from every state of the other two.
         let for_object = round / 4 % 2 == 0;
         let for_one = [round % 3 > 0, round % 5 > 1];
         room.server.object(agent).set_custom_active(talk(), for_object);
@@ -335,7 +335,7 @@ fn properties_that_start_off_can_be_switched_on_before_the_hello() {
     room.server[agent].talk = "another".into();
     room.settle();
     assert_eq!(talks(&room, agent), ["", RUMOUR]);
-    // The switch of the second client is as declared again. So both clients get the same packets.
+    // The switch of the second client has its declared state again. So both clients get the same packets.
     room.server[agent].place = 1;
     let packets = room.tick();
     let bodies = [0, 1].map(|guest| packets[guest].iter().map(Vec::len).collect::<Vec<_>>());

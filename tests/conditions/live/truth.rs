@@ -58,7 +58,7 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
                 room.settle();
                 for (guest, before) in before.into_iter().enumerate() {
                     let is_owner = owner == Some(guest);
-                    // An autonomous proxy counts as simulated for all but its owner (S204).
+                    // An autonomous proxy counts as simulated for all clients except its owner (S204).
                     let simulated =
                         role == Role::SimulatedProxy || role == Role::AutonomousProxy && !is_owner;
                     let view = View { owner: is_owner, simulated, physics, replay: guest == 2 };

@@ -409,7 +409,8 @@ fn r09_a_side_is_silent_for_too_long_when_its_whole_timeout_has_passed() {
             let packets = room.tick_one();
             room.deliver(0, &packets);
         }
-        // The server received a packet of the client one tick before the client received one of the server.
+        // The server received a packet of the client one tick before the client received a packet of the
+        // server.
         let heard = if server_waits { room.now - TICK } else { room.now };
         for (now, is_open) in [(heard + timeout - moment, true), (heard + timeout, false)] {
             room.now = now;

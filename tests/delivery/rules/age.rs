@@ -9,8 +9,8 @@ use repl::prelude::*;
 use super::{copy, one_thing};
 use crate::support::{Packets, Room, TICK};
 
-/// The distances at which a packet is repeated, counted in packets: near the distances at which its 16 bits
-/// mean another number.
+/// The distances at which a packet is repeated, counted in packets. At some of them, the 16 bits of the
+/// packet number stand for another number.
 const DISTANCES: [usize; 8] = [1_025, 32_767, 32_769, 40_000, 65_535, 65_536, 65_537, 70_000];
 /// How many packets are repeated at each distance.
 const COPIES: usize = 40;

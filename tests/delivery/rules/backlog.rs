@@ -32,7 +32,7 @@ fn bags(client: &mut Client) {
     client.register::<Thing>();
 }
 
-/// Returns a room with a guest that never acks, and another that behaves well.
+/// Returns a room with a guest that never acks, and another guest that acks everything.
 fn room(config: ServerConfig) -> Room {
     let mut room = Room::new(ServerConfig { timeout: TIMEOUT, ..config }, bags);
     room.server.register::<Bag>().register::<Thing>();
@@ -48,8 +48,8 @@ fn room(config: ServerConfig) -> Room {
     room
 }
 
-/// Runs a tick in which the first guest sends a keep-alive packet and receives nothing, while the other acks
-/// everything. Returns false if the first guest is disconnected.
+/// Runs a tick in which the first guest sends a keep-alive packet and receives nothing, while the other guest
+/// acks everything. Returns false if the first guest is disconnected.
 fn step(room: &mut Room) -> bool {
     room.acknowledge();
     let packets = room.tick();

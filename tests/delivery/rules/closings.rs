@@ -18,8 +18,8 @@ fn r17_losses_and_late_acks_of_ends_cost_what_was_lost_whatever_is_outstanding()
             })
         };
         let once = bytes(Link::Good);
-        // The limits on what is sent: one packet more, half as much again, or everything at each timeout in a
-        // second of silence. A room has no rate limit.
+        // The limits on the sent bytes: one packet more, half as much again, or all closings again at each
+        // timeout in a second of silence. A room has no rate limit.
         for (link, most) in [
             (Link::LosesOne, once + 2 * ServerConfig::default().mtu_bytes),
             (Link::LosesMany, once * 8 / 5),

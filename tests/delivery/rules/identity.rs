@@ -75,7 +75,7 @@ fn r17_what_an_object_lost_is_not_sent_of_the_next_one_in_its_slot() {
     room.server.despawn(one);
     let closing = room.tick_one();
     room.deliver(0, &closing);
-    // Not enough time passes that the first packet counts as lost.
+    // So little time passes that the first packet does not count as lost.
     room.now -= TICK * 2;
     room.acknowledge();
     let next = room.server.spawn(thing(2));

@@ -112,7 +112,7 @@ fn r26_control_packets_which_need_no_token_bring_three_times_their_bytes_at_most
     room.hear(0, &hello);
     let mut writer = BitWriter::new();
     writer.write_flag(true);
-    // A packet that a client never sends; the server takes it and does nothing.
+    // The server accepts this packet, which a client never sends, and does nothing.
     writer.write_bits(7, 3);
     let control = seal(&writer.into_bytes(), session(&hello[0]));
     let mut heard = size(&hello);

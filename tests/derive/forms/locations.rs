@@ -25,7 +25,7 @@ impl Coordinates for Transform {
     }
 }
 
-/// Together with all attributes that make sense.
+/// A location with all other attributes that such a field can have.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Ship {
@@ -46,7 +46,7 @@ struct Tile {
     at: [u16; 2],
 }
 
-/// The bound is needed only where the class is located.
+/// The bound is needed only if the positions of the class are used.
 #[derive(Replicated, Default)]
 struct Generic<P> {
     #[replicated(location)]

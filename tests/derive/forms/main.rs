@@ -1,5 +1,5 @@
-//! Every form of type for which the macros can be derived. Two more are in `pass`, because lints find
-//! other things in a crate than in a module.
+//! Every form of type for which the macros can be derived. Two more files are in `pass`, because lints report
+//! other problems for a whole crate than for a module.
 
 #![allow(
     clippy::all,
@@ -35,7 +35,8 @@ mod values_in_between;
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
 
-/// Writes a value, reads it, and returns what was read. What was read is written as the same bytes.
+/// Writes a value, reads it, and returns the read value. Asserts that the read value is written as the same
+/// bytes.
 fn round_trip<T: NetSerialize>(value: &T) -> T {
     let mut writer = BitWriter::new();
     value.write(&mut writer).expect("the value has a form");

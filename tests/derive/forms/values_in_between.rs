@@ -1,4 +1,4 @@
-//! Structs with the derive of `Interpolate`.
+//! Structs that derive `Interpolate`.
 
 mod engine {
     pub mod replication {

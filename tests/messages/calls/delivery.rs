@@ -99,8 +99,8 @@ fn s215_a_reliable_call_runs_before_its_object_is_removed() {
         let (mut room, heroes) = room(1);
         let hero = spawn_for_first(&mut room);
         room.settle();
-        // The call on the hero waits for an earlier call of the class. None, one or both of their packets are
-        // lost.
+        // The call on the hero waits for an earlier call of the class. Each call has a packet, and none, one
+        // or both of the packets are lost.
         for (at, object) in [heroes[0], hero].into_iter().enumerate() {
             room.server.call(object).jot(at as u16).unwrap();
             if lost > at {
@@ -154,7 +154,8 @@ fn s215_calls_that_wait_for_room_in_their_channel_run_before_their_object_is_rem
     room.settle();
     for number in 0..3_000 {
         let hero = match number {
-            // Between these two, the client has acknowledged all calls on the object that were sent.
+            // Between the first and the last round, the client has acknowledged all calls on the object that
+            // were sent.
             0 | 2_999 => removed[0],
             _ if number % 2 == 0 => removed[1],
             _ => heroes[0],

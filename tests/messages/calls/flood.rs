@@ -1,6 +1,6 @@
 //! Clients that call too much.
 //!
-//! The clock of the calls is simulated: each call that runs moves it on.
+//! The clock of the calls is simulated: each call that runs advances this clock.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -13,7 +13,7 @@ thread_local! {
     static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// Lets the clock of the calls move on, as a call that runs for this long does.
+/// Advances the clock of the calls, as a call that runs for this long does.
 pub(super) fn run_for(time: Duration) {
     CLOCK.set(CLOCK.get() + time);
 }

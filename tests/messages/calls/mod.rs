@@ -1,8 +1,8 @@
-//! Remote calls: who may call what, where it runs, in which order, and what happens to calls that may not be
-//! made.
+//! Remote calls: who may make which call, where calls run, in which order, and what happens to calls that are
+//! not allowed.
 //!
-//! *Invariant:* each object logs what ran on it, on each side, so a lost, a repeated and a forbidden call are
-//! all found.
+//! *Invariant:* each object logs the calls that ran on it, on each side, so the tests find lost, repeated and
+//! forbidden calls.
 
 mod delivery;
 mod flood;
@@ -26,7 +26,7 @@ use crate::support::Room;
 struct Hero {
     #[replicated]
     health: u16,
-    /// What ran on this copy of the object.
+    /// The calls that ran on this copy of the object.
     ran: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ struct Shot {
 }
 
 thread_local! {
-    /// What `jot` was called with on this thread, on any object.
+    /// The arguments of all calls of `jot` on this thread, on any object.
     static JOTTED: RefCell<Vec<u16>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -165,12 +165,12 @@ fn spawn_for_first(room: &mut Room) -> ObjectRef<Hero> {
     hero
 }
 
-/// Returns what ran on the server's copy of a hero.
+/// Returns the calls that ran on the server's copy of a hero.
 fn ran_on_server(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
     &room.server[hero].ran
 }
 
-/// Returns what ran on a client's copy of a hero.
+/// Returns the calls that ran on a client's copy of a hero.
 fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
     &room.guests[guest].client[hero].ran
 }

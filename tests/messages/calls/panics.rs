@@ -1,6 +1,6 @@
 //! Calls whose functions panic, in programs that catch the panic around `tick`.
 //!
-//! *Invariant:* the number 13 panics, and all others are noted.
+//! *Invariant:* a call with the number 13 panics, and all other calls are recorded.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! References in calls: null, or waited for (S223).
+//! References in calls: they are null if the object is missing, or the call waits for the object (S223).
 
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ fn s223_a_call_does_not_wait_forever() {
     assert_eq!(ran_on(&room, 0, hero), ["follow nobody", "hit 1"]);
 }
 
-/// Returns a room in which a call on the first hero waits for an object that is hidden, and a later call of
-/// the hero behind it. The client has seen the object before if `is_known` is true.
+/// Returns a room in which a call on the first hero waits for a hidden object, and a later call on the hero
+/// waits behind the first call. If `is_known` is true, the client has seen the object before.
 fn waiting_room(is_known: bool) -> (Room, ObjectRef<Hero>, ObjectRef<Hero>) {
     let (mut room, heroes) = room(1);
     let leader = room.server.spawn(Hero::default());

@@ -1,5 +1,5 @@
-//! Calls that wait or were lost while their client loses the right to them: they are withdrawn. Nothing of
-//! their parameters is in a packet that is made afterwards, and later calls do not wait for them.
+//! Calls that wait or were lost when their client loses the right to them are withdrawn. Packets that are
+//! made afterwards contain nothing of their parameters, and later calls do not wait for them.
 
 use repl::prelude::*;
 use repl::{Area, Dormancy, Group};
@@ -15,7 +15,7 @@ const SECRET: u128 = 0x7f3a_91c5_e42d_8b60_a9d7_13fc_5e08_b2c6;
 struct Spy {
     #[replicated(location)]
     place: [f32; 2],
-    /// What this copy of the object was called with.
+    /// The arguments of the calls that this copy of the object received.
     heard: Vec<u128>,
 }
 
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// How many bytes of ballast a call has: a call in one piece, one of three packets, and one of many packets.
+/// How many bytes of ballast a call has. The calls take one packet, three packets and many packets.
 const SIZES: [usize; 3] = [0, 3_200, 32_000];
 
 /// A room with two guests. The first one loses the right to calls on a spy.
@@ -272,7 +272,8 @@ impl Stage {
         packets.swap_remove(0)
     }
 
-    /// Runs a while. No packet may contain the secret, and the numbers must have arrived in their order.
+    /// Runs for a while. Asserts that no packet contains the secret, and that the numbers have arrived in
+    /// their order.
     fn check(&mut self, context: &str, numbers: &[u128]) {
         let mut found = 0;
         for _ in 0..120 {
@@ -294,8 +295,8 @@ fn has_secret(packet: &[u8]) -> bool {
     leaks(packet, &SECRET.to_le_bytes())
 }
 
-/// Runs a test for each way, kind and size in which the first guest first has the right to a call and then
-/// has not.
+/// Runs a test for each way, kind and size, if the first guest first has the right to the call and then loses
+/// it.
 fn for_all(sizes: &[usize], test: impl Fn(&Way, Kind, usize, &str)) {
     for way in &WAYS {
         for kind in Kind::ALL {
@@ -492,7 +493,7 @@ fn r22_a_slot_that_is_used_again_does_not_bring_withdrawn_calls_back() {
     let mut stage = Stage::with(config, &WAYS[0]);
     stage.call(Kind::Shout, 3_200);
     drop(stage.tick());
-    // The packets with the call are not known to be lost when the slot is used again.
+    // When the slot is used again, the packets with the call do not count as lost yet.
     (WAYS[0].lose)(&mut stage);
     stage.room.server.despawn(stage.spy);
     let new = loop {
@@ -599,10 +600,10 @@ fn r22_a_client_that_loses_and_regains_the_right_in_a_tick_gets_the_call_once() 
     assert_eq!(stage.room.guests[1].client[stage.spy].heard, []);
 }
 
-/// What counts of withdrawn calls is their size until their marks arrive, so both sides agree on the limits.
+/// The size of a withdrawn call counts until its mark arrives, so both sides agree on the limits.
 #[test]
 fn r20_many_withdrawn_calls_leave_room_for_others_when_their_marks_have_arrived() {
-    // The most that there is room for.
+    // The greatest number of calls for which there is room.
     for (bytes, count) in [(0, 900), (16_000, 7)] {
         let mut stage = Stage::new(&WAYS[0]);
         for round in 0..8 {

@@ -1,6 +1,6 @@
-//! A client, which measures how long changes take and how much arrives.
+//! A client that measures how long changes take and how many bytes arrive.
 //!
-//! *Invariant:* only what comes while the server says so is measured.
+//! *Invariant:* only packets that arrive in the measuring stage of the server are measured.
 #![expect(clippy::print_stdout, reason = "the outcome")]
 
 use std::collections::BTreeSet;
@@ -16,25 +16,25 @@ use crate::HZ;
 use crate::fleet::{self, Course, Ship, Stage};
 use crate::metronome::Metronome;
 
-/// How long a run may take in all, and how long a client may need for what it lacks in the end.
+/// The longest time of a whole run, and of the wait at the end for missing values.
 const PATIENCE: Duration = Duration::from_secs(90);
 const REST: Duration = Duration::from_secs(10);
 
-/// How long a client that leaves goes on, so that the server hears it.
+/// How long a client that leaves continues to run, so that its last packets reach the server.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What a client must know.
+/// The arguments of a client.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Join {
     server: SocketAddr,
     /// The folder of the server's certificate.
     certificate: PathBuf,
-    /// The longest time that 95 of 100 changes may take from being written to being told.
+    /// The longest time in which 95 of 100 changes must be reported after they were written.
     #[arg(long)]
     max_delay_ms: Option<u32>,
 }
 
-/// Runs until the server says that the time is over, and this client has what the server has.
+/// Runs until the server says that the time is over, and this client has the values of the server.
 pub(crate) fn run(args: &Join) -> Result<(), Box<dyn Error>> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits)?;
@@ -72,7 +72,7 @@ struct Sailor {
     client: Client,
     quic: QuicClient,
     metronome: Metronome,
-    /// How long each change took from being written to being told.
+    /// The time of each change from the write on the server to the update on this client.
     delays_ms: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl Sailor {
         Ok(())
     }
 
-    /// Returns whether this client has all ships as the server has them, after a while.
+    /// Waits for the last values. Returns whether this client has all ships with the values of the server.
     fn converge(&mut self) -> Result<bool, Box<dyn Error>> {
         let end = self.metronome.now() + REST;
         loop {

@@ -1,29 +1,29 @@
-//! What is replicated: ships that change in each tick, and what the server tells all clients about the run.
+//! The replicated objects: ships that change in each tick, and an object with the stage of the run.
 //!
-//! *Invariant:* the time of a ship is read from the clock of the system, which all processes share.
+//! *Invariant:* the time of a ship is read from the system's clock, which all processes share.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use repl::prelude::*;
 
-/// Something that changes in each tick.
+/// An object that changes in each tick.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(crate) struct Ship {
-    /// When the server has written it, by [`clock_ms`].
+    /// The time at which the server has written the ship, by [`clock_ms`].
     pub(crate) written_ms: u32,
     pub(crate) load: [u64; 2],
 }
 
 impl Ship {
-    /// Returns a ship whose load is of no use to a compressor.
+    /// Returns a ship with a load that cannot be compressed.
     pub(crate) fn new(number: u64, written_ms: u32) -> Self {
         let mixed = (u64::from(written_ms) << 16 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self { written_ms, load: [mixed, mixed.rotate_left(23) ^ number] }
     }
 }
 
-/// What a run is doing now.
+/// The stages of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, NetSerialize)]
 pub(crate) enum Stage {
     /// Clients join.
@@ -35,7 +35,7 @@ pub(crate) enum Stage {
     Anchored,
 }
 
-/// What the server tells all clients about the run.
+/// The state of the run, which the server sends to all clients.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(crate) struct Course {
@@ -44,7 +44,7 @@ pub(crate) struct Course {
     pub(crate) sum: u64,
 }
 
-/// Returns a sum over ships, in whatever order they come.
+/// Returns a sum over ships that does not depend on their order.
 pub(crate) fn sum<'a>(ships: impl Iterator<Item = &'a Ship>) -> u64 {
     ships.fold(0, |sum, ship| {
         let [one, other] = ship.load;

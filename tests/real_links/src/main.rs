@@ -1,11 +1,11 @@
-//! A server and its clients over QUIC, for links that the system itself makes slow.
+//! A server and its clients over QUIC, for links that the operating system makes slow.
 //!
-//! `run.sh` makes network namespaces whose links carry only so many bytes, and starts this program in each
-//! of them: as the server, as clients, and as what delays and loses datagrams on the way to a client. The
-//! clock of the system is the same in all of them, so clients measure how long a change takes from being
-//! written to being told.
+//! `run.sh` makes network namespaces with links of a limited rate, and starts this program in each of them:
+//! as the server, as clients, and as a proxy that delays and loses the datagrams of a client. The system's
+//! clock is the same in all namespaces, so clients can measure the time from the write of a change to its
+//! update.
 //!
-//! *Invariant:* whoever does not get what its arguments promise ends with a failure.
+//! *Invariant:* a process ends with a failure if a limit in its arguments is not met.
 
 #[path = "../../../examples/support/metronome.rs"]
 mod metronome;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// How many ticks a second has, of the server and of its clients.
+/// The number of ticks in a second, on the server and on its clients.
 const HZ: u32 = 30;
 
 /// A part of a test over real links.

@@ -1,6 +1,6 @@
 //! The server: all ships move in each tick.
 //!
-//! *Invariant:* nothing that the server sends is dropped before it is on the network.
+//! *Invariant:* the operating system drops no datagram of the server before it is on the network.
 #![expect(clippy::print_stdout, reason = "the outcome")]
 
 use std::error::Error;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long ships move before the clients measure.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// What a server must know.
+/// The arguments of a server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     address: SocketAddr,
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Serve) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The server with all that it needs.
+/// The server with its objects and its transport.
 struct Harbour {
     server: Server,
     quic: QuicServer,

@@ -1,6 +1,6 @@
-//! The way between one client and a server: it delays and loses datagrams, as the simulated network does.
+//! A proxy between one client and a server: it delays and loses datagrams, as the simulated network does.
 //!
-//! *Invariant:* what passes is not changed.
+//! *Invariant:* the content of a datagram is not changed.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -12,29 +12,29 @@ use repl::sim::{LinkConditions, Network, PeerId};
 const CLIENT: PeerId = PeerId(0);
 const SERVER: PeerId = PeerId(1);
 
-/// How long the way sleeps between two looks at its sockets.
+/// How long the proxy sleeps before it polls its sockets again.
 const NAP: Duration = Duration::from_micros(500);
 
-/// What a way must know.
+/// The arguments of a proxy.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delay {
-    /// Where the client finds this way.
+    /// The address to which the client sends.
     here: SocketAddr,
     server: SocketAddr,
-    /// How long each datagram takes at least, in each direction.
+    /// The least delay of each datagram, in each direction.
     #[arg(long)]
     delay_ms: u64,
-    /// How much longer it may take.
+    /// The most that is added to this delay.
     #[arg(long)]
     jitter_ms: u64,
-    /// How many of all datagrams are lost, from 0 to 1.
+    /// The share of lost datagrams, from 0 to 1.
     #[arg(long)]
     loss: f64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Forwards datagrams, until somebody ends the process.
+/// Forwards datagrams until the process is killed.
 pub(crate) fn run(args: &Delay) -> io::Result<()> {
     let to_client = UdpSocket::bind(args.here)?;
     let to_server = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
@@ -68,7 +68,8 @@ pub(crate) fn run(args: &Delay) -> io::Result<()> {
     }
 }
 
-/// Returns what a socket has, and nothing if it has nothing now or nobody hears it.
+/// Returns the result of a socket. Returns `None` if the socket has nothing now, or if the receiver is not
+/// there.
 fn passed<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -239,7 +239,7 @@ fn r25_a_client_whose_address_changes_while_its_login_is_decided_joins_from_the_
         assert!(again != id && world.server.connection(again).accept(b""));
         world.run_until(|world| world.sees(0));
         assert_eq!(world.endpoint.address(again), Some(PeerId(2)));
-        // The one that the client has left ends by itself.
+        // The session that the client has left ends by itself.
         world.run(Duration::from_secs(12));
         assert_eq!((world.is_current(0), world.server.connections().count()), (true, 1));
     }

@@ -1,7 +1,7 @@
 //! Connections that end: each end has a reason on both sides, in spite of losses.
 //!
-//! *Invariant:* the side that ends the connection sends one packet for it. Further ones answer packets of the
-//! other side.
+//! *Invariant:* the side that ends the connection sends one packet for this. All later disconnect packets
+//! answer packets of the other side.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Hosts that open many connections and finish none, beside honest clients (R26).
 //!
-//! *Invariant:* the hosts receive at each of their addresses, so they have cookies.
+//! *Invariant:* the hosts receive packets at each of their addresses, so they have cookies.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -149,7 +149,7 @@ fn join_beside(flood: Flood) -> (Duration, usize) {
             honest.receive(now, &packet).ok();
         }
         most = most.max(scene.server.connections().count());
-        // It may lose its place once more until its proof of the welcome has arrived.
+        // The client may lose its place once more until its proof of the welcome has arrived.
         joined = joined.filter(|_| honest.is_connected());
         if honest.is_connected() && honest.get(scene.ship).is_some() {
             joined.get_or_insert(now - start);

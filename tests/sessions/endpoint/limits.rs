@@ -1,6 +1,6 @@
 //! The limits of an endpoint: how many connections there are, and how long an unfinished handshake lasts.
 //!
-//! *Invariant:* connections that are in use are not ended by connections that are not.
+//! *Invariant:* an unfinished connection never ends a connection that is in use.
 
 use std::time::Duration;
 

@@ -37,7 +37,7 @@ impl Place {
         self.endpoint.receive(&mut self.server, self.now, HERE, packet);
     }
 
-    /// Returns what the client sends in a tick.
+    /// Returns the packets that the client sends in a tick.
     fn sent_by(&mut self, client: &mut Client) -> Vec<Vec<u8>> {
         client.tick(self.now);
         std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::to_vec)).collect()
@@ -105,7 +105,7 @@ fn r25_a_late_hello_ends_no_session_that_is_beginning_at_its_address() {
         assert_eq!(ends(&mut newcomer), [], "{others} late hellos");
         let shown = newcomer.get(place.ship).map(|ship| ship.hull);
         assert_eq!(shown, Some(place.server[place.ship].hull), "{others} late hellos");
-        // Late hellos after the proof change nothing, too.
+        // Late hellos after the proof change nothing either.
         late.iter().for_each(|hello| place.hear(hello));
         (0..400).for_each(|_| place.step(&mut newcomer));
         assert_eq!(ends(&mut newcomer), [], "{others} late hellos");

@@ -1,6 +1,7 @@
-//! Few places, which hosts try to fill with connections that they never finish (R26).
+//! A server with few places. Hosts try to fill them with connections that they never finish (R26).
 //!
-//! *Invariant:* the hosts receive at each of their addresses, but never show that they have got a welcome.
+//! *Invariant:* the hosts receive packets at each of their addresses, but never show that they have received
+//! a welcome.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -118,7 +119,7 @@ impl Inn {
     }
 }
 
-/// Returns what a client sends now.
+/// Returns the packets that a client sends now.
 fn sent_by(client: &mut Client, now: Duration) -> Vec<Vec<u8>> {
     client.tick(now);
     std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::to_vec)).collect()
@@ -136,7 +137,7 @@ fn r26_no_half_open_connection_keeps_the_last_place() {
             inn.settled(host(100 + place, 1));
             assert!(inn.begun.len() <= max_connections, "{:?}", inn.begun);
         }
-        // The server is full now, and of honest clients.
+        // Honest clients have all places of the server now.
         let mut late = inn.half_open(host(200, 1));
         assert_eq!((inn.begun.len(), ends(&mut late)), (max_connections, vec![DisconnectReason::Full]));
     }
@@ -196,7 +197,7 @@ fn r26_half_open_connections_do_not_make_the_server_forget_why_others_ended() {
         let mut honest = inn.settled(host(1, 1));
         let id = *inn.begun.first().expect("it has begun");
         inn.server.connection(id).disconnect_with("good night");
-        // The packet that says so is lost.
+        // The disconnect packet is lost.
         while inn.endpoint.poll_transmit(&mut inn.server).is_some() {}
         for port in 1..200 {
             let from = host(2 + port as u8 % 16, port);
@@ -226,7 +227,7 @@ fn r26_who_is_evicted_is_told_so_once_and_then_may_come_again() {
     assert!(!other.is_connected());
     let told = std::iter::from_fn(|| inn.endpoint.poll_transmit(&mut inn.server).map(|(to, _)| to));
     assert!(told.filter(|to| *to == at).count() <= 2, "one packet for each seal");
-    // The packet that says so is lost, so the client repeats its hello.
+    // The disconnect packet is lost, so the client repeats its hello.
     inn.run(at, &mut evicted, 20);
     assert_eq!((ends(&mut evicted), evicted.is_connected()), (vec![], true));
 }

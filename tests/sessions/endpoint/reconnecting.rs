@@ -1,4 +1,4 @@
-//! Clients that begin another session by themselves, and what becomes of their objects and references.
+//! Clients that begin another session by themselves, and their objects and references afterwards.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -159,7 +159,7 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
             there.captains.iter().map(|(&captain, &ship)| (captain, hull(ship))).collect();
         captains.sort_unstable();
         assert_eq!(captains, [(2, Some(1)), (3, Some(2)), (4, Some(3)), (90, Some(2))]);
-        // An object that leaves empties the references to it.
+        // When an object is removed, references to it become null.
         world.server.despawn(ships[3]);
         world.run(Duration::from_secs(2));
         let client = &world.guests[0].client;
@@ -323,7 +323,7 @@ fn r18_references_to_assets_of_a_server_before_its_restart_are_dead_and_not_wron
         assert!(old.iter().all(|&emblem| client.asset_path::<str>(emblem).is_none()), "dead");
         assert!(seen.iter().all(|emblem| !old.contains(emblem)));
         old.extend(seen);
-        // What the client tells the server is what the server has named.
+        // If the client sends a reference to an asset, the server gets the asset that it has named.
         let found = world.guests[0].client.assets().find::<str>(emblems[1]).expect("it was named");
         world.guests[0].client.send(&Banner(found)).expect("a message");
         world.guests[0].client.send(&Banner(old[0])).expect("a message");

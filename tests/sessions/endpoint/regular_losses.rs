@@ -1,6 +1,6 @@
-//! Links that lose packets at regular times, up to those of every second tick (R9).
+//! Links that lose packets at regular times, at most in every second tick (R9).
 //!
-//! *Invariant:* a packet is lost or not because of the tick in which it was sent, and of nothing else.
+//! *Invariant:* only the tick in which a packet was sent decides whether it is lost.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig};
 
 /// The longest time until something arrives. There are at least four tries a second, and up to three of four
-/// tries fail. Several in a row can meet the same part of a period.
+/// tries fail. Several tries in a row can fall into the same part of a period.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// An object that changes rarely.
@@ -21,7 +21,7 @@ struct Buoy {
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Note(u32);
 
-/// Which packets are lost: those of the first `lost` ticks of each `period`, counted from `phase`.
+/// The packets of the first `lost` ticks of each `period`, counted from `phase`, are lost.
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
     hertz: u32,
@@ -206,7 +206,7 @@ impl Convoy {
         }
     }
 
-    /// Returns how many ticks old what a client shows is at most.
+    /// Returns the greatest age of the values that clients show, in ticks.
     fn oldest(&self) -> u32 {
         let depth = |client: &Client| client.get(self.buoy).map_or(0, |buoy| buoy.depth);
         self.ticks - self.clients.iter().map(depth).min().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! An attacker who records what clients send, and sends it again: later, more often, and from any address
-//! (R25, R26).
+//! An attacker who records the packets of clients and sends them again: later, more often, and from any
+//! address (R25, R26).
 //!
 //! *Invariant:* the attacker receives nothing that the server sends to another address, and changes no byte.
 
@@ -21,8 +21,8 @@ impl Numbers {
     }
 }
 
-/// Sends one of the newest recorded packets again, from the address where it came from, from the address of
-/// another client, or from an address of nobody.
+/// Sends one of the newest recorded packets again, from its own address, from the address of another client,
+/// or from an unused address.
 fn replay(world: &mut World, numbers: &mut Numbers) {
     let recorded = &world.recorded;
     let newest = recorded.len().min(2_000);
@@ -66,7 +66,7 @@ fn r25_packets_that_an_attacker_repeats_from_any_address_move_no_session_and_end
                 world.step();
             }
         }
-        // The attack goes on, but nobody moves any more.
+        // The attack continues, but no client changes its address any more.
         for _ in 0..400 {
             replay(&mut world, &mut numbers);
             world.step();

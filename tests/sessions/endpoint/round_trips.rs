@@ -1,6 +1,6 @@
 //! Long round trips through the endpoint (R9, R21): every step of a handshake follows the timeouts.
 //!
-//! *Invariant:* the link loses nothing, so each session that ends has ended because of its times.
+//! *Invariant:* the link loses nothing, so a session can end only because of a timeout.
 
 use std::time::Duration;
 

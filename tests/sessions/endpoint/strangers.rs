@@ -1,7 +1,7 @@
 //! Packets of strangers: anybody can write any bytes and any address on a packet (R25, R26).
 //!
-//! *Invariant:* the strangers know the protocol and the addresses of the clients, and see no packet of
-//! others.
+//! *Invariant:* the strangers know the protocol and the addresses of the clients, and see no packets of
+//! clients or of the server.
 
 use std::collections::HashMap;
 use std::time::Duration;

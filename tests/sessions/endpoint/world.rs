@@ -1,7 +1,7 @@
 //! A server with an endpoint, and clients that reach it over the simulated network.
 //!
 //! *Invariant:* an address is a peer of the network. A packet that is sent to an address reaches the client
-//! that is there when the packet arrives, or nobody.
+//! that has this address when the packet arrives, if there is one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -60,13 +60,13 @@ fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     (server, ship)
 }
 
-/// A client and where it is.
+/// A client and its address.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) address: PeerId,
     /// The reason why the client's last session ended.
     pub(crate) end: Option<DisconnectReason>,
-    /// What the updates have told so far, without changes of properties.
+    /// The updates so far, without changes of properties.
     pub(crate) told: Vec<(ObjectRef<()>, UpdateKind)>,
     /// Whether a session that ended was followed by another one.
     reconnects: bool,

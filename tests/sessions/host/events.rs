@@ -12,7 +12,7 @@ fn events(room: &mut Room) -> Vec<ClientEvent> {
     std::iter::from_fn(|| host(room).poll_event()).collect()
 }
 
-/// Returns the updates that the host has not polled yet: the objects, and what happened to them.
+/// Returns the updates that the host has not polled yet: each object with the kind of its update.
 fn updates(room: &mut Room) -> Vec<(ObjectRef<()>, UpdateKind)> {
     let updates = std::iter::from_fn(|| host(room).poll_update());
     updates.map(|update| (update.object, update.what)).collect()
@@ -61,7 +61,8 @@ fn a_host_is_told_when_it_gets_or_loses_an_object() {
     room.settle();
     let changed = |hero: ObjectRef<Hero>| (hero.erase(), UpdateKind::Owner);
     assert_eq!(updates(&mut room), [changed(heroes[0]), changed(heroes[1])]);
-    // What is as before at the next tick has not changed, and neither have the objects of others.
+    // If an owner is the same at the next tick as before, no update is reported. Objects of other players
+    // cause no update either.
     room.server.object(heroes[1]).set_owner(None).set_owner(Some(id));
     room.server.object(heroes[0]).set_owner(None);
     room.settle();

@@ -1,4 +1,4 @@
-//! The packets of clients do not know whether another player is the host or a client.
+//! The packets to clients are the same whether another player is the host or a client.
 
 use repl::HostOptions;
 use repl::prelude::*;
@@ -6,8 +6,8 @@ use repl::prelude::*;
 use super::{Hero, register};
 use crate::support::{Packets, Room, collect};
 
-/// Plays with one guest and a second player, who is the host or a connection whose client never comes.
-/// Returns all packets to the guest.
+/// Plays with one guest and a second player. The second player is the host, or a connection whose client
+/// never appears. Returns all packets to the guest.
 fn packets(is_host: bool) -> Packets {
     let mut room = Room::new(ServerConfig::default(), register);
     register(&mut room.server);

@@ -1,14 +1,14 @@
-//! The code of a player that is written once plays for a client and for the host.
+//! The same code of a player works for a client and for the host.
 
 use repl::HostOptions;
 use repl::prelude::*;
 
 use super::{Chat, Hero, HeroCall, host, room};
 
-/// What a player has seen and done.
+/// A record of what a player has seen and done.
 #[derive(Debug, Default, PartialEq)]
 struct Log {
-    /// For each hero: whether it is the own one, and its health.
+    /// For each hero: whether the player owns it, and its health.
     heroes: Vec<(bool, u16)>,
     calls: Vec<String>,
     chat: Vec<String>,
@@ -17,7 +17,7 @@ struct Log {
     events: Vec<ClientEvent>,
 }
 
-/// Polls everything, shoots, and says something.
+/// Polls everything, shoots, and sends a chat.
 fn play(player: &mut impl LocalPlayer, log: &mut Log) {
     while let Some(update) = player.poll_update() {
         match update.what {

@@ -141,7 +141,7 @@ fn a_server_that_does_not_poll_the_messages_of_its_host_ends_its_connection() {
     let (mut room, id, _) = room(HostOptions::default(), 0);
     server_events(&mut room);
     let mut sent = 0;
-    // A thousand in a second, as the type allows.
+    // The host sends a thousand messages in a second, as many as the type allows.
     while let Some(mut host) = room.server.host() {
         sent += u32::from(host.send(&chat("more")).is_ok());
         room.server.tick(room.now);

@@ -1,5 +1,5 @@
-//! The host: a player in the process of the server, who does what clients do. The page `host.md` of the
-//! guide has a table of what differs from a client, with the tests of each line.
+//! The host: a player in the process of the server, who can do everything that clients do. The page `host.md`
+//! of the guide has a table of the differences to a client, with the tests of each line.
 //!
 //! *Invariant:* a room has a host and guests, and each has a hero of its own. The hero of the host is the
 //! first.
@@ -35,7 +35,7 @@ struct Hero {
     scores: [u8; 3],
     #[replicated(notify = on_bag)]
     bag: FastArray<u8>,
-    /// What ran on this object, or on this copy of it.
+    /// The calls that ran on this object, or on this copy of it.
     ran: Vec<String>,
 }
 
@@ -162,12 +162,12 @@ fn host(room: &mut Room) -> HostHandle<'_> {
     room.server.host().expect("a host")
 }
 
-/// Returns what ran on the object of the server.
+/// Returns the calls that ran on the object of the server.
 fn ran(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
     &room.server[hero].ran
 }
 
-/// Returns what ran on the copy of a guest.
+/// Returns the calls that ran on the copy of a guest.
 fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
     &room.guests[guest].client[hero].ran
 }

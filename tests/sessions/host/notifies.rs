@@ -63,7 +63,7 @@ fn what_a_notify_writes_is_sent() {
         is_on: bool,
         #[replicated]
         switched: u32,
-        /// Not zero on the server alone, so that only its notify writes to `switched`.
+        /// Only on the server it is not zero, so that only the notify on the server writes to `switched`.
         step: u32,
     }
     impl Lamp {
@@ -112,7 +112,7 @@ fn a_host_that_comes_late_is_notified_of_what_changes_then() {
     assert_eq!(ran(&room, hero), ["health was 6"]);
 }
 
-/// An object with all that a client calls.
+/// An object with all callbacks that a client calls.
 #[derive(Replicated, Default)]
 #[replicated(callbacks)]
 struct Box {

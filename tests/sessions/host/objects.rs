@@ -32,7 +32,7 @@ fn s204_clients_see_an_object_of_the_host_as_one_of_another_client() {
         let (info, object) = (client.object_info(hero), &client[hero]);
         (info.is_owner(), info.role(), object.ammo, object.aim, object.pose)
     };
-    // The first guest sees the hero of the host as it sees that of the second guest.
+    // The first guest sees the hero of the host in the same way as the hero of the second guest.
     assert_eq!(seen(0, heroes[0]), (false, Some(Role::SimulatedProxy), 0, 2, 3));
     assert_eq!(seen(0, heroes[0]), seen(0, heroes[2]));
     assert_eq!(seen(1, heroes[0]), seen(1, heroes[1]));

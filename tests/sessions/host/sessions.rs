@@ -1,4 +1,4 @@
-//! How a host comes and goes.
+//! How a host joins and leaves.
 
 use repl::prelude::*;
 use repl::{DisconnectReason, HostOptions};

@@ -1,4 +1,4 @@
-//! A client that watches which families come and go.
+//! A client that checks which families (entities with their components) appear and disappear.
 //!
 //! *Invariant:* after each packet, each component has its root.
 
@@ -16,11 +16,11 @@ pub(crate) type Family = [Option<u32>; KINDS];
 /// A client.
 pub(crate) struct Guest {
     pub(crate) client: Client,
-    /// What the updates have told, and nothing else.
+    /// The objects as the polled updates describe them.
     told: BTreeMap<ObjectRef<()>, Told>,
     /// The entities that the client has, after the last packet.
     pub(crate) families: BTreeMap<u32, Family>,
-    /// The entities that have come with the last packet.
+    /// The entities that appeared with the last packet.
     pub(crate) arrived: BTreeSet<u32>,
 }
 
@@ -35,13 +35,13 @@ impl Guest {
     /// Receives a packet, and looks at all families.
     pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) {
         if let Err(error) = self.client.receive(now, packet) {
-            // A packet of an earlier session, or one that comes after the end of a session.
+            // The packet belongs to an earlier session, or arrives after the end of its session.
             assert!(matches!(error, ReceiveError::Damaged | ReceiveError::Closed), "{error}");
         }
         self.look();
     }
 
-    /// Follows the updates, and asserts that a root comes before its components, and goes after them.
+    /// Polls the updates, and asserts that a root appears before its components, and disappears after them.
     fn follow(&mut self) {
         while let Some(update) = self.client.poll_update() {
             let parent = self.client.object_info(update.object).parent();
@@ -67,14 +67,15 @@ impl Guest {
         }
     }
 
-    /// Returns the entity that carries another one, as the updates have told, if the client has both.
+    /// Returns the entity that carries this entity, according to the updates, if the client has both
+    /// entities.
     pub(crate) fn carrier(&self, entity: u32) -> Option<u32> {
         let is_root = |told: &&Told| told.parent.is_none() && told.root.entity == entity;
         let told = self.told.values().find(is_root)?;
         self.client.get(told.root.carrier).map(|carrier| carrier.entity)
     }
 
-    /// Looks at all families.
+    /// Records the families that the client has now.
     pub(crate) fn look(&mut self) {
         self.follow();
         let there = self.client.objects::<Root>().map(|(root, _)| root.erase());
@@ -89,7 +90,7 @@ impl Guest {
         self.arrived = self.families.keys().copied().filter(|entity| !before.contains(entity)).collect();
     }
 
-    /// Notes all components of a class, and asserts that each is below the root of its entity.
+    /// Records all components of a class, and asserts that each is a subobject of the root of its entity.
     fn note<C: Component>(&mut self) {
         for (object, component) in self.client.objects::<C>() {
             let told = self.told.get(&object.erase()).expect("it was told");
@@ -100,7 +101,7 @@ impl Guest {
             assert_eq!(self.client[root].entity, component.entity(), "it is the root of its entity");
             assert!(self.client.object_info(root).subobjects().any(|child| child == object.erase()));
             let family = self.families.get_mut(&component.entity()).expect("its root is there");
-            // Of a component that was inserted in the place of another one, both may be there for a while.
+            // If a component was replaced by a new one, the client may have both for a while.
             family[C::KIND] = family[C::KIND].max(Some(component.value()));
         }
     }

@@ -1,6 +1,6 @@
 //! The store: entities with components, outside the server.
 //!
-//! *Invariant:* what the server has of an entity is what the store has, after the next hand-over.
+//! *Invariant:* after the next hand-over, the server has the same values of an entity as the store.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -15,10 +15,10 @@ pub(crate) struct Root {
     pub(crate) carrier: ObjectRef<Self>,
 }
 
-/// What all components have: whose they are, and two values.
+/// The trait of all components. A component has its entity and two values.
 pub(crate) trait Component: Replicated + WithoutFastArrays + Clone {
     const KIND: usize;
-    /// Returns the component that was told.
+    /// Returns the component in a `Told`.
     fn of(told: &Told) -> &Self;
     fn make(entity: u32, value: u32) -> Self;
     fn entity(&self) -> u32;
@@ -59,8 +59,8 @@ component!(Place, 0, place);
 component!(Life, 1, life);
 component!(Badge, 2, badge);
 
-/// What the updates have told of an object: its root, whether the client owns it, and its values. The values
-/// are in the field for the class of the object.
+/// An object as the updates describe it: its root, whether the client owns it, and its values. The values are
+/// in the field for the class of the object.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) parent: Option<ObjectRef<()>>,
@@ -81,7 +81,7 @@ pub(crate) struct Part {
     pub(crate) value: u32,
     /// The tick in which it was inserted.
     pub(crate) since: u32,
-    /// Whether fewer clients than those that see the root see it, or did so once.
+    /// Whether fewer clients see the component than its root, now or at an earlier time.
     pub(crate) was_narrowed: bool,
 }
 
@@ -125,7 +125,7 @@ impl Entity {
         Self { number, root, carrier: ObjectRef::default(), parts: [None; KINDS], since }
     }
 
-    /// Lets another entity carry this one: it is seen with it, and it belongs to its owner.
+    /// Lets another entity carry this one. Then the same clients see both, and both have the same owner.
     pub(crate) fn carry(&mut self, server: &mut Server, carrier: ObjectRef<Root>) {
         self.carrier = carrier;
         let root = Root { entity: self.number, carrier };
@@ -134,7 +134,7 @@ impl Entity {
         object.set_relevancy(Relevancy::AttachedTo(carrier.erase())).set_owner_object(carrier);
     }
 
-    /// Inserts a component, in the place of the one that is there.
+    /// Inserts a component. It replaces a component of the same kind.
     pub(crate) fn insert(&mut self, server: &mut Server, kind: usize, value: u32, since: u32) {
         self.remove(server, kind);
         let object = match kind {
@@ -151,7 +151,7 @@ impl Entity {
         }
     }
 
-    /// Changes a component, if it is there.
+    /// Changes a component, if the entity has it.
     pub(crate) fn change(&mut self, server: &mut Server, rng: &mut Rng) {
         let kind = rng.below(KINDS as u64) as usize;
         let Some(part) = &mut self.parts[kind] else { return };

@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Runs a tick in which things happen.
+    /// Runs a tick with random events.
     pub(crate) fn play(&mut self) {
         for _ in 0..self.rng.below(4) {
             self.happen();
@@ -142,13 +142,13 @@ impl World {
         }
     }
 
-    /// Starts the process of the server again, with a world of its own.
+    /// Restarts the server, with a new world.
     fn restart(&mut self) {
         (self.server, self.endpoint) = start(self.rng.next_u64());
         self.entities.clear();
     }
 
-    /// Runs a tick of all.
+    /// Runs a tick of the server and all clients.
     fn step(&mut self) {
         let Self { network, server, endpoint, guests, now, .. } = self;
         *now += TICK;
@@ -179,7 +179,7 @@ impl World {
         self.tick += 1;
     }
 
-    /// Lets nothing happen until all clients have what they may see, and asserts that they do.
+    /// Runs ticks without events until all clients have what they may see, and panics if that takes too long.
     pub(crate) fn settle(&mut self) {
         for _ in 0..1_500 {
             self.step();
@@ -214,7 +214,7 @@ impl World {
     }
 }
 
-/// Returns whether an entity is another one or carries it, directly or through others.
+/// Returns whether `root` is `other` or carries it, directly or through other entities.
 fn is_above(entities: &[Entity], root: ObjectRef<Root>, other: ObjectRef<Root>) -> bool {
     let carrier = |root: &ObjectRef<Root>| {
         entities.iter().find(|entity| entity.root == *root).map(|entity| entity.carrier)

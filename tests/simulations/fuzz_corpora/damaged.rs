@@ -1,5 +1,5 @@
-//! Damaged sessions: recorded packets with flipped bits, missing ends, parts of other packets, and packets
-//! that come again.
+//! Damaged sessions: recorded packets with flipped bits, missing ends, parts of other packets, and repeated
+//! packets.
 //!
 //! *Invariant:* the same sessions are damaged in the same way in every run.
 
@@ -41,7 +41,7 @@ fn damage(session: &mut Vec<Packet>, others: &[Packet], numbers: &mut Numbers) {
     }
 }
 
-/// Runs so many damaged forms of these sessions.
+/// Runs `cases` damaged forms of these sessions.
 fn run_damaged(sessions: &[Vec<Packet>], cases: usize, seed: u64, mut run: impl FnMut(&[Packet])) {
     let others: Vec<Packet> = sessions.iter().flatten().cloned().collect();
     let mut numbers = Numbers(seed);

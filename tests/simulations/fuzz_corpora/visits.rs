@@ -1,7 +1,7 @@
 //! Recorded sessions of clients with a server behind an endpoint.
 //!
-//! *Invariant:* a recording that is run again has the same outcome: who was accepted, what was heard, which
-//! calls ran, and why connections ended.
+//! *Invariant:* a recording that is run again has the same outcome: the same clients are accepted, the same
+//! messages arrive, the same calls run, and connections end for the same reasons.
 
 use repl::prelude::*;
 use repl::tools::Difference;
@@ -71,8 +71,8 @@ impl Visitor {
     }
 }
 
-/// Records what visitors send in so many ticks. Each tick waits as the head with the number `wait` says, and
-/// begins with `script`.
+/// Records the packets that visitors send in `ticks` ticks. Each tick begins with `script`. A head made from
+/// `wait` says how long each tick lasts.
 fn record(ticks: usize, wait: u8, mut script: impl FnMut(usize, &mut Vec<Visitor>)) -> Vec<u8> {
     let (mut venue, mut visitors, mut recording) = (Venue::default(), Vec::new(), Vec::new());
     for tick in 0..ticks {

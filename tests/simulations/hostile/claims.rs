@@ -30,8 +30,8 @@ fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     origin(0, class, 0, writer);
 }
 
-/// Writes where an object comes from, that the client is a simulated proxy that does not own it, and that the
-/// packet does not contain all of its properties.
+/// Writes the generation, class and archetype of an object, that the client is a simulated proxy that does
+/// not own it, and that the packet does not contain all of its properties.
 pub(super) fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
@@ -76,7 +76,7 @@ fn first() -> Vec<u8> {
         writer.write_bits(77, 32);
         writer.write_flag(true);
         writer.write_exp_golomb(1, 0);
-        // The flag is set if the origin differs from the origin of the object before.
+        // The flag says whether the origin is the same as that of the previous object. It is not.
         writer.write_flag(false);
         origin(0, PEBBLE, 0, writer);
         only(1, 1, true, writer);
@@ -233,9 +233,9 @@ fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
 
 #[test]
 fn roles_that_no_server_sends_are_refused() {
-    // An autonomous proxy that the client does not own is sent as a simulated proxy, which has a short form
-    // of one bit. The long form of a simulated proxy says that the object has a parent. It may come only
-    // once.
+    // A server sends an autonomous proxy that the client does not own as a simulated proxy, which has a short
+    // form of one bit. The long form of a simulated proxy says that the object has a parent. An opening may
+    // contain the long form only once.
     let autonomous = |writer: &mut BitWriter| writer.write_bits(0b01 | 2 << 2, 5);
     let twice_below = |writer: &mut BitWriter| {
         writer.write_bits(0b01 | 1 << 2, 5);

@@ -166,9 +166,9 @@ fn an_object_costs_the_same_however_many_handles_its_class_has_and_whatever_its_
 /// The number of objects in one packet of the next test.
 const REOPENED: u64 = 1_100;
 
-/// Returns a packet that opens pebbles, or opens them again. If `is_run` is true, they are in one run with
-/// their values. Otherwise each is in a run of its own without values. If `is_alike` is true, each run
-/// repeats everything of the last one, and otherwise nothing.
+/// Returns a packet that opens pebbles, or opens them again. If `is_run` is true, the pebbles are in one run
+/// with their values. Otherwise each pebble is in a separate run without values. If `is_alike` is true, the
+/// flag of each run says that it repeats the head of the run before; otherwise each run has its own head.
 fn openings(sequence: u16, first: u64, is_run: bool, is_alike: bool) -> Vec<u8> {
     state(sequence, SESSION, |writer| {
         segment(1, writer);

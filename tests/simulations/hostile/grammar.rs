@@ -31,7 +31,7 @@ struct Body<'a> {
     writer: BitWriter,
     /// The last list of each class in this segment.
     lists: [Option<&'static [u64]>; 2],
-    /// Whether an entry has values of another class than its object.
+    /// Whether an entry has the values of a class that is not the class of its object.
     has_other_class: bool,
 }
 
@@ -41,8 +41,8 @@ impl Body<'_> {
         self.numbers.below(times) == 0
     }
 
-    /// Returns the class of the object that is in a slot before the body. One time in 500, returns the other
-    /// class.
+    /// Returns the class of the object that the slot has before the body is applied. One time in 500, it
+    /// returns the other class.
     fn class_in(&mut self, slot: u64) -> u64 {
         let class = if slot < ACTORS { ACTOR } else { PEBBLE };
         let is_other = self.is_one_in(500);
@@ -72,7 +72,8 @@ impl Body<'_> {
         if class == PEBBLE { &[1] } else { LISTS[self.numbers.below(LISTS.len())] }
     }
 
-    /// Writes a random list, or that the list is the last one of the class. Returns the list.
+    /// Writes a random list, or the flag that says that the list is the last list of the class. Returns the
+    /// list.
     fn list_or_same(&mut self, class: u64, may_be_empty: bool) -> &'static [u64] {
         if let Some(last) = self.lists[class as usize] {
             let is_same = self.numbers.below(3) > 0;
@@ -101,7 +102,7 @@ impl Body<'_> {
                     self.writer.write_exp_golomb(len, 3);
                     (0..len).for_each(|_| self.writer.write_bits(u64::from(b'x'), 8));
                 }
-                // There is no number, or a number that is new.
+                // The optional number is missing, or is new.
                 _ => self.writer.write_flag(false),
             }
         }
@@ -218,7 +219,8 @@ impl Body<'_> {
         });
     }
 
-    /// Writes a segment about slots from `first` to `end`, all of which hold objects of one class, or none.
+    /// Writes a segment about slots from `first` to `end`. All of these slots have objects of one class, or
+    /// none has an object.
     fn segment(&mut self, first: u64, end: u64) {
         match self.numbers.below(8) {
             0..=2 if first < ACTORS + PEBBLES => self.updates(first, end),
@@ -229,8 +231,9 @@ impl Body<'_> {
     }
 }
 
-/// Returns the segments of a random body, each as bits, and whether an entry has values of another class than
-/// its object. A client may take such values for others, which end where the packet ends.
+/// Returns the segments of a random body, each as bits, and whether an entry has the values of a class that
+/// is not the class of its object. A client reads such values as values of the object's class, and they may
+/// end only at the end of the packet.
 fn segments(numbers: &mut Numbers) -> (Vec<BitWriter>, bool) {
     let parts =
         [(0, ACTORS), (ACTORS, ACTORS + 10), (ACTORS + 10, ACTORS + PEBBLES), (ACTORS + PEBBLES, SLOTS)];

@@ -1,4 +1,4 @@
-//! False claims in the handshake: which limits a client says it has, and how a server answers.
+//! False claims in the handshake: the limits in a client's hello, and the answers of a server.
 //!
 //! *Invariant:* each packet is valid except for the one claim that the test is about.
 
@@ -155,7 +155,7 @@ fn r25_hellos_with_other_sizes_of_packets_change_nothing_once_the_session_has_be
     };
     (0..40).for_each(|_| _ = step(None));
     for packet_bytes in [600_u64, 65_507, 0, 508, 65_535, 1_200, 1, 900].into_iter().cycle().take(400) {
-        // Whoever knows the session can send them.
+        // Anyone who knows the session can send such hellos.
         assert!(step(Some(hello([packet_bytes, MOST, MOST, 10_000]))), "{packet_bytes}");
     }
     let stats = server.connection_info(id).stats().expect("a connection");

@@ -122,7 +122,7 @@ fn register(client: &mut Client) {
     client.statics().place(PATH, placed_actor());
 }
 
-/// Returns the object that clients have under [`PATH`] before the server's arrives.
+/// Returns the object that clients have placed under [`PATH`] before the object of the server arrives.
 fn placed_actor() -> Actor {
     let bags = FastArray::from([Bag::default()]);
     Actor { score: 7, friends: vec![ObjectRef::NULL; 3], bags, maybe: Some(1), ..Actor::default() }

@@ -1,5 +1,5 @@
-//! A dishonest client that sends messages: parts that claim much, parts that never become a message, and
-//! parts that contradict each other.
+//! A dishonest client that sends messages: parts that claim large messages, parts that never become a
+//! message, and parts that contradict each other.
 //!
 //! *Invariant:* every packet here has a correct checksum and a number of its own.
 
@@ -111,7 +111,7 @@ fn r20_a_message_that_is_never_finished_ends_the_connection() {
         let mut forger = Forger::new();
         forger.part(channel, 0, [3_000, 1_000], 0);
         forger.part(channel, 0, [3_000, 1_000], 2);
-        // The client is alive, but its other part never comes.
+        // The client still sends packets, but the other part of its message never comes.
         let begun = forger.now;
         while forger.now < begun + Duration::from_secs(29) {
             forger.send(|_| {});
@@ -206,7 +206,7 @@ fn r20_parts_of_a_bulk_message_in_any_order_take_memory_for_what_arrived() {
     let count = BULK_BITS / 256;
     let ((), most) = measure(|| {
         for at in 0..count - 1 {
-            // From the last part to the second one, in steps that leave gaps, and each of them twice.
+            // All parts except the first are sent twice, from the last part on, in steps that leave gaps.
             let index = count - 1 - at * 5 % (count - 1);
             forger.part(UNORDERED, 0, [BULK_BITS, 256], index);
             if at % 16 == 0 {
@@ -254,7 +254,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
     };
     assert_eq!(part(|forger| forger.part(ORDERED, 0, [3_000, 1_000], 0)), None, "a part that comes again");
     let ignored: fn(&mut Forger) = |forger| {
-        // Parts of the larger size belong to an earlier cut, so the message is not whole with them.
+        // Parts of the larger size belong to an earlier cut, so they do not complete the message.
         forger.part(ORDERED, 0, [3_000, 1_500], 1);
         forger.part(ORDERED, 0, [3_000, 2_000], 1);
         assert!(forger.server.poll_message::<Ordered>().is_none());
@@ -265,7 +265,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
         |forger| forger.part(ORDERED, 1, [LARGEST + 8, 1_000], 1),
         |forger| forger.part(ORDERED, 1_024, [3_000, 1_000], 1),
         |forger| {
-            // The last part comes, and what is whole then is no text.
+            // The last part comes, and the completed content is not a valid text.
             forger.part(ORDERED, 0, [3_000, 1_000], 1);
             forger.part(ORDERED, 0, [3_000, 1_000], 2);
         },
@@ -288,7 +288,7 @@ fn r20_a_packet_that_completes_an_unreadable_message_brings_no_other_message() {
         writer.write_bits(0, 16);
         writer.write_exp_golomb(text.bit_len() as u64, 6);
         writer.append(text.as_slice());
-        // The last part of the other message, which is no text.
+        // This is the last part of the other message, which is not a valid text.
         writer.write_flag(false);
         writer.write_flag(false);
         writer.write_below(UNORDERED, 2);

@@ -20,8 +20,8 @@ pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     client_of(false, packets)
 }
 
-/// Returns a client that has received these packets. If it only walks, it measures what it receives, too, and
-/// copies no values.
+/// Returns a client that has received these packets. If `walks` is true, the client walks over the commands
+/// of each update, copies no values, and measures the received values.
 pub(crate) fn client_of(walks: bool, packets: &[Vec<u8>]) -> Client {
     let config =
         ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure: walks, ..ClientConfig::default() };
@@ -57,7 +57,7 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
             let at = numbers.below(actors.len());
             match numbers.below(17) {
                 10 => actors.push(room.server.spawn(Actor { score: 9, ..Actor::default() })),
-                // The actor under the path comes and goes.
+                // The static actor is spawned or despawned.
                 15 => match room.server.find_static::<Actor>(PATH) {
                     Some(actor) => room.server.despawn(actor),
                     None => {

@@ -79,7 +79,7 @@ fn r20_s199_paths_that_no_server_sends_are_refused() {
             });
         }
     }
-    // The number after that of static objects is no archetype.
+    // The number after the number for static objects is not an archetype.
     refuse("archetype 2 was not registered", |writer| {
         segment(1, writer);
         writer.write_exp_golomb(7, 0);
@@ -88,7 +88,7 @@ fn r20_s199_paths_that_no_server_sends_are_refused() {
         run(1, writer);
         end(writer);
     });
-    // An object that the client has without a path has none later.
+    // If the client has an object without a path, the object cannot get a path later.
     refuse("another path than before", |writer| {
         open(5, 0, Some((1, b"a")), writer);
         writer.write_flag(false);
@@ -102,7 +102,7 @@ fn r20_s199_two_objects_with_one_path_are_refused_whole() {
         open(8, 0, Some((1, b"a")), writer);
         writer.write_flag(false);
     });
-    // The placed actor is bound only once, so a second opening must not be checked against it.
+    // The placed actor is bound only once, so a second opening in the packet must be refused.
     refuse("two objects with the same path", |writer| {
         for slot in [7, 8] {
             segment(1, writer);
@@ -161,7 +161,7 @@ fn s212_closings_with_paths_end_only_what_they_name() {
         let updates = std::iter::from_fn(|| client.poll_update());
         updates.map(|update| (update.object, update.what)).collect::<Vec<_>>()
     };
-    // Any slot may be named, whether it has an object or not. An object in the slot ends.
+    // A closing with a path may name any slot, with or without an object. An object in the slot is removed.
     assert_eq!(told(&mut client, 1, 60, PATH), [(ObjectRef::NULL, UpdateKind::PathDestroyed(PATH.into()))]);
     assert_eq!(told(&mut client, 2, 61, PATH), []);
     assert_eq!(told(&mut client, 3, 5, PATH).len(), 1);

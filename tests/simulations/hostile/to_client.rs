@@ -20,8 +20,8 @@ fn recordings() -> Vec<Packets> {
     (0..10).map(|seed| record(seed, 8)).collect()
 }
 
-/// Passes `packet` to clients that have received the packets `before`: one that copies most values, one that
-/// walks over each update and measures it. Returns whether the packet was accepted.
+/// Passes `packet` to two clients that have received the packets `before`: one copies most values, the other
+/// walks over the commands of each update and measures it. Returns whether the packet was accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     let [outcome, walked] = [false, true].map(|walks| {
         let mut client = client_of(walks, before);
@@ -32,7 +32,7 @@ fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     outcome.0.is_ok()
 }
 
-/// Passes `packet` to a client that shows what is `expected`.
+/// Passes `packet` to a client that shows the objects in `expected`.
 fn try_packet(client: &mut Client, expected: &Shown, packet: &[u8]) -> Result<(), ReceiveError> {
     let (result, most) = measure(|| client.receive(Duration::ZERO, packet));
     match &result {

@@ -1,5 +1,5 @@
-//! Messages of many megabytes, while objects change: they use what is left of the link, they delay neither
-//! state nor small messages, and they never starve.
+//! Messages of many megabytes, while objects change: they use the part of the link that is left, they delay
+//! neither state nor small messages, and they never starve.
 //!
 //! *Invariant:* all packets go through the simulator, and its links have a rate and a queue.
 
@@ -26,7 +26,7 @@ struct Rock {
 }
 
 const LEVELS: MessageOptions = MessageOptions { max_bytes: 16 << 20, ..MessageOptions::DEFAULT };
-/// A tick, in which delays are measured.
+/// The length of a tick. Delays are measured in ticks.
 const TICK_MS: u64 = 17;
 /// A level that takes as much as its type allows.
 const LARGEST_BYTES: usize = (16 << 20) - 8;
@@ -35,7 +35,7 @@ fn level(bytes: usize) -> Level {
     Level((0..bytes as u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect())
 }
 
-/// A link of so many bits a second that loses one of twenty packets.
+/// A link with this rate that loses one of twenty packets.
 fn lossy(bits_per_second: u64) -> LinkConditions {
     let bandwidth = bits_per_second / 8;
     LinkConditions {
@@ -47,7 +47,7 @@ fn lossy(bits_per_second: u64) -> LinkConditions {
     }
 }
 
-/// What is measured of a run: when the state, the chats and the level arrived.
+/// The measurements of a run: when the state, the chats and the level arrived.
 #[derive(Default)]
 struct Measured {
     /// In milliseconds, of each change of a rock.
@@ -57,7 +57,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// Returns so many percent of the delays of state and of chats.
+    /// Returns this percentile of the delays of state and of chats.
     fn of_hundred(&mut self, part: usize) -> [u64; 2] {
         [&mut self.delays, &mut self.chats].map(|delays| {
             delays.sort_unstable();
@@ -133,7 +133,7 @@ impl World {
         assert_eq!(self.linked.server.send_to_all(&chat), Ok(Vec::new()));
     }
 
-    /// Connects all, and lets the rates settle.
+    /// Connects all clients, and runs until the measured rates are stable.
     fn settle(&mut self, count: usize) {
         (0..5 * 60).for_each(|_| self.tick(count));
         assert!(
@@ -154,8 +154,8 @@ impl World {
     }
 }
 
-/// Runs for so many ticks, or until a level of so many bytes has arrived at all clients. Returns what was
-/// measured, and how many ticks that took.
+/// Runs for a fixed number of ticks, or until a level with `bytes` bytes has arrived at all clients. Returns
+/// the measurements, and the number of ticks.
 fn run(seed: u64, clients: usize, link: LinkConditions, bytes: Option<usize>, ticks: u32) -> (Measured, u32) {
     const CHANGES: usize = 100;
     let mut world = World::new(seed, 1_000, clients, link);
@@ -222,8 +222,8 @@ fn r26_a_level_alone_uses_what_a_fast_link_gives() {
     }
 }
 
-/// Returns how long a client that joins takes until it has nineteen of twenty rocks, with or without a level
-/// of 16 MiB. The last ones were lost again and again, so their times say little.
+/// Returns how long it takes until a client that joins has nineteen of twenty rocks, with or without a level
+/// of 16 MiB. The last rocks were lost several times by chance, so their times are not counted.
 fn join_ms(seed: u64, has_level: bool) -> u64 {
     const ROCKS: usize = 20_000;
     let mut world = World::new(seed, ROCKS, 1, lossy(2_000_000));

@@ -17,14 +17,14 @@ const ALONE: Duration = Duration::from_secs(5);
 const TOGETHER: Duration = Duration::from_secs(30);
 const POSTER_BYTES: usize = 1_100;
 
-/// The least share of the weaker of two clients in what arrives.
+/// The least share of the received bytes that the weaker of two clients must get.
 const LEAST_SHARE: f64 = 0.4;
 /// The least part of the link's rate that two clients use together.
 const LEAST_USED: f64 = 0.85;
 /// The longest time in all for which a round trip may be above four times the round trip of the empty link.
 const MOST_DELAYED: Duration = Duration::from_secs(1);
-/// The longest time after the ideal one at which a message arrives that is sent after half a minute with
-/// nothing to send.
+/// After half a minute with nothing to send, a message may arrive at most this much later than on an ideal
+/// link.
 const MOST_LATE: Duration = Duration::from_millis(100);
 
 /// An object that nearly fills a packet.
@@ -131,7 +131,7 @@ impl Household {
 
 /// How two clients share a link, one of whom joins later.
 struct Shared {
-    /// The smaller share of what arrived.
+    /// The share of the received bytes that the weaker client got.
     smaller: f64,
     /// The part of the link's rate that both together used.
     used: f64,

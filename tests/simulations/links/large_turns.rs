@@ -1,4 +1,4 @@
-//! Objects that are larger than a packet: only a few of them are on the way to a client at the same time, and
+//! Objects that are larger than a packet: only a few of them are in flight to a client at the same time, and
 //! they take turns.
 
 use std::time::Duration;
@@ -18,8 +18,8 @@ struct Banner {
 
 const BYTES: usize = 1_500;
 
-/// Some banners of `bytes` change in each tick. Returns after how many ticks a client has another one of two
-/// packets, which changes once if `is_new` is false, and is new otherwise.
+/// Some banners of `bytes` bytes change in each tick. Returns after how many ticks a client has the change of
+/// another banner of two packets. If `is_new` is true, this banner is spawned instead of changed.
 fn wait_of_another(
     (banners, bytes): (usize, usize),
     congestion_control: CongestionControl,
@@ -58,7 +58,7 @@ fn wait_of_another(
 fn s193_large_objects_take_turns_whatever_the_budget_is() {
     for is_new in [false, true] {
         for congestion_control in [CongestionControl::Off, CongestionControl::default()] {
-            // Less than the banners take, four times as much, and no limit.
+            // The budgets are: less than the banners need, four times as much, and no limit.
             for budget in [400_000, 4_000_000, usize::MAX] {
                 let wait = wait_of_another((10, BYTES), congestion_control, budget, is_new);
                 assert!(wait.is_some_and(|ticks| ticks <= 30), "{wait:?}, budget {budget}, new: {is_new}");

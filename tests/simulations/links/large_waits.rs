@@ -1,4 +1,4 @@
-//! What it costs that large objects wait: only a few of them are in flight to a client at the same time.
+//! The cost of large objects that wait: only a few of them are in flight to a client at the same time.
 //!
 //! *Invariant:* every value that is written is counted.
 
@@ -19,7 +19,7 @@ struct Map {
 
 const CELLS: usize = 600;
 
-/// Returns how often each value of so many maps is written on average until a client that joins has them all.
+/// Returns how often each value of `maps` maps is written on average until a client that joins has all maps.
 fn written_for_each_value(maps: usize) -> usize {
     let mut linked = Linked::new(Server::new(ServerConfig::default()), 1);
     let cells = vec![Counted(1); CELLS];

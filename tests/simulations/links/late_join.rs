@@ -84,7 +84,8 @@ fn r26_a_link_that_goes_silent_is_probed_and_comes_back_at_once() {
     let links = links(&join);
     links.iter().for_each(|&link| join.network.sever(link));
     (0..120).for_each(|_| join.tick());
-    // Two seconds later the server sends only two packets for each retry, and a keep-alive packet.
+    // After two seconds without acks, the server sends only two packets for each retry, and keep-alive
+    // packets.
     let before = join.down(0).bytes_sent;
     (0..120).for_each(|_| join.tick());
     let probes = join.down(0).bytes_sent - before;

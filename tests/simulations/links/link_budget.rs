@@ -25,7 +25,7 @@ struct Bulk(#[replicated(max_len = 65536)] Vec<u8>);
 
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 100_000 };
 
-/// What is sent over a link.
+/// The traffic of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
     State,
@@ -158,8 +158,8 @@ fn measure(case: Case, load: Load) -> (f64, f64, f64) {
     (used, arrived, round_trips / MEASURED_S as f64 / idle)
 }
 
-/// Returns the least used share, the least share that arrived, and the greatest delay of some links, each
-/// with its link.
+/// Returns the smallest used share, the smallest share that arrived, and the greatest delay of some links,
+/// each with the link where it was measured.
 fn worst(cases: impl Iterator<Item = Case>, load: Load) -> [(f64, Case); 3] {
     let measured: Vec<_> = cases.map(|case| (measure(case, load), case)).collect();
     let least = |of: fn(&(f64, f64, f64)) -> f64| {

@@ -1,4 +1,5 @@
-//! Paths that swallow packets over a size: they are found in seconds, and nothing else is taken for one.
+//! Paths that silently drop packets above a size. They are detected in seconds, and no other path is taken
+//! for such a path.
 //!
 //! *Invariant:* all packets go through the simulator.
 
@@ -27,13 +28,13 @@ fn register(side: &mut impl Register) {
     side.register::<Beacon>().register_message::<Report>(Channel::Ordered);
 }
 
-/// A world with small changes in each tick, and large ones from time to time, in both directions.
+/// A world with small changes in each tick, and large changes from time to time. Both sides send.
 struct Coast {
     linked: Linked,
     beacons: Vec<ObjectRef<Beacon>>,
     rng: Rng,
     tick: u64,
-    /// When each side was told what its path carries, and how much.
+    /// The events that told a side which packet size its path carries, each with its time.
     at_server: Vec<(Duration, usize)>,
     at_client: Vec<(Duration, usize)>,
     ends: Vec<DisconnectReason>,
@@ -111,8 +112,8 @@ impl Coast {
         }
     }
 
-    /// Runs without changes until the client has everything, and the server all reports. Returns how long it
-    /// took.
+    /// Runs without changes until the client has everything, and the server has all reports. Returns how long
+    /// it took.
     fn settle(&mut self, longest: Duration) -> Option<Duration> {
         let start = self.linked.clock.now();
         while self.linked.clock.now() < start + longest {
@@ -238,7 +239,7 @@ fn losses_bursts_outages_and_full_links_are_never_taken_for_a_narrow_path() {
     let (mut alarms, mut simulated) = (Vec::new(), 0);
     for (name, conditions) in &all {
         for congestion_control in [CongestionControl::Paced, CongestionControl::Off] {
-            // Both ways, and each way alone.
+            // The path is narrow in both directions, or in one of them.
             for (down, up) in
                 [(*conditions, *conditions), (*conditions, link(20, 0.0)), (link(20, 0.0), *conditions)]
             {

@@ -41,7 +41,7 @@ struct Pair {
     linked: Linked,
     connection: ConnectionId,
     rocks: Vec<ObjectRef<Rock>>,
-    /// The bytes of texts that arrived: of chats and of news.
+    /// The number of bytes of the texts that arrived: in chats and in news.
     heard: [usize; 2],
 }
 
@@ -77,7 +77,7 @@ impl Pair {
         }
     }
 
-    /// Changes as many rocks as the link cannot carry.
+    /// Changes more rocks than the link can carry.
     fn shake(&mut self, count: usize) {
         for at in 0..count {
             let rock = self.rocks[(self.linked.clock.ticks() as usize * count + at) % self.rocks.len()];
@@ -116,8 +116,8 @@ fn narrow() -> LinkConditions {
     }
 }
 
-/// Runs a flood of messages together with a flood of state for 25 s, and measures the last 20 s. Returns the
-/// share of the messages in what arrived, and how much of the link was used.
+/// Runs a flood of messages together with a flood of state for 25 s, and measures the last 20 s. Returns
+/// which share of the received bytes the messages have, and how much of the link was used.
 fn shares(message_percent: u8, bytes: usize, shaken: usize, has_messages: bool) -> (f64, f64) {
     let config = ServerConfig { message_percent, ..ServerConfig::default() };
     let mut pair = Pair::new(1, narrow(), config, 400, 16);
@@ -142,7 +142,7 @@ fn r26_a_flood_of_messages_and_a_flood_of_state_share_the_link_as_configured() {
         for percent in [20, 50, 80] {
             let (share, used) = shares(percent, bytes, 60, true);
             let wanted = f64::from(percent) / 100.0;
-            // The heads of messages and packets belong to nobody's content.
+            // The headers of messages and packets do not count as content.
             let least = if bytes < 100 { wanted * 0.6 } else { wanted * 0.85 } - 0.04;
             assert!(used > 0.75, "{used:.2} of the link is used with messages of {bytes} bytes");
             assert!(
@@ -237,6 +237,6 @@ fn r26_a_late_join_over_a_mobile_link_delays_neither_inputs_nor_chat() {
     let arrived = inputs.delays.len() as u32;
     assert!(arrived * 100 > number * 92, "{arrived} of {number} inputs arrived");
     assert!(of_inputs[1] < idle_ms, "inputs took {of_inputs:?} ms");
-    // One chat of five waits until something that was lost is sent again.
+    // One chat of five waits until a lost packet is sent again.
     assert!(of_chats[0] <= idle_ms * 8 / 5 && of_chats[1] <= idle_ms * 3, "chats took {of_chats:?} ms");
 }

@@ -1,4 +1,4 @@
-//! The paths of assets that a server makes a client keep.
+//! How much memory a client takes for the paths of assets that a server names.
 //!
 //! *Invariant:* the allocator counts what the client allocates and frees in its own calls.
 
@@ -9,7 +9,8 @@ use repl::prelude::*;
 use crate::allocator::held;
 
 const TICK: Duration = Duration::from_millis(16);
-/// What a path of 255 bytes takes: twice its bytes and what says whose they are, and the event about it.
+/// The memory for a path of 255 bytes: the path is stored twice with bookkeeping, and again in the event
+/// about it.
 const BYTES_OF_PATH: usize = 800;
 
 #[derive(Replicated, Default)]

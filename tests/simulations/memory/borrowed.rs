@@ -1,5 +1,5 @@
-//! What a client keeps of objects that its user has borrowed mutably: a copy of each, and of objects without
-//! arrays only until an update leaves no edit.
+//! How much memory a client takes for objects that its user has borrowed mutably: a copy of each object. The
+//! copy of an object without arrays is dropped when an update leaves no edit.
 //!
 //! *Invariant:* an object that nobody borrows takes no more than before.
 

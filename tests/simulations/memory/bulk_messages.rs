@@ -1,4 +1,5 @@
-//! Messages of many megabytes: the server stores one copy for all clients, and a client what has arrived.
+//! Messages of many megabytes: the server stores one copy for all clients, and a client stores the received
+//! parts.
 //!
 //! *Invariant:* the allocator counts what each side allocates and frees in its own calls.
 
@@ -12,13 +13,13 @@ use crate::allocator::{held as allocated, measure};
 const TICK: Duration = Duration::from_millis(16);
 const LEVELS: MessageOptions = MessageOptions { max_bytes: 16 << 20, ..MessageOptions::DEFAULT };
 const BYTES: usize = (16 << 20) - 8;
-/// What connections and packets take beside the messages.
+/// The memory that connections and packets take besides the messages.
 const BESIDE: usize = 1 << 20;
 
 #[derive(NetSerialize, Clone)]
 struct Level(#[replicated(max_len = 16777216)] Vec<u8>);
 
-/// A server with clients whose packets all arrive, except one of `loss`.
+/// A server with clients. All packets arrive, except one of every `loss` packets.
 struct Meeting {
     server: Server,
     clients: Vec<(Client, ConnectionId)>,
@@ -72,7 +73,7 @@ impl Meeting {
     }
 }
 
-/// Adds what `work` allocates and does not free.
+/// Adds the bytes that `work` allocates and does not free.
 fn counted<T>(sum: &mut isize, work: impl FnOnce() -> T) -> T {
     let before = allocated();
     let result = work();
@@ -115,7 +116,7 @@ fn a_client_stores_what_has_arrived_of_a_level_and_no_more_than_its_type_allows(
         assert!(meeting.held <= most as isize, "{} bytes for {arrived}", meeting.held);
     }
     assert!(arrived > BYTES / 10 * 9, "{arrived}");
-    // The value exists beside its bytes while it is read.
+    // While the value is read, its bytes still exist.
     assert!(meeting.most <= 2 * BYTES + BESIDE, "{} bytes", meeting.most);
     let Meeting { clients, held, .. } = &mut meeting;
     let (client, id) = &mut clients[0];

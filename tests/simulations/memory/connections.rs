@@ -14,7 +14,8 @@ use crate::support::{Guest, Room};
 /// The most bytes of a connection if its client has everything: the connection itself, its entry in a map,
 /// and some packet buffers.
 const CONNECTION_BYTES: f64 = 10_240.0;
-/// The most bytes that a connection may take in addition, however many removals it does not know about.
+/// The most bytes that a connection may take in addition, however many removals its client has not
+/// acknowledged.
 const LAGGARD_BYTES: isize = 262_144;
 /// The most bytes for each item that was changed and is not acked.
 const ITEM_BYTES: isize = 192;

@@ -1,5 +1,5 @@
 //! R26, R25: how much a server sends and stores for a hello before its client has proved its address. Anyone
-//! can write one.
+//! can send such a hello.
 //!
 //! *Invariant:* bytes are counted by an allocator, and only while the server works.
 

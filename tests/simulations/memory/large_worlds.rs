@@ -1,11 +1,11 @@
 //! How much memory a connection to a large world takes, by how much of the world it sees.
 //!
-//! *Invariant:* what a connection takes follows what it sees, not how large the world is.
+//! *Invariant:* the memory of a connection depends on the objects that it sees, not on the size of the world.
 
 use crate::wanderers::{Seen, State, per_connection};
 
-/// Tests that a connection takes at most so many bytes: when all that it sees is acknowledged, after a walk,
-/// and with one object in a hundred out of step.
+/// Asserts that a connection takes at most `limits` bytes: when everything that it sees is acknowledged,
+/// after a walk, and when one object in a hundred is out of step.
 fn assert_at_most(objects: usize, seen: Seen, limits: [f64; 3]) {
     for (state, limit) in [State::Joined, State::Walked, State::OutOfStep].into_iter().zip(limits) {
         let bytes = per_connection(objects, seen, state);

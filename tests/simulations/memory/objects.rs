@@ -1,5 +1,5 @@
-//! How much memory a server takes for an object of 112 bytes: when the object was spawned, when clients have
-//! it, and when the server has gone on for a while.
+//! How much memory a server takes for an object of 112 bytes: after its spawn, when clients have it, and
+//! after many more ticks.
 //!
 //! *Invariant:* what the server needed only for spawns and joins is freed after some rounds of ticks.
 
@@ -14,7 +14,7 @@ use crate::residents::{Moment, Resident, Town, per_object};
 /// The ticks after which unused memory is freed.
 const ROUND_TICKS: u32 = 256;
 
-/// Tests that each of some objects takes at most so many bytes with no client, with one, and with 32.
+/// Asserts that each object takes at most `limits` bytes: with no client, with one client, and with 32.
 fn assert_at_most(objects: usize, moment: Moment, limits: [f64; 3]) {
     for (clients, limit) in [0, 1, 32].into_iter().zip(limits) {
         let bytes = per_object(objects, clients, moment);
@@ -53,7 +53,7 @@ fn a_client_that_joins_a_server_at_rest_gets_all_objects_although_no_opening_is_
     assert_eq!(stocks, (0..300).collect::<Vec<u32>>());
 }
 
-/// Returns how many bytes the server allocates when objects are spawned, after so many ticks.
+/// Returns how many bytes the server allocates when objects are spawned, after `ticks` ticks.
 fn bytes_of_spawns(objects: usize, ticks: u32, prepare: impl FnOnce(&mut Server)) -> usize {
     let mut server = Server::new(ServerConfig::default());
     server.register::<Resident>();
@@ -90,8 +90,8 @@ fn objects_that_come_and_go_in_each_round_find_the_memory_of_the_last_one() {
     assert!(bytes < 10_000, "{bytes} B were allocated for objects that the server had in the last round");
 }
 
-/// Tests that the parts that a server names are most of what it has allocated for each object at a moment, and
-/// not more. What is missing are lists of what happens in a tick.
+/// Asserts that `Server::memory` reports most of the memory that the server has allocated for each object,
+/// and not more. It does not report the lists that a tick uses.
 fn assert_memory_is_known(clients: usize, moment: Moment) {
     const OBJECTS: usize = 10_000;
     let mut town = Town::new(OBJECTS, clients);

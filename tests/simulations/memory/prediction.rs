@@ -1,4 +1,4 @@
-//! Predictions and histories allocate nothing after they have begun.
+//! Predictions and histories allocate no memory after their first ticks.
 
 use repl::prelude::*;
 use repl::{History, Predict, Predicted};

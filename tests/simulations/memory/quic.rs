@@ -13,7 +13,7 @@ struct Crate {
     weight: u32,
 }
 
-/// A server over a real socket, with a time of its own.
+/// A server over a real socket, with a simulated clock.
 struct Harbour {
     quic: QuicServer,
     server: Server,
@@ -42,7 +42,7 @@ impl Harbour {
         self.quic.transmit(&mut self.server, self.now).expect("the socket works");
     }
 
-    /// A client comes, gets all objects, and leaves: with a goodbye, or without.
+    /// A client joins, gets all objects, and leaves, with or without a disconnect packet.
     fn visit(&mut self, says_goodbye: bool) {
         let address = self.quic.local_address().expect("it is bound");
         let mut quic = QuicClient::new(address, &self.trust).expect("a port is free");
@@ -64,7 +64,7 @@ impl Harbour {
         }
     }
 
-    /// Waits until all sessions that were left have ended.
+    /// Waits until the sessions of all clients that left have ended.
     fn rest(&mut self) {
         (0..4_000).for_each(|_| self.tick());
         assert_eq!((self.quic.clients(), self.quic.connections()), (0, 0));
@@ -74,7 +74,8 @@ impl Harbour {
 #[test]
 fn a_thousand_clients_that_come_and_go_leave_nothing_behind() {
     let mut harbour = Harbour::new();
-    // At most 256 clients are of one host, so those that have gone without a goodbye must have ended.
+    // A host may have at most 256 clients, so the sessions of clients that left without a disconnect packet
+    // must have ended.
     let mut visits = |count: usize| {
         for visit in 0..count {
             harbour.visit(visit % 2 == 0);
@@ -84,7 +85,7 @@ fn a_thousand_clients_that_come_and_go_leave_nothing_behind() {
         }
         harbour.quic.counters().accepted
     };
-    // Lists and tables grow to what they need at most, at random moments.
+    // Lists and tables grow to their final size at random moments.
     visits(300);
     let before = held();
     let accepted = visits(1_000);

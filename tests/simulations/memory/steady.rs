@@ -64,7 +64,7 @@ struct World {
 }
 
 impl World {
-    /// Returns a world with what `furnish` spawned, which all clients have.
+    /// Returns a world with the objects that `furnish` spawns. All clients have these objects.
     fn new<T>(connections: usize, furnish: impl FnOnce(&mut Server) -> T) -> (Self, T) {
         let config = ServerConfig {
             timeout: FOREVER,
@@ -142,8 +142,8 @@ impl World {
         times
     }
 
-    /// Runs ticks with `change` until nothing grows, and more ticks after that. Returns how often the server
-    /// and the client allocated memory in the latter.
+    /// Runs ticks with `change` until no buffer grows, and then more ticks. Returns how often the server and
+    /// the client allocated memory in these last ticks.
     fn steady(&mut self, mut change: impl FnMut(&mut Server, u32)) -> [usize; 2] {
         let mut times = [0; 2];
         for step in 0..WARM_UP + MEASURED {
@@ -173,7 +173,7 @@ fn bodies(server: &mut Server, count: u32) -> Vec<ObjectRef<Body>> {
     (0..count).map(|id| server.spawn(body(id))).collect()
 }
 
-/// Runs the measurement on a world with so many bodies.
+/// Runs the measurement on a world with `count` bodies.
 fn steady_bodies(count: u32, change: impl Fn(&mut Server, &[ObjectRef<Body>], u32)) -> [usize; 2] {
     let (mut world, bodies) = World::new(CONNECTIONS, |server| bodies(server, count));
     let times = world.steady(|server, step| change(server, &bodies, step));
@@ -231,7 +231,7 @@ fn a_tick_in_which_one_entry_of_a_recorded_map_changes_allocates_nothing() {
     }
 }
 
-/// Returns how many bytes the server holds with so many connections and bodies.
+/// Returns how many bytes the server holds with this many connections and bodies.
 fn held_with(connections: usize, count: u32) -> f64 {
     let (mut world, _) = World::new(connections, |server| bodies(server, count));
     world.steady(|_, _| {});

@@ -40,7 +40,7 @@ pub(crate) fn draw(plan: &mut Plan) {
     plan.asset_arrivals = *rng.pick(&[0.0, 0.01, 0.1, 1.0]).expect("chances");
     plan.objects = plan.objects.max(2);
     if plan.short_lives.is_some() {
-        // With thousands of short lives and nine of ten packets lost each way, a client needs about a minute.
+        // With thousands of short lives and 90 % loss in both directions, a client needs about a minute.
         plan.cap_loss(0.5);
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn add_to_server(server: &mut Server) {
 #[derive(Default)]
 pub(crate) struct Shelf {
     added: BTreeSet<&'static str>,
-    /// The assets that the client was told to lack.
+    /// The assets that the client has reported as missing.
     reported: BTreeSet<String>,
 }
 
@@ -69,13 +69,13 @@ impl Shelf {
         client.assets().add(path);
     }
 
-    /// Checks that the client may report that it lacks an asset.
+    /// Checks that the client lacks an asset that it reports as missing.
     pub(crate) fn report(&mut self, path: &str) {
         assert!(PATHS.contains(&path) && self.reported.insert(path.to_owned()), "{path} is reported once");
     }
 
-    /// Returns whether the client has an asset, of which it also knows the path. Returns `None` if the guid
-    /// names an object.
+    /// Returns whether the client has an asset and knows its path. Returns `None` if the guid names an
+    /// object.
     pub(crate) fn has(&self, client: &Client, guid: Guid) -> Option<bool> {
         let number = guid.asset_number()?;
         let path = PATHS[number.get() as usize - 1];
@@ -84,7 +84,8 @@ impl Shelf {
         Some(named.is_some() && self.added.contains(path))
     }
 
-    /// Returns whether the client knows the path of an asset. It needs none for an object.
+    /// Returns whether the client knows the path of an asset. For an object it needs no path, so the result
+    /// is `true`.
     pub(crate) fn is_named(&self, client: &Client, guid: Guid) -> bool {
         guid.asset_number().is_none_or(|number| client.asset_path::<()>(AssetRef::new(number)).is_some())
     }

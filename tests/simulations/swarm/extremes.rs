@@ -28,7 +28,7 @@ pub(crate) struct Extremes {
     pub(crate) deaf_below_bytes: usize,
     /// The chance in a tick that an old packet arrives again.
     pub(crate) echoes: f64,
-    /// One of this many packets is stored to arrive again.
+    /// One of this many packets is stored, so that it can arrive again.
     pub(crate) echo_of: u64,
 }
 
@@ -37,7 +37,7 @@ impl Extremes {
     pub(crate) const FIRST_SEED: u64 = 10_000;
     /// In this many ticks a connection sends more than 70,000 packets.
     const OLD_AGE_TICKS: u64 = 72_000;
-    /// One of this many seeds gets old packets.
+    /// One of this many seeds sends enough packets that their numbers wrap around.
     const OLD_AGE_OF: u64 = 50;
 
     /// Adds extremes to an ordinary plan.
@@ -78,7 +78,8 @@ impl Extremes {
         plan.clients = plan.clients.min(3);
     }
 
-    /// Adds so many packets that their numbers on the wire wrap around, and copies of old packets.
+    /// Makes the run send so many packets that their numbers on the wire wrap around, and repeats old
+    /// packets.
     fn grow_old(plan: &mut Plan) {
         plan.ticks = Self::OLD_AGE_TICKS;
         (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1, 0, 0]);

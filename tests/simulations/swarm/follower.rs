@@ -1,4 +1,4 @@
-//! Follows the updates of one client: which objects there are, and copies of them. Nothing else fills the
+//! Follows the updates of one client: a model with a copy of each object. Only the polled updates fill the
 //! model.
 //!
 //! *Invariant:* followers draw from a generator of their own, and no run depends on when they poll.
@@ -12,11 +12,11 @@ use repl::{Client, CloseReason, Guid, ObjectRef, Role, Update, UpdateKind};
 use crate::kinds::Kind;
 use crate::world::World;
 
-/// What the updates have told is compared each time when they told more than changes of properties, and
-/// otherwise in one of so many polls.
+/// The model is compared with the client after each poll that returned anything except changes of properties,
+/// and otherwise after one of this many polls.
 const COMPARISONS: u64 = 8;
 
-/// An object of which the updates have told.
+/// An object of the model.
 struct Followed {
     kind: Kind,
     parent: Option<Guid>,
@@ -27,7 +27,7 @@ struct Followed {
     component: Option<Box<dyn Any>>,
 }
 
-/// What happened to an object of a client.
+/// An event about an object of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     Came,
@@ -36,23 +36,24 @@ pub(crate) enum News {
     Gone(Option<CloseReason>),
 }
 
-/// Polls the updates of a client, each time all of them.
+/// Polls the updates of a client. Each poll takes all of them.
 pub(crate) struct Follower {
     /// The first tick in which it polls.
     first: u64,
-    /// In how many ticks it polls one time. If zero, it polls after each packet.
+    /// The follower polls once in this many ticks. If zero, it polls after each packet.
     interval: u64,
     /// How often it has polled, and the tick of the last update.
     polls: u64,
     tick: u64,
     objects: BTreeMap<Guid, Followed>,
-    /// How many objects the updates told to have come, and how many the client had at the first poll.
+    /// The number of objects that updates have reported as spawned. This includes the objects that the client
+    /// had at the first poll.
     came: u64,
 }
 
 impl Follower {
-    /// Draws when a client that joins in this tick polls: half of the clients after each packet, and the
-    /// others seldom, or only from the middle of the run on.
+    /// Draws when the client that joins in this tick polls. Half of the clients poll after each packet; the
+    /// others poll seldom, or only from the middle of the run on.
     pub(crate) fn draw(rng: &mut Rng, tick: u64, ticks: u64) -> Self {
         let (first, interval) = match rng.below(10) {
             0..5 => (0, 0),
@@ -68,8 +69,8 @@ impl Follower {
         (self.first, self.interval) == (0, 0)
     }
 
-    /// Returns whether it records from the beginning of the session on, and how many objects it was told to
-    /// have come.
+    /// Returns how many objects were spawned according to the updates. Returns `None` if the first poll was
+    /// not at the beginning of the session.
     pub(crate) fn came(&self, joined: u64) -> Option<u64> {
         (self.first <= joined).then_some(self.came)
     }
@@ -85,7 +86,8 @@ impl Follower {
             && tick.checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.interval))
     }
 
-    /// Polls all updates, and checks that they have told which objects the client has. Returns what happened.
+    /// Polls all updates, and checks that the model has exactly the objects of the client. Returns the
+    /// events.
     pub(crate) fn poll(&mut self, client: &mut Client, world: &World) -> Vec<(Guid, News)> {
         let (mut news, mut has_turns) = (Vec::new(), false);
         while let Some(update) = client.poll_update() {
@@ -144,8 +146,8 @@ impl Follower {
                 assert!((kind.departed)(client, guid), "the last state of {guid:?} can be read");
                 self.objects.remove(&guid);
                 for child in self.orphaned(guid) {
-                    // What the server is tearing off is nobody's subobject any more, though its client has
-                    // not heard.
+                    // While the server tears an object off, the object is no subobject any more, although the
+                    // client does not know it yet.
                     let is_torn_off = world.things[world.by_guid[&child] as usize].torn_off.is_some();
                     assert!(is_torn_off, "{guid:?} goes before its subobject {child:?}");
                 }
@@ -173,7 +175,7 @@ impl Follower {
             .collect()
     }
 
-    /// Checks that the updates have told everything: which objects the client has, and its role for each.
+    /// Checks that the model has exactly the objects of the client, with the role of the client for each.
     fn compare(&self, client: &Client, world: &World) {
         let there: BTreeSet<Guid> = world.kinds.iter().flat_map(|kind| (kind.present)(client)).collect();
         assert!(there.iter().eq(self.objects.keys()), "{there:?}, told {:?}", self.objects.keys());

@@ -1,9 +1,9 @@
-//! The host of a server (a listen server): it owns objects, talks, calls and is called, is told what comes
-//! and goes, and is notified, while clients do the same over bad links. Only the seeds from [`FIRST_SEED`] on
+//! The host of a server (a listen server). It owns objects, sends messages, makes and receives calls, and
+//! gets events and notifies, while clients do the same over bad links. Only the seeds from [`FIRST_SEED`] on
 //! draw a host.
 //!
-//! *Invariant:* smaller seeds draw no host, so their runs never change. The model knows from the calls of the
-//! test and from the objects of the server alone what the host must get, and in which tick.
+//! *Invariant:* smaller seeds draw no host, so their runs never change. The model uses only the test's own
+//! calls and the objects of the server to decide what the host must get, and in which tick.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::world::World;
 /// The first seed that draws a host.
 pub(crate) const FIRST_SEED: u64 = 60_000;
 
-/// The properties of actors whose notifies are checked: those that are always sent as they are.
+/// The properties of actors whose notifies are checked. Their values are always sent exactly.
 const EXACT: [usize; 2] = [0, 12];
 
 /// The host of a run.
@@ -28,12 +28,12 @@ const EXACT: [usize; 2] = [0, 12];
 pub(crate) struct HostPlan {
     events: bool,
     notifies: bool,
-    /// Chances in a tick: that it comes if it is not there, that it goes, and that an object gets another
-    /// owner.
+    /// Chances in a tick: that the host joins if it is not connected, that it leaves, and that an object gets
+    /// another owner.
     comes: f64,
     goes: f64,
     gifts: f64,
-    /// The chance that it makes a call, in a tick for each errand.
+    /// The chance for each errand that the host makes a call in a tick.
     calls: f64,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn register(side: &mut impl Register) {
     side.register_calls::<Errand>();
 }
 
-/// What must run of an errand.
+/// The calls of an errand that must run.
 #[derive(Debug, Default)]
 struct Expected {
     owner: Option<ConnectionId>,
@@ -90,7 +90,8 @@ struct Present {
     heard: Heard,
     /// How many of its calls must have been ignored.
     ignored: u64,
-    /// The objects that it was told of, and those of them that it was told are torn off.
+    /// The objects that events have reported, and the objects among them that events have reported as torn
+    /// off.
     objects: BTreeSet<Guid>,
     torn_off: BTreeSet<Guid>,
     /// The objects at the last tick, and whether the host owned each.
@@ -191,12 +192,12 @@ impl HostSeat {
         world.hear_as_host(heard, has_birds);
     }
 
-    /// Returns the messages of the host, for the server to read.
+    /// Returns the messages between the host and the server.
     pub(crate) fn talks(&mut self) -> Option<(ConnectionId, &mut Talks)> {
         self.present.as_mut().map(|present| (present.id, &mut present.talks))
     }
 
-    /// Checks what the tick has brought. Called after each tick of the server.
+    /// Checks what the host got in the tick. Called after each tick of the server.
     pub(crate) fn check(&mut self, world: &mut World) {
         self.check_calls(world);
         let Some(present) = &mut self.present else { return };
@@ -232,7 +233,7 @@ impl HostSeat {
         }
     }
 
-    /// Returns how many calls of the server the host has heard, and how many of its own ran.
+    /// Returns how many calls of the server the host has received, and how many of its own calls ran.
     pub(crate) fn counts(&self) -> [u64; 2] {
         let heard = self.present.as_ref().map_or(0, |present| present.heard.count());
         [heard, self.errands.iter().map(|(_, expected)| expected.ran.len() as u64).sum()]
@@ -284,7 +285,7 @@ impl Present {
         assert_eq!(synchronized, usize::from(is_first));
         assert_eq!(self.objects, *objects);
         if is_first {
-            // What was torn off before the host came was not reported.
+            // Tear-offs before the host joined were not reported.
             self.torn_off = objects.iter().filter(|guid| is_torn_off(world, guid)).copied().collect();
         }
         let torn_off: BTreeSet<Guid> =
@@ -293,18 +294,19 @@ impl Present {
         let owned: BTreeMap<Guid, bool> = objects.iter().map(|&guid| (guid, owns(world, guid))).collect();
         let before = self.owned.replace(owned).unwrap_or_default();
         let owned = self.owned.as_ref().expect("just stored");
-        // The host is told that it owns a new object.
+        // An event tells the host that it owns a new object.
         let differs =
             |(guid, is): (&Guid, &bool)| (*is != before.get(guid).copied().unwrap_or(false)).then_some(*guid);
         assert_eq!(changed, owned.iter().filter_map(differs).collect());
     }
 
-    /// Checks the notifies of a tick: they lead from the last values to the current ones, and each reports a
-    /// change.
+    /// Checks the notifies of a tick: each reports a change, the first one begins at the last known value,
+    /// and the last one ends at the current value.
     fn check_notifies(&mut self, world: &World) {
         for uid in world.existing() {
             let thing = &world.things[uid as usize];
-            // A change of an object with a rate waits, and one after a tear-off never comes.
+            // A change of an object with an update rate is compared later, and a change after a tear-off is
+            // never compared.
             let is_compared = !thing.is_rated && thing.torn_off.is_none();
             if thing.kind != ACTOR || !is_compared && !self.notified.contains_key(&thing.guid) {
                 continue;

@@ -1,6 +1,6 @@
-//! The classes of a run, each as the functions that a run needs for its objects.
+//! The classes of a run. Each class is a table of the functions that a run needs for its objects.
 //!
-//! *Invariant:* nothing in a run but these functions names the type of an object.
+//! *Invariant:* in a run, only these functions name the type of an object.
 
 use std::any::Any;
 
@@ -22,11 +22,11 @@ pub(crate) struct Kind {
     pub(crate) collections: &'static [usize],
     pub(crate) leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
-    /// Returns the calls that the replica received since the last time.
+    /// Returns the callbacks that ran on the replica since the last call.
     pub(crate) told: fn(&mut Client, Guid) -> Option<Shown>,
     /// Returns the values of the replica's properties with notifies.
     pub(crate) notified: fn(&Client, Guid) -> Option<Notified>,
-    /// Returns the calls that the server's object received, and the values of its properties with notifies.
+    /// Returns the callbacks that ran on the server's object, and the values of its properties with notifies.
     pub(crate) told_on_server: fn(&Server, Guid) -> (Shown, Notified),
     /// Returns the position of an object, if its class has positions.
     pub(crate) place: fn(&Server, Guid) -> Option<[f32; 2]>,
@@ -36,8 +36,8 @@ pub(crate) struct Kind {
     pub(crate) present: fn(&Client) -> Vec<Guid>,
     /// Returns whether the last state of a removed object can be read.
     pub(crate) departed: fn(&Client, Guid) -> bool,
-    /// Copies the properties of an update to a component, which is made if there is none. Returns whether the
-    /// object is there.
+    /// Copies the properties of an update to a component, and makes the component if it does not exist.
+    /// Returns whether the client has the object.
     pub(crate) copy: fn(&Update, &Client, &mut Option<Box<dyn Any>>) -> bool,
     /// Returns the leaves of a component.
     pub(crate) component: fn(&dyn Any) -> Vec<Leaf>,
@@ -46,12 +46,12 @@ pub(crate) struct Kind {
     pub(crate) spawn: fn(&mut Server, Origin, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
 
-/// What an object is made from.
+/// How an object is spawned: its archetype, and its parent if it is a subobject.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub(crate) archetype: ArchetypeId<Actor>,
     pub(crate) is_veteran: bool,
-    /// The object whose subobject it is.
+    /// The object below which it is spawned, if it is a subobject.
     pub(crate) parent: Option<ObjectRef<()>>,
 }
 

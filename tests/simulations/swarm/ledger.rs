@@ -80,7 +80,8 @@ impl Leaves {
         self.push(indices, hash(full), hash(masked), guid);
     }
 
-    /// Adds an entry of a map whose key is a reference. It is missing where what the key refers to is missing.
+    /// Adds an entry of a map whose key is a reference. A client lacks the entry if it lacks the object of
+    /// the key.
     pub(crate) fn entry(&mut self, indices: &[usize], value: &[u8], guid: Guid) {
         self.push(indices, hash(value), 0, Some(guid));
     }

@@ -1,7 +1,7 @@
-//! Lives: what only the seeds from [`Lives::FIRST_SEED`] on draw. Objects sleep, are torn off, have
+//! Lives: features that only the seeds from [`Lives::FIRST_SEED`] on use. Objects sleep, are torn off, have
 //! subobjects and positions; connections are paused, have viewpoints, groups and budgets.
 //!
-//! *Invariant:* smaller seeds draw nothing of this, so their runs never change.
+//! *Invariant:* smaller seeds use none of these features, so their runs never change.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::world::World;
 
 /// At most this many torn-off objects exist at a time.
 const MOST_TORN_OFF: usize = 12;
-/// At most this many objects more than planned exist because of subobjects.
+/// Subobjects may add at most this many objects to the planned number.
 const MOST_SUBOBJECTS: usize = 16;
 /// The number of groups.
 const GROUPS: u64 = 3;
 
-/// The chances of a run in a tick, each zero in most runs.
+/// The chances of a run in a tick. In most runs, each of them is zero.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lives {
     /// That an object gets another dormancy or is woken, or that it begins or ceases to sleep for a
@@ -55,9 +55,9 @@ impl Lives {
     /// At most so many objects are below each other.
     const MOST_DEPTH: u32 = 2;
 
-    /// Returns how many times longer than other changes the slowest change takes, because it waits for the
-    /// acks of others: a subobject waits for its object. An object is torn off after its last state has
-    /// arrived and its subobjects were torn off.
+    /// Returns how many times longer the slowest change takes than an ordinary change, because it waits for
+    /// acks of other changes. A subobject waits for its object. An object is torn off after its last state
+    /// has arrived and its subobjects were torn off.
     pub(crate) fn steps(&self) -> u32 {
         let levels = if self.subobjects > 0.0 { Self::MOST_DEPTH + 1 } else { 1 };
         if self.tear_offs > 0.0 { 1 + levels } else { levels }
@@ -88,7 +88,7 @@ impl Lives {
         }
         if rng.chance(0.2) {
             plan.connections_per_tick = rng.range(1..5) as usize;
-            // Two turns are up to almost two rounds apart.
+            // Almost two rounds may pass between two turns of a connection.
             plan.turn_ticks = 2 * Self::MOST_CONNECTIONS.div_ceil(plan.connections_per_tick as u64) as u32;
         }
         plan.objects = plan.objects.max(rng.range(2..10) as usize);
@@ -97,8 +97,8 @@ impl Lives {
 }
 
 impl World {
-    /// The classes whose objects get no rates. The model must know when the positions of birds are compared,
-    /// and the comparison chooses the ids in hoards.
+    /// The classes whose objects get no update rates. The model must know when the positions of birds are
+    /// compared, and comparisons choose the ids of items in hoards.
     const UNRATED: [usize; 2] = [BIRD, HOARD];
 
     /// Makes the random changes of one tick that concern the lives of objects and connections.
@@ -131,7 +131,7 @@ impl World {
         self.pace(plan);
     }
 
-    /// Returns below how many objects an object is.
+    /// Returns the number of objects above an object.
     fn depth(&self, uid: u32) -> u32 {
         self.things[uid as usize].parent.map_or(0, |parent| 1 + self.depth(parent))
     }
@@ -176,12 +176,12 @@ impl World {
         }
     }
 
-    /// Tears an object off, or changes or despawns one that is torn off.
+    /// Tears an object off, or changes or despawns an object that is torn off.
     fn tear_off_one(&mut self, tick: u64) {
         let torn_off = self.lives.pick(&self.torn_off).copied();
         match (self.lives.below(3), torn_off) {
             (0, Some(uid)) => self.despawn(uid, tick),
-            // No client ever shows this.
+            // No client ever shows this change.
             (1, Some(uid)) => self.change_one(uid),
             _ if self.torn_off.len() < MOST_TORN_OFF => {
                 if let Some((uid, _)) = self.any_object() {

@@ -147,7 +147,8 @@ fn seeds_that_failed_once_pass() {
     }
 }
 
-/// Without congestion control, which does not notice all the ticks in which a connection rests.
+/// Congestion control is off: it does not run in the ticks in which a connection rests, so its limits would
+/// differ.
 #[test]
 fn a_connection_that_rests_sends_the_same_packets_as_one_that_every_tick_visits() {
     for seed in seeds(0..12).chain(seeds(Lives::FIRST_SEED..Lives::FIRST_SEED + 16)) {

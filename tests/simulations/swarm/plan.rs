@@ -17,7 +17,7 @@ use crate::short_lives::{self, ShortLives};
 use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
 use crate::whispers::Whispers;
 
-/// How often a silent link is probed at least (R9).
+/// The longest time between two tries on a link that does not answer (R9).
 const PROBE: Duration = Duration::from_millis(250);
 
 /// The sizes of packets of clients.
@@ -46,17 +46,17 @@ pub(crate) struct Plan {
     pub(crate) weights: [u64; 8],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
-    /// How many packets each burst loses, in the order of the bursts.
+    /// The number of packets that each burst loses, in the order of the bursts.
     pub(crate) bursts: Vec<u64>,
     /// The chance in a tick that a link loses all packets in one direction for a while.
     pub(crate) dead_links: f64,
     /// The size of the largest packet of the server and of all links.
     pub(crate) mtu_bytes: usize,
-    /// Whether each client has a size of its own, and sizes change while the world does.
+    /// Whether each client has its own packet size, and packet sizes change while the world changes.
     pub(crate) mixes_sizes: bool,
     pub(crate) share: bool,
     pub(crate) congestion_control: CongestionControl,
-    /// Whether something happens to each connection in each tick, so that none rests.
+    /// Whether the test touches each connection in each tick, so that no connection rests.
     pub(crate) wakes_all: bool,
     pub(crate) first_sequence: u64,
     pub(crate) max_bytes_per_tick: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Plan {
     pub(crate) max_objects: usize,
     pub(crate) max_connection_bytes: usize,
     pub(crate) timeout: Duration,
-    /// What clients and server say to each other.
+    /// The messages between clients and server.
     pub(crate) talk: Option<Talk>,
     /// The calls of the server with secrets.
     pub(crate) whispers: Option<Whispers>,
@@ -74,7 +74,8 @@ pub(crate) struct Plan {
     /// The chance that a client adds an asset in a tick.
     pub(crate) asset_arrivals: f64,
     pub(crate) host: Option<HostPlan>,
-    /// How many connections have a turn in a tick, and in how many ticks each of them has one.
+    /// The number of connections that have a turn in a tick, and the number of ticks in which each connection
+    /// has a turn.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
 }
@@ -122,7 +123,7 @@ impl Plan {
         };
         let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
         let with_bursts = rng.chance(0.4);
-        // Hoards and vaults have generators of their own, so that seeds without them run as before.
+        // Hoards and vaults have separate random generators, so that seeds without them run as before.
         let mut own = Rng::new(seed).fork(9);
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };
@@ -193,7 +194,8 @@ impl Plan {
         plan
     }
 
-    /// Makes no message bulk if the links or the limits are bad: it would take longer than the run.
+    /// Allows no bulk messages if the links or the limits are bad, because a bulk message would take longer
+    /// than the run.
     fn limit_bulk(&mut self) {
         let is_wide = self.loss() <= 0.2
             && self.max_bytes_per_tick >= 1_000
@@ -252,8 +254,8 @@ impl Plan {
 
     /// Returns how long after the last change a client may lack something, without bursts. `measured` is the
     /// round trip that the server has measured by then. A deaf client receives only old packets that arrive
-    /// again, so its acks can come seconds after their packets, and until there are newer acks the server
-    /// waits for as long before it takes a packet for lost (R9).
+    /// again, so its acks can come seconds after their packets. Until newer acks come, the server waits as
+    /// long before it counts a packet as lost (R9).
     pub(crate) fn patience(&self, measured: Duration) -> Duration {
         let measured = if self.is_misled() { measured } else { Duration::ZERO };
         let of_round_trips = self.round_trip().max(measured) * 10 + Duration::from_secs(2);
@@ -265,10 +267,10 @@ impl Plan {
     /// Returns how long after the last message reliable messages may be missing, without bursts.
     ///
     /// A deaf client receives only old packets that arrive again. So the first round trip that the client
-    /// measures can seem as long as the run until then. While there are few newer acks, it notices a loss
-    /// only after such a time, and two losses in a row only after twice this time.
+    /// measures can seem as long as the run until then. While there are few newer acks, the client notices a
+    /// loss only after this time, and two losses in a row only after twice this time.
     ///
-    /// A large message has arrived when the last of its parts has. At 90 % loss, one of twenty parts often
+    /// A large message has arrived when its last part has arrived. At 90 % loss, one of twenty parts often
     /// needs more than fifty tries, each of which takes a round trip.
     pub(crate) fn patience_with_messages(&self, measured: Duration) -> Duration {
         let misled = if self.is_misled() { self.time_of(2 * self.ticks as u32) } else { Duration::ZERO };
@@ -292,9 +294,8 @@ impl Plan {
     }
 
     /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
-    /// part is tried again each round trip. While no ack arrives the link counts as silent, and a packet with
-    /// a few of the parts is sent every 250 ms (R9), until one of these packets and its ack have both
-    /// arrived.
+    /// part is tried again each round trip. While no ack arrives, a packet with a few of the parts is sent
+    /// every 250 ms (R9), until one of these packets and its ack have both arrived.
     fn time_of_large_messages(&self) -> Duration {
         let are_large = [self.talk.map(|talk| talk.is_large), self.whispers.map(|calls| calls.is_large)];
         if !are_large.contains(&Some(true)) {
@@ -308,8 +309,8 @@ impl Plan {
         self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + self.time_of_bulk()
     }
 
-    /// Returns the time in which a bulk chat and a bulk score are sent, if ten packets are sent in a round trip
-    /// or what a tick may send, and another message of each kind waits.
+    /// Returns the time in which a bulk chat and a bulk score are sent while another message of each kind
+    /// waits. The server sends ten packets in a round trip, or as much as a tick may send.
     fn time_of_bulk(&self) -> Duration {
         if !self.talk.is_some_and(|talk| talk.has_bulk) {
             return Duration::ZERO;

@@ -1,4 +1,4 @@
-//! Links that lose packets at regular times, such as those of every second tick. Only the seeds from
+//! Links that lose packets at regular times, for example in every second tick. Only the seeds from
 //! [`FIRST_SEED`] on draw them.
 //!
 //! *Invariant:* smaller seeds draw no regular losses, so their runs never change.
@@ -13,7 +13,7 @@ pub(crate) const FIRST_SEED: u64 = 30_000;
 /// The most ticks of a period.
 const LONGEST_PERIOD: u32 = 64;
 
-/// Gives one direction or both directions of an ordinary plan with lives regular losses.
+/// Adds regular losses to one direction or to both directions of a plan with lives.
 pub(crate) fn draw(plan: &mut Plan) {
     let mut rng = Rng::new(plan.seed).fork(30);
     let rng = &mut rng;

@@ -25,11 +25,12 @@ use crate::witness::Witness;
 use crate::world::{View, World};
 
 const SERVER: PeerId = PeerId(0);
-/// Every so many ticks, the test checks the objects that sleep.
+/// The test checks the sleeping objects in one of this many ticks.
 const SLEEP_CHECKS: u64 = 16;
-/// How long a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits (R8).
+/// For how many ticks a client repeats its acks if much is lost: 16 ticks, and the tick for which it waits
+/// (R8).
 const ACKS_LAST_TICKS: u32 = 17;
-/// The first bits of a packet after its checksum: it is a control packet, and a hello.
+/// The first bits after the checksum of a hello: it is a control packet, and its type is hello.
 const HELLO: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
@@ -40,19 +41,20 @@ pub(crate) struct Outcome {
     pub(crate) trace: u64,
     /// Secrets that were found in packets that may contain them.
     pub(crate) secrets: u64,
-    /// Those of them that are parameters of calls.
+    /// The number of these secrets that are parameters of calls.
     pub(crate) secrets_of_calls: u64,
     /// Calls with secrets that clients have heard.
     pub(crate) heard: u64,
     /// Calls that hosts have heard, and calls of hosts that ran.
     pub(crate) of_host: [u64; 2],
     pub(crate) packets_lost: u64,
-    /// The objects that came and went while nobody polled, and of which no update told.
+    /// The number of objects that were spawned and removed between two polls, so that no update reported
+    /// them.
     pub(crate) untold: u64,
     pub(crate) ticks: u64,
 }
 
-/// For this long a side goes on with probes when nothing is in flight any more.
+/// A side continues to send probes for this long after nothing is in flight any more.
 const PROBES_LAST: Duration = Duration::from_millis(300);
 
 pub(crate) struct Run {
@@ -81,7 +83,7 @@ pub(crate) struct Run {
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
     is_settling: bool,
-    /// What was sent since the silence began.
+    /// The packets that were sent since the silence began.
     silence: Option<Silence>,
 }
 
@@ -186,8 +188,8 @@ impl Run {
         }
     }
 
-    /// Polls the last updates, and checks that they have told everything. Returns how many objects came and
-    /// went while nobody polled, and of which no update told.
+    /// Polls the last updates, and checks that no update is missing. Returns the number of objects that were
+    /// spawned and removed between two polls, so that no update reported them.
     fn finish_following(&mut self) -> u64 {
         let mut untold = 0;
         for seat in self.seats.values_mut() {
@@ -223,8 +225,8 @@ impl Run {
         }
     }
 
-    /// Returns the client that has waited longest of the clients with packets in flight, or with objects that
-    /// should sleep and do not, and what is not at rest.
+    /// Looks for clients with packets in flight, or with objects that should sleep and do not. Returns the
+    /// client among them that has waited longest, and what is not at rest.
     fn unrest(&self) -> Option<(&Seat, String)> {
         let seats = self.seats.values().filter_map(|seat| {
             let stats = self.world.server.connection_info(seat.connection).stats()?;
@@ -241,8 +243,8 @@ impl Run {
         seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
 
-    /// Returns the client that has waited longest of the clients that lack something, what it lacks, and for
-    /// how long it may lack something.
+    /// Looks for clients that lack something. Returns the client among them that has waited longest, what it
+    /// lacks, and for how long it may lack something.
     fn difference(&self) -> Option<(&Seat, String, Duration)> {
         let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
@@ -377,7 +379,7 @@ impl Run {
         }
     }
 
-    /// Makes the packets of some side larger or smaller, as a transport does that finds out what its path
+    /// Changes the packet size of one side, as a transport does when it finds out which size its path
     /// carries.
     fn change_sizes(&mut self) {
         let sizes = &mut self.sizes;
@@ -394,13 +396,14 @@ impl Run {
         }
     }
 
-    /// Lets clients add assets, to which references become valid then.
+    /// Lets clients add assets. References to these assets then become valid.
     fn add_assets(&mut self) {
         for seat in self.seats.values_mut() {
             if self.shelving.chance(self.plan.asset_arrivals) {
                 seat.witness.shelf.add_one(&mut seat.client, &mut self.shelving);
                 if seat.follower.is_immediate() {
-                    // References to the asset are filled in. This is told with the tick of the last packet.
+                    // References to the asset become valid. The updates about them have the tick of the last
+                    // packet.
                     assert_eq!(seat.follower.poll(&mut seat.client, &self.world), []);
                 }
                 seat.witness.look(&mut seat.client, &self.world);
@@ -455,7 +458,7 @@ impl Run {
             host.check(&mut self.world);
         }
         // The values are recorded after the comparison, because the comparison chooses the ids of an array
-        // that has replaced another.
+        // that was assigned over another array.
         self.world.record(tick);
         self.server_events(tick);
         self.transmit(now);
@@ -626,7 +629,7 @@ impl Run {
             }
             let stats =
                 self.world.server.connection_info(connection).stats().expect("a connection of the server");
-            // While nothing waits, the server sends again what it counts as lost, so a packet is in flight.
+            // If the server counts something as lost, it sends it again, so a packet is in flight.
             let is_resolved = stats.packets_in_flight == 0 && !self.plan.may_wait();
             if is_resolved || stats.packets_lost == 0 {
                 let view = self.world.views.get_mut(&connection).expect("a view for each seat");

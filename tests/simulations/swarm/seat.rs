@@ -1,4 +1,4 @@
-//! A client of a run, with its links and those who watch it.
+//! A client of a run, with its links and the models that check it.
 //!
 //! *Invariant:* a seat lasts from the join of its client until the client leaves.
 

@@ -16,13 +16,14 @@ pub(crate) const FIRST_SEED: u64 = 50_000;
 /// The short lives of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortLives {
-    /// At most so many objects are spawned in a tick.
+    /// The most objects that are spawned in a tick.
     births: u64,
-    /// At most so many ticks later they are despawned.
+    /// The most ticks after which an object is despawned.
     ticks: u64,
-    /// Objects are spawned in the first of so many ticks.
+    /// Objects are spawned in one of this many ticks.
     pause: u64,
-    /// The chance that an object changes in the tick in which it is spawned, and in that in which it ends.
+    /// The chance that an object changes in the tick of its spawn, and the same chance for the tick of its
+    /// despawn.
     changes: f64,
 }
 
@@ -37,7 +38,7 @@ impl ShortLives {
             changes: if rng.chance(0.5) { 0.0 } else { 0.1 },
         });
         plan.objects = plan.objects.min(24);
-        // Over a bad link, no removal may be acknowledged before the run ends.
+        // Over a bad link, it can happen that no removal is acknowledged before the run ends.
         plan.max_objects = 65_536;
     }
 }

@@ -145,7 +145,7 @@ impl World {
         self.server.object(self.object(uid)).set_visible(connection, visible);
     }
 
-    /// Sets which connections see an object. Those that see a subobject are those that see its parent.
+    /// Sets which connections see an object. The connections that see an object also see its subobjects.
     pub(crate) fn set_relevancy(&mut self, uid: u32, relevance: Relevance, tick: u64) {
         if self.things[uid as usize].parent.is_some() {
             return;
@@ -191,7 +191,8 @@ impl World {
         self.refresh(tick);
     }
 
-    /// Tears an object off, with its subobjects. What is attached to it is left to its owner.
+    /// Tears an object off, with its subobjects. Objects that are attached to it become visible to their
+    /// owners only.
     pub(crate) fn tear_off(&mut self, uid: u32, tick: u64) {
         self.server.object(self.object(uid)).tear_off();
         let mut torn_off = self.with_subobjects(uid);
@@ -211,7 +212,8 @@ impl World {
         self.refresh(tick);
     }
 
-    /// Leaves what is attached to an object to its owner, except subobjects and what is torn off.
+    /// Makes the objects that are attached to an object visible to their owners only, except subobjects and
+    /// torn-off objects.
     pub(crate) fn release_attached(&mut self, uid: u32) {
         for thing in &mut self.things {
             if thing.relevance == Relevance::AttachedTo(uid) && thing.parent.is_none() {

@@ -1,4 +1,4 @@
-//! The silence at the end of a run: in a world where nothing happens, both sides only show that they live.
+//! The silence at the end of a run: in a world without changes, both sides send only keep-alive packets.
 //!
 //! *Invariant:* every packet of the silence is counted.
 
@@ -23,7 +23,7 @@ const SIGNAL_BYTES: usize = 40;
 pub(crate) struct Silence {
     /// Packets of the server that may have state.
     loud: u64,
-    /// All packets but hellos.
+    /// The number of all packets except hellos.
     all: u64,
     hellos: u64,
 }

@@ -1,8 +1,8 @@
 //! The switches of one object: properties that are off for all connections, and conditions that were set at
 //! run time.
 //!
-//! *Invariant:* each change here is reported to the server, and the model never asks the server about
-//! switches.
+//! *Invariant:* each change of the model is also made on the server, and the model never asks the server
+//! about switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

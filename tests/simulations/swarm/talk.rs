@@ -56,7 +56,8 @@ fn content(kind: usize, number: u32, plan: Talk) -> Vec<u8> {
     vec![number as u8; bytes]
 }
 
-/// What one side of a connection has sent, and what the other side has received of this.
+/// The messages that one side of a connection has sent, and the messages among them that the other side has
+/// received.
 #[derive(Debug, Default)]
 struct Direction {
     /// How many chats, scores, inputs and effects were sent.
@@ -122,7 +123,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Returns how many messages are sent in the run of a seed: none in one run of three.
+    /// Returns the messages of a seed's run. One run of three has no messages.
     pub(crate) fn new(seed: u64) -> Option<Self> {
         let mut rng = Rng::new(seed).fork(13);
         let rng = &mut rng;
@@ -195,7 +196,7 @@ impl Talks {
         }
     }
 
-    /// Returns whether everything that was sent has arrived, also what is not reliable.
+    /// Returns whether all messages have arrived, also the unreliable ones.
     pub(crate) fn has_all(&self) -> bool {
         [&self.up, &self.down].into_iter().all(|way| {
             let [_, _, inputs, effects] = way.sent;
@@ -205,7 +206,7 @@ impl Talks {
         })
     }
 
-    /// Returns what is missing of the reliable messages of both directions.
+    /// Returns which reliable messages are missing, in both directions.
     pub(crate) fn difference(&self) -> Option<String> {
         let (up, down) = (self.up.missing(), self.down.missing());
         (up + down > 0).then(|| {

@@ -1,7 +1,7 @@
 //! Calls of the server with secrets as parameters, while owners, visibility and relevancy change.
 //!
-//! *Invariant:* each call has its own number, which its secret contains. The model knows from the calls of
-//! the test alone which connection may get which call.
+//! *Invariant:* each call has its own number, which its secret contains. The model uses only the test's own
+//! calls to decide which connection may get which call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::classes::{Actor, Bird, Dot};
 use crate::kinds::{ACTOR, BIRD, DOT};
 use crate::world::{View, World};
 
-/// A call, and for whom it is. Its number is the property of its canary.
+/// A kind of call: who gets it. The number of the kind is the property in the canary of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whisper {
     ToOwner,
@@ -52,7 +52,7 @@ trait Whisperer: Rpcs {
     fn take_apart(call: Self::Call) -> (Whisper, Content);
 }
 
-/// Makes the calls of a class. Nobody runs them: both sides poll them.
+/// Generates the calls of a class. The calls have no bodies: both sides poll them.
 macro_rules! whisperer {
     ($class:ident, $call:ident) => {
         #[rpcs]
@@ -122,7 +122,7 @@ pub(crate) struct Whispers {
 }
 
 impl Whispers {
-    /// Returns the calls in the run of a seed: none in one run of two.
+    /// Returns the calls of a seed's run. One run of two has no calls.
     pub(crate) fn new(seed: u64) -> Option<Self> {
         let mut rng = Rng::new(seed).fork(23);
         let chance = *rng.pick(&[0.02, 0.1, 0.3]).expect("chances");
@@ -246,8 +246,9 @@ impl World {
         sees && (owns || !made.whisper.is_for_owner())
     }
 
-    /// Polls the calls for the host. These are all that were made for it since the last time, except those on
-    /// objects that were despawned since then, and those for the owners of objects that the host owns no more.
+    /// Polls the calls for the host. All calls that were made for the host since the last time must be there,
+    /// except calls on objects that were despawned since then, and calls for the owner of an object that the
+    /// host no longer owns.
     pub(crate) fn hear_as_host(&mut self, heard: &mut Heard, has_birds: bool) {
         let Some(plan) = self.whispers else { return };
         let mut due = std::mem::take(&mut self.due_to_host);

@@ -32,7 +32,7 @@ pub(crate) struct Witness {
     destroyed: BTreeSet<Guid>,
     /// The objects that the client has had at any time, by number.
     ever: BTreeSet<u32>,
-    /// How often an object has come.
+    /// How many times the client got an object.
     arrivals: u64,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
@@ -60,8 +60,8 @@ impl Witness {
         }
     }
 
-    /// Returns what happened to the objects of a client since the last time, if nobody tells: parents come
-    /// before their subobjects, and go after them.
+    /// Finds the events about the objects of a client since the last time, without updates. In the result,
+    /// parents appear before their subobjects, and disappear after them.
     pub(crate) fn look_for_news(&self, client: &Client, world: &World) -> Vec<(Guid, News)> {
         let there: BTreeSet<Guid> = world.kinds.iter().flat_map(|kind| (kind.present)(client)).collect();
         let is_torn_off = |guid: &&Guid| client.object_info(ObjectRef::<()>::new(**guid)).is_torn_off();
@@ -81,7 +81,7 @@ impl Witness {
         came.chain(torn_off).chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None)))).collect()
     }
 
-    /// Records what happened to the objects of a client. Returns the objects that the client has removed.
+    /// Records the events about the objects of a client. Returns the objects that the client has removed.
     pub(crate) fn note(
         &mut self,
         news: Vec<(Guid, News)>,
@@ -126,7 +126,7 @@ impl Witness {
         self.ever.insert(uid);
         self.arrivals += 1;
         if let Some(shown) = self.shown.get_mut(&uid) {
-            // Conditions may have hidden a property, and collections come in parts. The object and its
+            // Conditions may have hidden a property, and collections arrive in parts. So the object and its
             // history begin again with the values of the archetype.
             let kind = &world.kinds[thing.kind];
             shown.retain(|path, _| {
@@ -136,7 +136,7 @@ impl Witness {
         }
     }
 
-    /// Returns how many objects the client was seen to get.
+    /// Returns how many times the client got an object.
     pub(crate) fn arrivals(&self) -> u64 {
         self.arrivals
     }
@@ -197,7 +197,7 @@ impl Witness {
             if told.receipts > 0 {
                 arrived.push((*guid, told));
             } else {
-                // A change without a receipt differs from the old value of the next notify.
+                // If a value changed without a receipt, the old value of the next notify would be wrong.
                 assert!(told.notifies.is_empty(), "{guid:?} was notified without a receipt");
             }
         }
@@ -225,7 +225,8 @@ impl Witness {
         }
     }
 
-    /// Returns how the client differs from what it must show at the end; `None` if it does not.
+    /// Returns the first difference between the client and what it must show at the end. Returns `None` if
+    /// there is no difference.
     pub(crate) fn difference(
         &self,
         client: &Client,
@@ -282,8 +283,8 @@ impl Witness {
         Some(format!("object {} is gone", gone.uid))
     }
 
-    /// Returns what the client shows of each value that clients may show as one of two steps, by its object
-    /// and path.
+    /// Returns the shown values of all leaves that clients may show as one of two quantisation steps, by
+    /// object and path.
     pub(crate) fn steps_in_margins(
         &self,
         client: &Client,
@@ -301,8 +302,8 @@ impl Witness {
         steps
     }
 
-    /// Returns an object that both sides should say sleeps or does not sleep, if they do not; `None` if all
-    /// sleep that may, and no others.
+    /// Returns an object for which one of the two sides is wrong about whether it sleeps. Returns `None` if
+    /// exactly the objects that may sleep do sleep.
     pub(crate) fn restless(
         &self,
         client: &Client,
@@ -371,8 +372,8 @@ fn leaf_at(leaves: &[Leaf], path: u64) -> Leaf {
     leaves.binary_search_by_key(&path, |leaf| leaf.path).map_or(Leaf::absent(path), |at| leaves[at])
 }
 
-/// Checks the notifies of one property: they lead from the last checked value to the current one, and each
-/// reports a change.
+/// Checks the notifies of one property: each reports a change, the first one begins at the last checked
+/// value, and the last one ends at the current value.
 fn check_notifies(guid: Guid, told: &[(usize, u64, u64)], before: &mut Notified, now: Notified) {
     for ((property, last), (_, current)) in before.iter_mut().zip(&now) {
         for (_, old, new) in told.iter().filter(|(told, ..)| told == property) {

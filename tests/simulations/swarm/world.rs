@@ -1,4 +1,4 @@
-//! The server of a run with a model of it: its objects, their history, and who may see what.
+//! The server of a run with a model of it: its objects, their history, and which connections may see them.
 //!
 //! *Invariant:* the model reads only values from the server, and never the server's state of connections.
 
@@ -37,8 +37,8 @@ pub(crate) struct Thing {
     /// The object whose subobject it is.
     pub(crate) parent: Option<u32>,
     pub(crate) relevance: Relevance,
-    /// Three positions: the one that counts in this tick, the one that this tick compared, and the current
-    /// one.
+    /// Three positions: the position that relevancy uses in this tick, the position that this tick compared,
+    /// and the current position.
     pub(crate) positions: [[f32; 2]; 3],
     pub(crate) dormancy: Dormancy,
     pub(crate) torn_off: Option<TornOff>,
@@ -84,7 +84,7 @@ pub(crate) struct View {
     pub(crate) shown_at: BTreeMap<u32, u64>,
     /// When the server accepted the client, and which objects were visible to it then.
     pub(crate) joined: Option<(u64, BTreeSet<u32>)>,
-    /// What the connection may hear of the calls with secrets.
+    /// Which calls with secrets the connection may get.
     pub(crate) rights: Rights,
 }
 
@@ -111,7 +111,7 @@ impl View {
 pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) kinds: [Kind; 8],
-    /// Whether connections are far from some of the birds that they see.
+    /// Whether a connection can be far from a bird that it sees.
     pub(crate) has_far: bool,
     /// All objects that ever existed, by number.
     pub(crate) things: Vec<Thing>,
@@ -435,7 +435,7 @@ impl World {
         }
     }
 
-    /// Changes who sees what.
+    /// Changes which connections see which objects.
     fn flip(&mut self, tick: u64) {
         let Some(uid) = self.draw() else { return };
         let Some(connection) = self.draw_connection() else { return };

@@ -1,4 +1,4 @@
-//! Objects that live outside the server: the server compares those that changed, and stores no live copy.
+//! Objects that live outside the server: the server compares the changed objects, and stores no live copy.
 //!
 //! *Invariant:* a test changes an object only in the store where the object lives, never through the server.
 

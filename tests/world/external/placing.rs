@@ -1,4 +1,4 @@
-//! Objects whose position is elsewhere: the roots of entities, which the user places.
+//! Objects without a position of their own: the roots of entities, which the user places.
 
 use repl::Area;
 use repl::prelude::*;
@@ -47,7 +47,8 @@ fn entity(server: &mut Server, points: u16) -> (ObjectRef<Entity>, ObjectRef<Hea
     (root, health)
 }
 
-/// Returns who has the entity, with all its parts or with none.
+/// Returns for each guest whether it has the entity. Asserts that a guest has all objects of the entity or
+/// none.
 fn seers(room: &Room, (root, health): (ObjectRef<Entity>, ObjectRef<Health>)) -> [bool; 2] {
     [0, 1].map(|guest| {
         let client = &room.guests[guest].client;

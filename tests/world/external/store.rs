@@ -1,5 +1,5 @@
 //! A small store of objects that resembles an ECS. The store is a table whose rows may move at any time. Each
-//! row notes when it was changed.
+//! row stores whether it has changed.
 //!
 //! *Invariant:* only [`Store::get_mut`] writes to an object, and it marks the row.
 

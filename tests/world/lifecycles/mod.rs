@@ -1,5 +1,5 @@
-//! Lifecycles of objects: objects that are torn off, whose replication is switched off, that are owned by
-//! other objects, that are part of a level.
+//! Lifecycles of objects: torn-off objects, objects with replication switched off, objects that are owned by
+//! other objects, and objects of a level.
 //!
 //! *Invariant:* the tests deliver, lose or repeat each packet by hand, or with a seed.
 

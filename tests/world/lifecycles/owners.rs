@@ -135,8 +135,8 @@ fn long_chain() -> (Room, Vec<ObjectRef<Pawn>>) {
     (room, chain)
 }
 
-/// Writes other secrets to pawns, and asserts that no client owns the pawns or gets these secrets. `secrets`
-/// are those that the first client keeps from before.
+/// Writes new secrets to pawns, and asserts that no client owns the pawns or gets these secrets. `secrets`
+/// are the old secrets that the first client still has.
 fn assert_without_owner(room: &mut Room, pawns: &[ObjectRef<Pawn>], secrets: &[u32]) {
     pawns.iter().for_each(|&pawn| room.server[pawn].secret = 7);
     room.settle();
@@ -166,7 +166,7 @@ fn s204_nothing_below_a_removed_top_has_an_owner_though_the_rest_of_the_chain_st
     let owners: Vec<_> =
         chain[1..].iter().map(|&pawn| room.server.object_info(pawn).owner_object()).collect();
     assert_eq!(owners, [None, Some(chain[1].erase()), Some(chain[2].erase()), Some(chain[3].erase())]);
-    // Who gets the new top of the chain gets all that is below it.
+    // The client that gets the new top of the chain also gets all objects below it.
     let other = room.guests[1].id;
     room.server.object(chain[1]).set_owner(Some(other));
     room.settle();

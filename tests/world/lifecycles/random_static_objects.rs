@@ -15,7 +15,7 @@ const PATHS: usize = 5;
 #[derive(Default)]
 struct Place {
     object: Option<ObjectRef<Door>>,
-    /// Whether the last object under the path was despawned, and not forgotten since then.
+    /// Whether the last object under the path was despawned, and the path was not forgotten since then.
     is_destroyed: bool,
     /// The mesh of the door that each guest has placed, if it has placed one.
     meshes: Vec<Option<u32>>,
@@ -26,7 +26,7 @@ struct World {
     rng: Rng,
     places: Vec<Place>,
     next_mesh: u32,
-    /// Packets to each guest that are still on their way.
+    /// Packets to each guest that are still in flight.
     late: Vec<Packets>,
     loss: f64,
     seed: u64,
@@ -100,7 +100,7 @@ impl World {
         }
     }
 
-    /// A guest places a door, or removes the one that it has placed.
+    /// A guest places a door, or removes its placed door.
     fn place(&mut self, guest: usize, at: usize) {
         let client = &mut self.room.guests[guest].client;
         let mesh = &mut self.places[at].meshes[guest];
@@ -146,7 +146,7 @@ impl World {
         }
     }
 
-    /// Checks what holds at any time.
+    /// Checks the conditions that hold at any time.
     fn check(&self, guest: usize) {
         let client = &self.room.guests[guest].client;
         for (at, place) in self.places.iter().enumerate() {
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    /// Checks what holds when everything has arrived.
+    /// Checks the conditions that hold when everything has arrived.
     fn check_end(&mut self) {
         let seed = self.seed;
         for guest in 0..self.late.len() {

@@ -8,7 +8,7 @@ use crate::support::Packets;
 const GUESTS: usize = 3;
 const OBJECTS: usize = 6;
 
-/// What is known about an object that was torn off.
+/// The model of an object that was torn off.
 struct Last {
     object: ObjectRef<Pawn>,
     /// Whether each guest saw the object when it was torn off, and it was not hidden since then.
@@ -23,7 +23,7 @@ struct World {
     rng: Rng,
     objects: Vec<ObjectRef<Pawn>>,
     torn_off: Vec<Last>,
-    /// Packets to each guest that are still on their way.
+    /// Packets to each guest that are still in flight.
     late: [Packets; GUESTS],
     loss: f64,
 }
@@ -63,7 +63,7 @@ impl World {
             last.state = Some(self.room.server[last.object].clone());
         }
         for last in &self.torn_off {
-            // Changes after the last tick concern nobody.
+            // Changes after the tear-off's tick reach no client.
             self.room.server[last.object].health += 10_000;
             self.room.server[last.object].pose.push(7);
         }
@@ -86,7 +86,7 @@ impl World {
         self.assert_last_states();
     }
 
-    /// No client shows another state than the last one of an object that was torn off.
+    /// Asserts that clients show the last state of each object that was torn off.
     fn assert_last_states(&self) {
         for last in &self.torn_off {
             let Some(state) = &last.state else { continue };

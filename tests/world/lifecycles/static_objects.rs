@@ -43,7 +43,7 @@ fn door(code: u32) -> Door {
     Door { code, bolts: FastArray::from([1, 2, 3]), dents: vec![7, 8], ..Door::default() }
 }
 
-/// Returns the door that a client's own level has, which differs from the server's in everything.
+/// Returns the door of a client's own level. All its values differ from the server's door.
 fn other_door(mesh: u32) -> Door {
     Door {
         mesh,
@@ -140,7 +140,8 @@ fn s199_a_placed_object_gets_the_values_of_the_server_and_keeps_its_own_fields()
     room.settle();
     assert_equal(&room, 0, object);
     assert_equal(&room, 1, object);
-    // What the owner alone sees comes when the client becomes the owner, also if it never changed.
+    // When the client becomes the owner, it gets the properties that only the owner sees, even if they never
+    // changed.
     let id = room.guests[1].id;
     room.server.object(object).set_owner(Some(id));
     room.settle();
@@ -449,7 +450,7 @@ fn s210_a_static_object_that_is_torn_off_leaves_its_path() {
     room.server.despawn(object);
     room.settle();
     assert!(room.client().object_info(object).is_torn_off(), "it belongs to the client");
-    // Who joins later is told that the path is destroyed.
+    // A client that joins later is told that the path is destroyed.
     room.enter();
     room.settle();
     assert!(room.polled(1).contains(&destroyed(path())));
@@ -483,7 +484,7 @@ fn s212_whoever_has_it_and_whoever_does_not_is_told_that_a_path_is_destroyed() {
     room.server.object(object).set_visible(ids[1], false);
     room.settle();
     (0..3).for_each(|guest| drop(room.polled(guest)));
-    // The third client's object is on its way out when it is destroyed.
+    // The object is being removed from the third client when it is destroyed.
     room.server.object(object).set_visible(ids[2], false);
     let closing = room.tick();
     room.server.despawn(object);
@@ -558,7 +559,7 @@ fn s212_who_places_an_object_after_the_news_learns_it_then() {
         let happened = room.polled(guest);
         assert!(!happened.contains(&destroyed(path())), "nothing was placed");
     }
-    // Another object under the path is bound, and nobody is told any more that it is destroyed.
+    // Another object under the path is bound, and no client is told any more that the path is destroyed.
     let second = room.server.statics().spawn(PATH, door(6));
     assert_eq!(room.server.destroyed_paths().count(), 0);
     room.enter();

@@ -1,4 +1,5 @@
-//! Placed static objects with maps and sets whose keys refer to objects that come and go (S116, S199).
+//! Placed static objects with maps and sets. Their keys refer to objects that appear and disappear (S116,
+//! S199).
 //!
 //! *Invariant:* a client sees exactly the entries whose objects it has.
 

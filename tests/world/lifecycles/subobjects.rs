@@ -85,7 +85,7 @@ fn r22_an_object_and_its_subobjects_come_in_one_packet() {
     room.polled(0);
     room.polled(0);
     assert_eq!(room.client().object_info(scope).parent(), None, "it does not exist");
-    // Others take their slots.
+    // Other objects take their slots.
     let slots = [turret, scope].map(|pawn| pawn.guid().map(|guid| guid.slot()));
     let next: Vec<_> = (0..4).map(|health| room.server.spawn(pawn(health))).collect();
     room.settle();
@@ -95,7 +95,8 @@ fn r22_an_object_and_its_subobjects_come_in_one_packet() {
     assert!(subobjects(&room, tank).is_empty());
 }
 
-/// A part of a machine. All clients see it alike, so its opening is encoded once for all.
+/// A part of a machine. All clients see the same properties of it, so its opening is encoded once for all
+/// clients.
 #[derive(Replicated, Debug, Default, Clone, PartialEq)]
 struct Part {
     #[replicated]
@@ -112,7 +113,7 @@ fn part(wear: u32) -> Part {
     Part { wear, labels: vec![wear; 3] }
 }
 
-/// Spawns a machine with two parts, of which one has a part, too.
+/// Spawns a machine with two parts. One of the parts has a part too.
 fn machine(server: &mut Server, wear: u32) -> [ObjectRef<Part>; 4] {
     let root = server.spawn(part(wear));
     let [wheel, engine] =
@@ -121,7 +122,7 @@ fn machine(server: &mut Server, wear: u32) -> [ObjectRef<Part>; 4] {
     [root, wheel, engine, valve]
 }
 
-/// Returns which parts a client has. Their values must be those of the server.
+/// Returns which parts a client has. Asserts that their values equal the server's.
 fn held(room: &Room, guest: usize, parts: &[ObjectRef<Part>]) -> Vec<bool> {
     let client = &room.guests[guest].client;
     let is_held = |&part: &ObjectRef<Part>| {
@@ -139,7 +140,7 @@ fn r22_families_that_fill_many_packets_come_whole_to_all_who_see_them_alike() {
         let (mut room, first) =
             Room::furnished(ServerConfig::default(), parts, 2, |server| machine(server, 1));
         assert_eq!(held(&room, 1, &first), [true; 4]);
-        // Others are between the families, and some families have lost a part.
+        // There are other objects between the families, and some families have lost a part.
         let mut families = Vec::new();
         let mut others = Vec::new();
         for number in 0..200 {
@@ -210,7 +211,7 @@ fn r22_a_subobject_of_an_object_that_is_on_its_way_comes_with_it_again() {
     room.deliver(0, &both);
     assert!(has(&room, 0, tank) && has(&room, 0, turret), "the first packet was lost");
     assert_eq!(room.client().object_info(turret).parent(), Some(tank.erase()));
-    // A change of one of them sends both again until an ack.
+    // A change of one of the two objects sends both again until an ack arrives.
     room.server[turret].health = 9;
     let again = room.tick_one();
     room.deliver(0, &again);
@@ -349,7 +350,7 @@ fn s202_an_audience_narrows_who_sees_a_subobject() {
     room.server.connection(ids[2]).join_group(crew);
     room.settle();
     assert_eq!(seen(&room), [[false, true, false], [true, false, false], [false, true, true]]);
-    // Who joins later is in the audience, or is not.
+    // A client that joins later is in the audience, or is not.
     let late = room.enter();
     room.server.connection(late).join_group(crew);
     room.settle();
@@ -446,7 +447,7 @@ fn s202_the_owner_of_a_subobject_is_its_parents() {
     room.server.object(turret).set_owner(None);
 }
 
-/// Returns a room for so many objects, with one client that has a machine.
+/// Returns a room for this many objects, with one client that has a machine.
 fn machine_room(max_objects: usize) -> (Room, [ObjectRef<Part>; 4]) {
     let config = ServerConfig { max_objects, ..ServerConfig::default() };
     Room::furnished(config, parts, 1, |server| machine(server, 1))
@@ -497,7 +498,7 @@ fn r22_a_lost_removal_of_a_family_is_sent_again() {
 
 #[test]
 fn r22_what_comes_late_of_a_family_that_is_gone_is_not_taken() {
-    // A part that is on its way when its machine is removed, and a whole machine.
+    // A part or a whole machine is in flight when it is removed.
     for has_machine in [true, false] {
         let (mut room, machine) = machine_room(8);
         if !has_machine {
@@ -555,7 +556,7 @@ fn r22_families_of_the_same_shape_cost_little_more_than_their_values() {
     let alone =
         opened(&|server| (0..FAMILIES).for_each(|_| (1..5).for_each(|wear| _ = server.spawn(part(wear)))));
     let one_by_one = opened(&|server| (0..FAMILIES).for_each(|_| _ = machine(server, 1)));
-    // As a plug-in for an ECS may spawn them.
+    // A plug-in for an ECS may spawn objects in this order.
     let roots_first = opened(&|server| {
         let roots: Vec<_> = (0..FAMILIES).map(|_| server.spawn(part(1))).collect();
         for wear in 2..5 {

@@ -309,7 +309,7 @@ fn s210_an_object_outside_the_server_is_torn_off_with_what_was_handed_over_last(
     assert_eq!(health(&room, 0, corpse), Some(2));
 }
 
-/// A server could tear off objects without end. The client keeps as many as it has slots.
+/// A hostile server could tear off any number of objects. The client keeps at most as many as it has slots.
 #[test]
 fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     const SLOTS: usize = 8;

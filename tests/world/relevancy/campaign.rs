@@ -213,7 +213,8 @@ impl World {
         self.assert_no_leak();
     }
 
-    /// A client shows nothing new of an object that it does not see, and no new detail of one that is far.
+    /// Asserts that a client shows no new value of an object that it does not see, and no new `NearOnly`
+    /// value of a far object.
     fn assert_no_leak(&mut self) {
         for guest in 0..GUESTS {
             let shown: Vec<Option<Creature>> = self

@@ -1,11 +1,11 @@
-//! Classes that say themselves where their objects are.
+//! Classes that declare which field is the position of their objects.
 
 use super::RADIUS;
 use crate::support::Room;
 use repl::prelude::*;
 use repl::{Area, Coordinates, Located};
 
-/// An object in space. Everything that is sent of it is its position.
+/// An object in space. Its position is its only property.
 #[derive(Replicated, Default, Clone, Debug, PartialEq)]
 struct Kite {
     #[replicated(location)]

@@ -24,8 +24,8 @@ pub(crate) struct Object {
     /// Whether the object is a subobject of the object to which it is attached.
     pub(crate) is_subobject: bool,
     pub(crate) hidden_from: BTreeSet<usize>,
-    /// Three positions: the one that counts in this tick, the one that this tick compared, and the current
-    /// one.
+    /// Three positions: the position that relevancy uses in this tick, the position that this tick compared,
+    /// and the current position.
     pub(crate) positions: [[f32; 2]; 3],
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Model {
     pub(crate) viewers: Vec<Viewer>,
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
-    /// Whether viewers do not see everything of what is far.
+    /// Whether viewers do not see the `NearOnly` properties of far objects.
     pub(crate) has_far: bool,
 }
 
@@ -74,7 +74,7 @@ impl Model {
         self.shown.contains(&(viewer, object))
     }
 
-    /// Computes who sees what, after one change.
+    /// Computes which viewers see which objects, after one change.
     pub(crate) fn refresh(&mut self) {
         let before = std::mem::take(&mut self.shown);
         for viewer in 0..self.viewers.len() {
@@ -203,7 +203,7 @@ impl Model {
         }
     }
 
-    /// Whether an object is attached to another, also through others, or is the same.
+    /// Whether an object is attached to another object, directly or through others, or is this object.
     pub(crate) fn is_attached(&self, object: usize, to: usize) -> bool {
         object == to
             || matches!(self.objects[&object].relevancy, Kind::AttachedTo(parent) if self.is_attached(parent, to))

@@ -274,7 +274,7 @@ fn an_object_that_is_torn_off_does_not_reveal_its_last_values_to_those_far_away(
     assert_eq!(states, [(2, 0), (2, 2)]);
 }
 
-/// Returns how many values of a tower a tick writes in which all guests see it, some of them from far away.
+/// Returns how many values of a tower a tick writes. All guests see the tower, some of them from far away.
 fn written(near: usize, far: usize, area: Area) -> usize {
     let mut room = town(area, near + far);
     (0..near).for_each(|guest| look_from(&mut room, guest, 10.0));
@@ -300,7 +300,7 @@ fn r24_a_change_is_written_once_for_all_near_clients_and_once_for_all_far_ones()
         let (near, far) = (written(1, 0, area), written(0, 1, area));
         assert_eq!(written(5, 0, area), near);
         assert_eq!(written(0, 5, area), far);
-        // The comparison writes values, too, to measure them: both of them, in each case.
+        // The comparison also writes values to measure them: in each case it writes both values.
         let compared = written(0, 0, area);
         assert_eq!((near - compared, far - compared), (2, 1));
         assert_eq!(written(3, 4, area), compared + 3);

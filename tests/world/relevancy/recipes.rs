@@ -1,5 +1,5 @@
-//! What the guide shows about relevancy: groups near a viewpoint, and attached objects. Also what relevancy
-//! does with rates and with refused positions.
+//! The examples of the guide about relevancy: groups near a viewpoint, and attached objects. Also relevancy
+//! together with update rates and with refused positions.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ fn s188_an_audience_narrows_what_is_near_to_a_group() {
     assert_eq!([0, 1, 2].map(|guest| has(&room, guest, ward)), [false, true, false]);
 }
 
-/// An owner sees its objects and what is attached to them, wherever they are, unless one of these is done to
-/// them or to what carries them.
+/// An owner sees its objects and the objects that are attached to them, wherever they are. Each of the
+/// exceptions in this test applies to the object itself, or to its carrier.
 #[test]
 fn s188_an_owner_sees_its_objects_wherever_they_are_unless_they_or_their_carriers_are_taken_from_it() {
     type Taking = fn(&mut Server, ConnectionId, ObjectRef<()>);

@@ -1,4 +1,4 @@
-//! Each rule of relevancy by itself.
+//! Tests each rule of relevancy separately.
 
 use repl::prelude::*;
 use repl::{Area, CloseReason, Group, Relevancy};
@@ -306,7 +306,7 @@ fn s188_what_is_attached_is_seen_with_what_carries_it() {
 fn s188_joining_a_group_does_not_move_the_border_of_sight() {
     let mut room = room(1);
     let id = room.guests[0].id;
-    // Less than a step that computes the cells in sight again, in each direction.
+    // Each move is shorter than the distance after which the cells in sight are computed again.
     let step = SIDE / 4.0 - 0.25;
     room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
     room.server.connection(id).set_viewpoints(&[[step, 0.0, 0.0]]);
@@ -369,8 +369,8 @@ fn s188_a_late_joiner_receives_what_it_sees() {
     assert!(room.guests[0].client.is_synchronized());
 }
 
-/// A position that is no number, or that is out of the range of cells, is far away from all others, and
-/// nothing panics.
+/// A position that is not a number, or that is out of the range of cells, is far away from all other
+/// positions, and nothing panics.
 #[test]
 fn positions_without_a_place_do_no_harm() {
     let mut room = room(1);
@@ -426,7 +426,7 @@ fn an_object_without_a_position_cannot_be_located() {
     room.server.object(banner).set_relevancy(Relevancy::Located);
 }
 
-/// A connection never has so many cells in sight that looking for them takes long.
+/// Areas with too many cells in sight are refused, because finding these cells would take too long.
 #[test]
 fn areas_with_too_many_cells_are_refused_in_every_order() {
     let refused = |make: fn() -> Area| {

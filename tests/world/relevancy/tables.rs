@@ -65,8 +65,8 @@ fn ship(x: f32, y: f32) -> Ship {
     Ship { position: [x, y], ..Ship::default() }
 }
 
-/// Returns how many values a tick writes in which ships that all guests see change, and ships that nobody
-/// sees. All ships near zero have flags attached, which change too.
+/// Returns how many values a tick writes. In this tick, ships that all guests see change, and ships that
+/// nobody sees change too. All ships near zero have attached flags, which also change.
 fn written(guests: usize, near: usize, far: usize) -> usize {
     let mut room = sea(ServerConfig::default(), nearby(), guests);
     let mut place = |at: usize, x: f32| room.server.spawn(ship(x, at as f32 * 9.0));
@@ -96,8 +96,8 @@ fn written(guests: usize, near: usize, far: usize) -> usize {
 fn r24_a_change_is_written_once_for_all_who_see_its_cell_and_not_for_cells_that_nobody_sees() {
     let once = written(1, 6, 0);
     assert_eq!(written(5, 6, 0), once);
-    // The comparison writes values, too, to measure them. A ship and a flag that are seen are written once
-    // more each, for the packets, and a ship that nobody sees is not.
+    // The comparison also writes values to measure them. A visible ship and its flag are each written once
+    // more for the packets; a ship that nobody sees is not.
     let compared = written(5, 6, 1) - once;
     assert_eq!(written(5, 7, 0), once + 2 * (compared + 1));
 }
@@ -182,7 +182,7 @@ fn s192_changes_without_room_wait_and_arrive() {
     }
 }
 
-/// Returns in which of some ticks the client shows another position of a ship that moves in each tick.
+/// Returns in which of `ticks` ticks the client shows a new position of a ship that moves in each tick.
 fn updates(room: &mut Room, ship: ObjectRef<Ship>, ticks: u32) -> Vec<u32> {
     let mut shown = room.guests[0].client[ship].position[1];
     let mut updates = Vec::new();
@@ -231,7 +231,7 @@ fn s187_far_objects_have_ticks_of_their_own_and_all_far_clients_share_their_byte
     assert!(most - least < least / 2, "about a fifth in each tick: {counts:?}");
 }
 
-/// Each ship has the tenth slot after that of the ship before it, and the period is ten ticks.
+/// The slots of the ships are ten apart, and the period is ten ticks.
 #[test]
 fn s187_far_objects_in_slots_at_regular_distances_have_ticks_of_their_own() {
     let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 10), 1);
@@ -311,7 +311,7 @@ fn s187_far_changes_are_sent_at_once_and_only_once_to_those_with_a_view_of_their
     }
 }
 
-/// A class without conditions looks the same to all, but not at the same time.
+/// All clients see the same properties of a class without conditions, but not at the same time.
 #[test]
 fn s187_no_band_delays_an_object_for_its_owner_if_its_class_has_no_conditions() {
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Bird>());

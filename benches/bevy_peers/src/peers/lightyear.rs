@@ -26,7 +26,7 @@ pub(crate) struct Lightyear {
     wires: Vec<Wire>,
 }
 
-/// What carries the packets between the server and a client.
+/// The channels that carry packets between the server and a client.
 struct Wire {
     from_server: Receiver<Bytes>,
     to_client: Sender<Bytes>,
@@ -51,7 +51,8 @@ fn server() -> (App, Entity) {
     (app, server)
 }
 
-/// Makes the server's end of a connection. Each has an address of its own, which names the client.
+/// Makes the server's side of a connection. Each connection has a different address, which identifies the
+/// client.
 fn connect(app: &mut App, server: Entity, number: u16, io: CrossbeamIo) {
     let address = PeerAddr(SocketAddr::from(([127, 0, 0, 1], number + 1)));
     let end = (LinkOf { endpoint: server }, address, ReplicationSender, io);
@@ -106,7 +107,7 @@ impl Peer for Lightyear {
         for wire in &self.wires {
             while let Ok(packet) = account.hold(|| wire.from_server.try_recv()) {
                 bytes += packet.len();
-                // A client that has gone shows in the verdict.
+                // If the client is gone, the final check reports it.
                 wire.to_client.send(Bytes::copy_from_slice(&packet)).ok();
                 account.hold(|| drop(packet));
             }

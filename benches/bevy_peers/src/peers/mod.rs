@@ -13,7 +13,7 @@ pub(crate) const NAMES: [&str; 3] = ["repl-bevy", "bevy_replicon", "lightyear"];
 /// The same app without a library.
 pub(crate) const NOTHING: &str = "nothing";
 
-/// Returns what measures a row with a library.
+/// Returns the function that measures a row with a library.
 pub(crate) fn named(name: &str) -> Option<fn(Row, usize) -> Measurement> {
     match name {
         NOTHING => Some(measure::<nothing::Nothing>),

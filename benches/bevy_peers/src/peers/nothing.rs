@@ -1,4 +1,4 @@
-//! The server without a library, whose cost is subtracted from that of the others.
+//! The server without a library. Its cost is subtracted from the cost of the libraries.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;

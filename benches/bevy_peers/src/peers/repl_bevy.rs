@@ -1,4 +1,4 @@
-//! `repl-bevy`, with packets that are carried by hand.
+//! `repl-bevy`. The benchmark itself carries its packets.
 
 use std::io;
 use std::mem;
@@ -70,7 +70,7 @@ struct OfClient {
 impl ClientTransport for OfClient {
     fn receive(&mut self, client: &mut Client, now: Duration) -> io::Result<()> {
         let arrived = mem::take(&mut self.mail.open().arrived);
-        // A packet that a client cannot use shows in the verdict.
+        // If a client cannot use a packet, the final check reports it.
         arrived.iter().for_each(|(_, bytes)| drop(client.receive(now, bytes)));
         Ok(())
     }
@@ -91,7 +91,8 @@ fn with(mut app: App) -> App {
 
 fn server(mail: Mail) -> App {
     let transport = OfServer { mail, endpoint: Endpoint::new(EndpointConfig::default(), 0) };
-    // The documented setting for links within one machine. The other libraries control no rate either.
+    // The documented setting for links within one machine. The other libraries have no congestion control
+    // either.
     let config = ServerConfig {
         mtu_bytes: PACKET_BYTES,
         congestion_control: CongestionControl::Off,

@@ -1,6 +1,5 @@
-//! `bevy_replicon`, whose messages are carried by hand, as its tests do. It has no packets of its own: what
-//! resends lost messages, splits long ones and counts packets would come on top, with the library that
-//! carries its messages.
+//! `bevy_replicon`. The benchmark itself carries its messages, as its tests do. It has no packets of its own:
+//! a transport library would also resend lost messages, split long messages and add headers.
 
 use bevy_app::{App, PluginGroup};
 use bevy_ecs::prelude::*;

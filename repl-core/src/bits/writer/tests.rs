@@ -1,4 +1,4 @@
-//! Tests of the writer of bits, against another one.
+//! Tests of the bit writer, against another bit writer.
 
 use bitstream_io::{BitWriter as Reference, LittleEndian};
 use proptest::prelude::*;

@@ -263,7 +263,7 @@ fn a_whole_collection_replaces_earlier_changes_of_entries() {
     assert!(pending.is_empty());
 }
 
-/// Changes inside a fast array, a map and an array, each of which may be left out.
+/// Changes inside a fast array, a map and an array. Each of the three may be missing.
 fn nested() -> impl Strategy<Value = Changelist> {
     let models = (prop::option::of(model()), prop::option::of(model()), prop::option::of(0..400_u32));
     (models, any::<u64>()).prop_map(|((items, entries, edit), age)| {

@@ -1,9 +1,9 @@
-//! Labels: the position of an item in an ordered array, stated without naming another item (R13).
+//! Labels: a label is the position of an item in an ordered array, independent of other items (R13).
 //!
 //! A label is a fraction between 0 and 1, written in base 256, so that each digit is a byte. Between any two
-//! labels there is room for another label, which may need more digits. The choice of each new label decides
-//! how soon more digits are needed. People usually continue to insert where they last inserted, and the
-//! choice of a label makes use of this (see [`Hint`]). Items that are inserted one after another form a run.
+//! labels there is room for another label, which may need more digits. A good choice of new labels delays the
+//! need for more digits. Users usually continue to insert at the place of the last insertion, and the choice
+//! of a label takes this into account (see [`Hint`]). Items that are inserted one after another form a run.
 //! The labels of a run follow each other closely, and the first label of a run leaves room on both sides.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last digit is not zero, so the order
@@ -24,8 +24,8 @@ const MAX: usize = Label::MAX_BYTES;
 /// many free numbers lie between the two neighbouring labels. If fewer numbers are free the labels of the run
 /// get one more digit. Measurements with recorded typing found values from 16 to 64 equally good.
 const ROOM_FOR_RUN: u64 = 32;
-/// The first item of a run leaves only a small part of the gap before itself: one part in this many. The gap
-/// after the first item is larger, because more items are likely to follow there.
+/// The first item of a run leaves only 1/`PART_BEFORE` of the gap before itself. The gap after the first item
+/// is larger, because more items are likely to follow there.
 const PART_BEFORE: u64 = 4;
 /// The number of free numbers in the narrowest gap between labels that are [spread](Label::spread). In
 /// measurements with insertions at the worst indices, 2 was better than 8 or 32, because labels needed fewer
@@ -169,10 +169,10 @@ impl Label {
     }
 
     /// Returns `count` labels between `before` and `after` in ascending order, with room between any two of
-    /// them. Use this function for items that are already in the array and whose labels have become too long.
-    /// About half of the room is close to the items at the indices `hot`, because the next insertions are
-    /// likely there. A gap that is twice as far away from the items at `hot` is half as wide. Returns `None`
-    /// if the labels would have more than `max_bytes` digits. Costs O(count).
+    /// them. Use this function for existing items with labels that have become too long. About half of the
+    /// room is close to the items at the indices `hot`, because the next insertions are likely there. A gap
+    /// at twice the distance from these items is half as wide. Returns `None` if the labels would have more
+    /// than `max_bytes` digits. Costs O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,
@@ -199,21 +199,21 @@ impl Label {
         }))
     }
 
-    /// Returns whether the label is so long that relabelling the items around it costs less than more digits
-    /// would.
+    /// Returns whether the label is so long that relabelling the items around it costs less than additional
+    /// digits.
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.as_bytes().len() > LONG
     }
 
-    /// Returns the next higher label with the same number of digits, or `None` if there is none.
+    /// Returns the next higher label with the same number of digits, or `None` if no such label exists.
     fn successor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.add(1) && (!number.ends_in_zero() || number.add(1));
         found.then(|| number.label())
     }
 
-    /// Returns the label whose [successor](Self::successor) is this label, or `None` if there is none.
+    /// Returns the label whose [successor](Self::successor) is this label, or `None` if no such label exists.
     fn predecessor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.subtract_one() && (!number.ends_in_zero() || number.subtract_one());

@@ -54,8 +54,8 @@ proptest! {
         let after = (open != 1 && !high.as_bytes().is_empty()).then_some(&high);
         match Label::between(before, after, hint) {
             Some(found) => prop_assert!(is_canonical(&found) && is_between(&found, before, after)),
-            // There is no label between two labels only if they are equal or one of them has the greatest
-            // number of digits.
+            // Two labels have no label between them only if they are equal, or if one of them has the
+            // greatest number of digits.
             None => prop_assert!(low == high || low.as_bytes().len().max(high.as_bytes().len()) == MAX),
         }
         let hot = (hot.0 % (count + 1), hot.1 % (count + 1));

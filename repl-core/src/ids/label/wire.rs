@@ -16,9 +16,9 @@ impl Label {
     /// [`Label::START`].
     ///
     /// The first bit is set if this label is the successor of `previous`. If the first bit of a label is not
-    /// set, a second bit is set if the label is the predecessor of `previous`. If neither bit is set, the
-    /// bits have the following parts: the number of digits of `previous` to drop and the number of new
-    /// digits, both in an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
+    /// set, a second bit is set if the label is the predecessor of `previous`. If neither bit is set, three
+    /// parts follow: the number of digits of `previous` to drop, the number of new digits, and the new
+    /// digits. The two numbers are Exp-Golomb codes of order 1. Each digit takes 8 bits.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {

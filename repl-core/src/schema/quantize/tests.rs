@@ -43,8 +43,7 @@ fn distance<const N: usize>(a: [f32; N], b: [f32; N], sign: f64) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - sign * f64::from(b)).powi(2)).sum::<f64>().sqrt()
 }
 
-/// A property as a naive model of the rule keeps it: its value when it was sent, and how often it was
-/// sent.
+/// A naive model of a property with a margin: the value that was sent last, and how often a value was sent.
 struct Kept<T, F, K> {
     sent: T,
     updates: u32,
@@ -70,19 +69,19 @@ impl<T: Copy, P: PartialEq, F: Fn(T) -> P, K: Fn(T, T) -> bool> Kept<T, F, K> {
     }
 }
 
-/// Returns a number as a property in steps.
+/// Returns the model of a property that is a number in steps.
 fn kept_number(quantizer: Quantizer, sent: f64) -> Kept<f64, impl Fn(f64) -> u64, impl Fn(f64, f64) -> bool> {
     let form = move |value| quantizer.encode(value).unwrap();
     Kept::new(sent, form, move |sent, value| quantizer.keeps(form(sent), value))
 }
 
-/// Returns the numbers of some steps: those at the bounds, and one between them.
+/// Returns the numbers of some steps: the steps at the bounds, and one step between them.
 fn some_steps(quantizer: Quantizer, chosen: u64) -> [u64; 4] {
     let last = quantizer.steps - 1;
     [0, 1.min(last), chosen % quantizer.steps, last]
 }
 
-/// Returns a number in steps above the least number of the range.
+/// Returns the number that is `position` steps above the least number of the range.
 fn position(quantizer: Quantizer, position: f64) -> f64 {
     quantizer.min + position * quantizer.step
 }
@@ -127,7 +126,8 @@ proptest! {
                 let steps = if saturate { steps } else { steps.clamp(0.0, quantizer.steps as f64) };
                 f64::from(position(quantizer, steps) as f32)
             };
-            // The rounding of `f32` is noise, too. In all, a value moves by a quarter of a step to each side.
+            // The rounding of `f32` is noise, too. With noise and rounding together, a value moves by a
+            // quarter of a step to each side.
             let rest = at(middle);
             let is_little = |value: &f64| ((value - rest) / quantizer.step).abs() < 0.249;
             let mut property = kept_number(quantizer, rest);
@@ -205,8 +205,8 @@ proptest! {
 /// Returns a unit vector with noise. Any two such vectors differ in each component by at most a quarter
 /// of a step.
 fn noisy<const N: usize>(vector: [f32; N], noise: [f64; N], step: f64) -> [f32; N] {
-    // To scale a vector to the length one can move a component by half of the noise again. What is left
-    // of the quarter is more than the rounding of `f32`.
+    // Scaling a vector to the length one can move a component by another half of the noise. The rest of the
+    // quarter of a step is greater than the rounding of `f32`.
     let amplitude = 0.25 / 2.0 / 1.6 * step - 3e-8;
     let moved: Vec<f64> =
         vector.iter().zip(noise).map(|(part, noise)| f64::from(*part) + noise * amplitude).collect();

@@ -1,5 +1,5 @@
-//! What an update says about a collection besides the values of its elements: which elements it removes, and
-//! their labels.
+//! Reads the parts of a collection's update that are not values: the removed elements, and the labels of
+//! elements.
 //!
 //! *Invariant:* the ids or keys of every list ascend, so no element occurs twice in a list.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -41,12 +41,12 @@ impl<I: Identity> RemovedList<'_, I> {
 
 /// The state while the elements of a collection are read.
 pub(super) struct Progress<I> {
-    /// Elements that are removed at the end of the update unless the update contains them. Elements that the
-    /// collection itself marks for removal are not in `swept`.
+    /// Elements that are removed at the end of the update if the update does not contain them. Elements that
+    /// the collection itself marks for removal are not in `swept`.
     pub(super) swept: BTreeSet<I>,
     /// The number of whole elements that were read so far and that count against the limit of an update.
     pub(super) whole: u32,
-    /// The label that was read last.
+    /// The last label that was read.
     label: Label,
 }
 
@@ -75,7 +75,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let is_listed = removals == Removals::Listed;
         let list = || I::read_list(&command.shape.form);
-        // Only validation checks that none of the removed elements is also added or changed.
+        // Only validation checks that the update does not also add or change a removed element.
         removed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
         let mut ids = list();
         while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {

@@ -1,13 +1,14 @@
-//! The changed handles of the older elements of an array, as they are read from an update. The changed
-//! handles are read one by one, together with their values.
+//! Reads the handles of changed values in the existing elements of an array. The handles are read one by one,
+//! together with their values.
 //!
-//! *Invariant:* reading a list of handles allocates no memory, whatever length the list claims.
+//! *Invariant:* reading a list of handles never allocates memory, independently of the length that the list
+//! claims.
 
 use std::ops::Range;
 
 use crate::bits::{BitReader, ReadError};
 
-/// The changed handles of the older elements of an array.
+/// The handles of changed values in the existing elements of an array.
 #[derive(Default)]
 pub(super) enum Edits<'b> {
     #[default]

@@ -1,7 +1,7 @@
 //! The two passes over an update: the first pass validates the update, and the second applies it.
 //!
-//! *Invariant:* the apply pass cannot stop early. The apply pass runs only on updates that validation has
-//! read to their end.
+//! *Invariant:* the apply pass cannot stop early. It runs only on updates that validation has read to the
+//! end.
 
 use std::convert::Infallible;
 
@@ -21,7 +21,8 @@ pub(crate) trait Pass: KeyPass {
     /// Stops the pass if a value could not be read.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Self::Stop>;
 
-    /// Reads a value with user code. The argument `read` returns whether the user code resolved a reference.
+    /// Reads a value with user code. `read` calls the user code, and returns whether the user code resolved a
+    /// reference.
     fn opaque(
         &mut self,
         reader: &mut BitReader<'_>,

@@ -1,11 +1,11 @@
 //! The destination of decoded values: an object or a part of one. If the user has edited a property of the
-//! object, an update of this property first restores what the server sent before, and then applies the change
-//! (S49).
+//! object, an update of this property first restores the earlier value from the server, and then applies the
+//! change (S49).
 //!
-//! *Invariant:* an update is written first to the object that the user has borrowed, and then to its base, the
-//! copy of the values that the server sent. After that, the properties in the update have the same values in
-//! both, except entries that are hidden and items that are local. Nothing that a user did to an object makes
-//! an update fail.
+//! *Invariant:* an update is written first to the object that the user has borrowed, and then to its base,
+//! the copy of the values that the server sent. After that, the properties in the update have the same values
+//! in both, except for hidden entries and local items. No change that a user makes to an object can make an
+//! update fail.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 
-/// What is known of an object that the user has borrowed.
+/// Additional data for an object that the user has borrowed.
 #[derive(Clone, Copy)]
 pub(crate) struct Lent<'a> {
     /// The properties that the user may have edited.
@@ -36,8 +36,8 @@ pub(crate) struct Recipient<'a> {
     /// The same part with the values that the server sent, if the user has borrowed the object.
     base: Option<Level<'a>>,
     seen: Option<&'a dyn Objects>,
-    /// The properties at this level that the user may have edited. Parts of properties are restored together
-    /// with these.
+    /// The properties at this level that the user may have edited. At the level of an element this is `None`,
+    /// because elements are restored together with their property.
     edited: Option<&'a HandleSet>,
 }
 
@@ -157,9 +157,9 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 
 /// The elements of a collection that the user may have edited, and that the update has not mentioned yet.
 struct Edited<I> {
-    /// They are restored when the update ends.
+    /// The elements that are restored when the update ends.
     waiting: BTreeSet<I>,
-    /// A sweep removes them.
+    /// The elements that a sweep removes.
     swept: BTreeSet<I>,
 }
 
@@ -169,7 +169,7 @@ impl<I: Ord> Edited<I> {
         (!waiting.is_empty()).then(|| Box::new(Self { waiting, swept: BTreeSet::new() }))
     }
 
-    /// Removes an element, which the update mentions now. Returns whether it was there.
+    /// Removes an element because the update mentions it. Returns whether the element was in a set.
     fn take(&mut self, id: &I) -> bool {
         self.waiting.remove(id) || self.swept.remove(id)
     }
@@ -185,8 +185,8 @@ impl<I: Ord> Edited<I> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user. If
-    /// the user has placed the object, it can contain such an element, which is removed.
+    /// Returns the collection, or `None` if an element with this id or key must be hidden from the user. The
+    /// user may have assigned an object value that contains such an element. Then the element is removed.
     fn place_of(&mut self, id: &I, calls_back: bool) -> Option<&mut ElementsMut<'a, I>> {
         let live = self.live.as_mut()?;
         if self.seen.is_none_or(|seen| live.as_elements().is_mapped(id, seen)) {
@@ -198,7 +198,7 @@ impl<'a, I: Identity> ElementRecipient<'a, I> {
         None
     }
 
-    /// Returns whether the user may have edited an element, which the update mentions now.
+    /// Returns whether the user may have edited an element that the update mentions, and forgets the edit.
     fn take_edited(&mut self, id: &I) -> bool {
         self.edited.as_mut().is_some_and(|edited| edited.take(id))
     }

@@ -48,7 +48,8 @@ pub(crate) trait Target {
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
     /// Marks the collection as a client's replica. This function is called first when an update changes the
-    /// collection. If the user of a client has assigned another collection to a field, it loses all elements.
+    /// collection. If client code has assigned another collection to the field, this collection loses all
+    /// elements.
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
@@ -57,8 +58,8 @@ pub(crate) trait ElementTarget<I> {
         0
     }
 
-    /// Marks for removal all elements that are not received after this call. `sweep` returns the elements
-    /// that the caller must remove, because the collection cannot mark them.
+    /// Marks for removal all elements that the rest of the update does not contain. Returns the elements that
+    /// the collection cannot mark. The caller must remove these elements.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
@@ -77,7 +78,7 @@ pub(crate) trait ElementTarget<I> {
         read: &mut R,
     ) -> Option<Result<(), R::Stop>>;
 
-    /// Records that an element was changed. The values of the element are not part of this call.
+    /// Records that an element was changed. This call does not change the values of the element.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
     /// Called when all elements of the update were read. Restores the other elements that the user of a client
@@ -96,9 +97,9 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// The target of the validation pass, which changes nothing. The validation target contains the current
-/// value, because the update may refer to existing elements of its arrays and collections. If there is no
-/// current value, the bits are only read.
+/// The target of the validation pass, which changes nothing. It contains the current value, because the
+/// update may refer to existing elements of its arrays and collections. Without a current value, the bits are
+/// only read.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {
@@ -145,8 +146,8 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// The target of the validation pass for the elements of a collection. The validation target has access to
-/// the existing elements, and changes nothing.
+/// The target of the validation pass for the elements of a collection. It has access to the existing
+/// elements, and changes nothing.
 pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {

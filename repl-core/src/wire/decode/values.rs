@@ -1,4 +1,5 @@
-//! Reads the values of an update: of an object, and of the arrays and collections in it, at any depth.
+//! Reads the values of an update of an object, including the values in its arrays and collections, at any
+//! depth.
 //!
 //! *Invariant:* no element of a collection is both removed and added or changed by one update.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -60,10 +61,11 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the values of consecutive direct properties, the first of which is at `handle`. `end` is the
-    /// handle after the last property that may be read. Returns how many were read. Returns zero if the
-    /// property must be read alone, because it is not direct, or because the update ends within the direct
-    /// properties: the error names the property that could not be read.
+    /// Reads the values of consecutive direct properties (properties with a wire form that equals their bytes
+    /// in memory). The first property is at `handle`. `end` is the handle after the last property that may be
+    /// read. Returns how many properties were read. Returns zero if the next property must be read alone.
+    /// This is the case if it is not direct. It is also the case if the update ends within the direct
+    /// properties, so that the error names the property that could not be read.
     #[inline]
     fn direct<T: Target>(&mut self, table: &[TableEntry], handle: u32, end: u32, target: &mut T) -> u32 {
         let (count, bits) = Program::direct(table, handle, end.saturating_sub(handle));
@@ -82,8 +84,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         }
     }
 
-    /// Reads an update of the property at `handle` of a level. For an array, an update of a property contains
-    /// only the changes.
+    /// Reads an update of the property at `handle` of a level. An update of an array contains only the
+    /// changes.
     #[inline]
     fn property<T: Target>(
         &mut self,
@@ -312,7 +314,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         }
         let calls_back = self.observer.calls_back();
         let is_new = target.whole(id, calls_back, &mut ElementReader { walk: self, table, handles: None })?;
-        // A server that sends a whole map sends at most as many entries as a map may have.
+        // Every whole entry of a map counts, because a server never sends more entries than a map may have.
         progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
         P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
         label.into_iter().for_each(|label| target.receive(id, ReceivedChange::Moved(label), calls_back));

@@ -1,6 +1,6 @@
-//! One walk over an update: what it reads from, what it tells, and where it is.
+//! One walk over an update: its reader, its observer, and the path to the current value.
 //!
-//! *Invariant:* the path always leads to the value that is read, so an error can name it.
+//! *Invariant:* the path always leads to the value that is being read, so an error can name the value.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::ops::Range;
@@ -12,9 +12,9 @@ use crate::schema::layout::MAX_DEPTH;
 use crate::schema::program::Program;
 use crate::wire::decode::pass::Pass;
 
-/// Is told what an update contains while the update is read. A path consists of the handles that lead from
-/// the object's own level to a value. Below the object's own level, the handles in a path are element
-/// handles, which are counted from zero.
+/// Receives reports about the content of an update while the update is read. A path consists of the handles
+/// that lead from the object's own level to a value. Below the object's own level, the handles in a path are
+/// element handles, which are counted from zero.
 pub trait Observer {
     /// Called after the property at `handle` of the object's own level was read, if the observer
     /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
@@ -25,17 +25,17 @@ pub trait Observer {
         false
     }
 
-    /// Called after a leaf (a value that is sent as a unit) was read that could refer to objects and refers
-    /// to none.
+    /// Called after a leaf (a value that is sent as a unit) was read that can contain references but refers
+    /// to no object.
     fn plain(&mut self, path: &[u32]);
 
-    /// Called after a leaf was read that refers to the objects `guids`. From `bits` the leaf can be read
-    /// again when an object in `guids` appears or disappears (S117).
+    /// Called after a leaf was read that refers to the objects `guids`. Store `bits` to read the leaf again
+    /// when an object in `guids` appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Called when values no longer exist. These are all values with a path that begins with `path` and
-    /// continues with one of `steps`. The range `steps` contains element handles past the end of an array,
-    /// the id of an item, or the end of a key.
+    /// Called when values no longer exist. The removed values are those with a path that begins with `path`
+    /// and continues with one of `steps`. The range `steps` contains element handles past the end of an
+    /// array, the id of an item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
     /// Returns whether the callbacks of values in maps are called while the update is read.
@@ -70,8 +70,8 @@ pub(crate) struct Path {
     /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],
     len: usize,
-    /// All steps of the path, if there are more than fit into `steps`. The longer the key of a map entry is,
-    /// the more steps it has.
+    /// All steps of the path, if there are more than fit into `steps`. A long key of a map entry has many
+    /// steps.
     long: Vec<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Path {
         self.leave(self.len.saturating_sub(1));
     }
 
-    /// Appends the steps of an id or key to the path. `enter` returns how many steps the path had before.
+    /// Appends the steps of an id or key to the path. Returns how many steps the path had before.
     pub(super) fn enter(&mut self, steps: impl Iterator<Item = u32>) -> usize {
         let depth = self.len;
         steps.for_each(|step| self.push(step));

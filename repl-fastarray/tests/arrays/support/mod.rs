@@ -1,6 +1,6 @@
 //! An item that records its callbacks, and helpers that the tests share.
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
+//! *Invariant:* each test runs on a separate thread, so each test has its own record of callbacks.
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
 use std::cell::RefCell;
@@ -118,7 +118,7 @@ pub(crate) fn id(number: u32) -> ItemId {
     ItemId::new(number).expect("not zero")
 }
 
-/// Returns the items of an array by id, as `repl-core` finds them.
+/// Returns the items of an array by id, read through [`Keyed`] as `repl-core` does.
 pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeMap<ItemId, T> {
     let mut ids = Vec::new();
     Keyed::ids(array, &mut |id| ids.push(id));
@@ -134,7 +134,7 @@ pub(crate) enum StepKind {
     Removed,
 }
 
-/// Lets `shadow` follow `live` and copies each reported item. Returns the steps.
+/// Updates `shadow` from `live`, and copies each reported item. Returns the steps.
 pub(crate) fn follow<T: FastArrayItem + Clone>(
     shadow: &mut FastArray<T>,
     live: &mut FastArray<T>,

@@ -1,4 +1,4 @@
-//! Tests of the messages that arrive.
+//! Tests of received messages.
 
 use super::*;
 use crate::messages::channel::MessageOptions;
@@ -149,7 +149,8 @@ fn parts_in_any_order_are_one_message_on_each_kind_of_channel() {
     }
 }
 
-/// Takes the mark of a message that was withdrawn. Returns whether something is delivered.
+/// Takes the mark (the empty replacement) of a message that was withdrawn. Returns whether anything is
+/// delivered.
 fn take_mark(incoming: &mut Incoming, number: u64) -> bool {
     let content = BitSlice::default();
     let mark = ReceivedMessage { channel: 0, number: number as u16, part: None, content };
@@ -183,7 +184,7 @@ fn of_a_message_and_its_mark_the_first_that_arrives_counts() {
     assert!(!take_mark(&mut incoming, 0));
     assert!(take_mark(&mut incoming, 1));
     assert_eq!(take(&mut incoming, 1), Ok(vec![]));
-    // The same behind a message that is missing.
+    // The mark arrives while an earlier message is missing.
     assert_eq!(take(&mut incoming, 3), Ok(vec![]));
     assert!(!take_mark(&mut incoming, 3));
     assert_eq!(take(&mut incoming, 2), Ok(vec![2, 3]));
@@ -274,8 +275,8 @@ fn r20_unfinished_messages_are_at_most_sixteen() {
     assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
 }
 
-/// Takes the part `index` of a message of so many bits. Returns the bits of what is delivered, and
-/// whether it was read before.
+/// Takes the part `index` of a message with this many bits. Returns the number of delivered bits, and whether
+/// the message was read before.
 fn take_bulk(
     incoming: &mut Incoming,
     number: u64,
@@ -298,7 +299,7 @@ fn take_bulk(
     Ok(delivered)
 }
 
-/// Takes parts of a message that are in one packet. Returns the bytes of what is delivered.
+/// Takes parts of a message that are in one packet. Returns the delivered bytes.
 fn take_packet(
     incoming: &mut Incoming,
     content: &[u8],
@@ -329,7 +330,7 @@ fn take_packet(
     Ok(delivered)
 }
 
-/// Returns what receives messages of up to 100,000 bytes.
+/// Returns the receiving side of a channel with messages of up to 100,000 bytes.
 fn bulky(channel: Channel) -> Incoming {
     let options = MessageOptions { max_bytes: 100_000, ..MessageOptions::default() };
     let mut incoming = Incoming::default();

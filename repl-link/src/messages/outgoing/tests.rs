@@ -5,7 +5,7 @@ use crate::messages::channel::{Channel, MessageOptions};
 use crate::outbox::Limits;
 use crate::sent::in_flight::Delivery;
 
-/// Messages that are sent by packets of a small size, without a network.
+/// The sending side of a connection with small packets, without a network.
 struct Side {
     outgoing: Outgoing,
     outbox: Outbox<()>,
@@ -16,7 +16,7 @@ impl Side {
         Self::with_packets(200, channels)
     }
 
-    /// Returns a side with packets of so many bytes.
+    /// Returns a side with packets of this many bytes.
     fn with_packets(bytes: usize, channels: &[Channel]) -> Self {
         let limits = Limits {
             packets_in_flight: 100,
@@ -41,7 +41,7 @@ impl Side {
         self.send_if(true)
     }
 
-    /// Sends the packets of a tick to a side that may receive messages for viewers only if it `sees`.
+    /// Sends the packets of a tick. The other side may receive messages for viewers only if `sees` is true.
     fn send_if(&mut self, sees: bool) -> Vec<Vec<(u16, u64)>> {
         let first = self.outbox.sequence();
         self.outbox.begin_pass();
@@ -153,7 +153,7 @@ fn a_loss_of_an_earlier_packet_does_not_repeat_what_a_later_one_has() {
     side.send();
     side.resolve(0, Delivery::Lost);
     assert_eq!(side.send(), [[(0, 0)]]);
-    // The loss is noted again, as for an old packet.
+    // The loss is recorded again, as for an old packet.
     side.outgoing.lost(Sequence::new(0), &[SentMessage { channel: 0, number: 0, part: 0 }]);
     assert_eq!(side.send(), [[]; 0]);
 }
@@ -245,7 +245,7 @@ fn of_sequenced_messages_that_find_no_room_those_of_the_newest_ticks_wait() {
         side.outgoing.begin_pass();
         side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
     }
-    // They wait for as long as there is no room.
+    // The messages wait as long as there is no room.
     for _ in 0..10 {
         side.outgoing.begin_pass();
         side.outgoing.send(&mut side.outbox, 0, &|_, _| true, Duration::ZERO);
@@ -397,7 +397,7 @@ fn r04_late_acks_of_parts_do_not_count_for_the_mark_of_a_withdrawn_message() {
         side.resolve(1 - lost, Delivery::Arrived);
         side.resolve(lost, Delivery::Lost);
         assert_eq!(side.send_if(false), [[(0, 0)]]);
-        // The mark is not known to have arrived, whatever becomes of the parts.
+        // The acks and losses of the parts say nothing about the mark.
         side.outgoing.arrived_late(range(lost, lost));
         (2..packets).for_each(|packet| side.resolve(packet, Delivery::Arrived));
         side.resolve(packets, Delivery::Lost);
@@ -409,7 +409,7 @@ fn r04_late_acks_of_parts_do_not_count_for_the_mark_of_a_withdrawn_message() {
 
 #[test]
 fn r20_a_withdrawn_message_counts_until_its_mark_is_acknowledged() {
-    // The other side counts what it has received of the messages until their marks arrive.
+    // The other side counts the parts of these messages until their marks arrive.
     let mut side = Side::new(&[Channel::Ordered]);
     (0..8).for_each(|_| add_for_viewers(&mut side, 0, 1_000));
     assert_eq!(side.add(0, 1_000), Err(SendError::Full), "of large messages a channel takes at most half");

@@ -333,7 +333,8 @@ fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
     assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Timeout)]);
 }
 
-/// Returns the session to which the server's packets of state are bound, besides its number and the token.
+/// Returns the session that the checksums of the server's packets of state include, without the instance
+/// number and the token.
 fn session_of(server: &ServerHandshake) -> u64 {
     let client = server.client.expect("a hello has come");
     let (secret, session) = (Secret::from(77_u64), client.session);
@@ -384,7 +385,7 @@ fn r25_an_end_before_the_proof_is_told_whether_the_client_has_its_welcome_or_not
         pair.server_receives(&hello);
         let welcomes = drain(&mut pair.to_client);
         welcomes.iter().filter(|_| is_welcomed).for_each(|packet| pair.client_receives(packet));
-        // From now on, everything of the client is lost.
+        // From now on, all packets of the client are lost.
         pair.server.end(DisconnectReason::Closed, &pair.server_terms, &mut pair.to_client);
         drain(&mut pair.to_client).iter().for_each(|packet| pair.client_receives(packet));
         let ended = Reported::Ended(DisconnectReason::Closed);

@@ -23,17 +23,17 @@ use crate::updates::update::UpdateKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     All,
-    /// All but the removals of objects.
+    /// All entries except the removals of objects.
     Values,
-    /// The removals of objects.
+    /// Only the removals of objects.
     Closings,
 }
 
 /// The values of a run of openings.
 enum Values<'a> {
-    /// They are read by a recipe. The values of the next object are at this position of the body.
+    /// A recipe reads the values. The number is the position of the values of the next object in the body.
     Prepared(Prepared<'a>, usize),
-    /// They are read by a walk over the program of the class, up to the ends that validation has stored.
+    /// A walk over the program of the class reads the values, up to the ends that validation has stored.
     Checked(&'a HandleSet),
 }
 
@@ -80,13 +80,14 @@ impl<'b> Applier<'_, 'b> {
         }
     }
 
-    /// Returns the body whose values are applied.
+    /// Returns the packet body that contains the values.
     fn body(&self) -> BitSlice<'b> {
         let end = self.reader.position().saturating_add(self.reader.remaining());
         self.reader.slice(0..end).unwrap_or_default()
     }
 
-    /// Opens the objects of a run: creates those that the client does not have, and sets the values of all.
+    /// Opens the objects of a run: creates the objects that the client does not have, and sets the values of
+    /// all objects.
     fn open(&mut self, slots: Range<u32>, openings: &Openings, mut values: Values<'_>) {
         let Openings { origin, path, .. } = openings;
         let mut slot = slots.start;
@@ -110,7 +111,7 @@ impl<'b> Applier<'_, 'b> {
         }
     }
 
-    /// Creates objects in empty slots, or binds the object that the user has placed under its path.
+    /// Creates objects in empty slots, or binds the object that the user has placed under `path`.
     fn create(&mut self, opened: Range<u32>, origin: &LocalOrigin, path: Option<&Arc<str>>) {
         let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(origin.class as usize) else { return };
@@ -125,7 +126,7 @@ impl<'b> Applier<'_, 'b> {
         self.replicas.note_arrivals(opened);
     }
 
-    /// Applies updates of the same properties, which are read by a recipe.
+    /// Applies updates of the same properties by a recipe.
     fn prepared(&mut self, changes: &[PreparedUpdate], list: ListIndex, contents: &ValidatedEntries) {
         let (Some(handles), Some(class)) = (contents.lists.handles(list), contents.lists.class_of(list))
         else {
@@ -151,9 +152,8 @@ impl<'b> Applier<'_, 'b> {
         }
     }
 
-    /// Applies updates that are read by a recipe to the objects in `slots`, which are in consecutive rows of
-    /// one class. The values of the first one are at the position `at`. Returns the position after all of
-    /// them.
+    /// Applies updates by a recipe to the objects in `slots`, which are in consecutive rows of one class. The
+    /// values of the first object begin at the position `at`. Returns the position after all values.
     fn run(&mut self, slots: Range<u32>, is_new: bool, prepared: Prepared<'_>, at: usize) -> usize {
         let Replicas { columns, slots: table, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return at };
@@ -173,8 +173,8 @@ impl<'b> Applier<'_, 'b> {
         end
     }
 
-    /// Applies the next updates, one to each of the objects in `slots`, which have the same class. If there
-    /// are several, they are new, and their rows follow one another.
+    /// Applies the next updates, one to each object in `slots`. The objects have the same class. If there are
+    /// several objects, they are new, and their rows are consecutive.
     fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
         let Replicas { columns, slots: table, mentions, kept_bases, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return };
@@ -231,7 +231,7 @@ impl Observer for Record<'_> {
     }
 
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        // An asset that the client has never goes away, so nothing is read again because of it.
+        // The index does not need references to assets that the client has: they never become invalid.
         let is_awaited = |guid: &Guid| guid.asset_number().is_none_or(|number| !self.assets.contains(number));
         let mut guids = guids.filter(is_awaited).peekable();
         if guids.peek().is_some() {

@@ -1,4 +1,4 @@
-//! Which assets the client has, and what refers to them.
+//! Adds assets to the client, and resolves the references to them.
 //!
 //! *Invariant:* when an asset becomes known, all values that refer to it are read again, and notifies run.
 
@@ -24,11 +24,11 @@ impl Replicas {
         }
     }
 
-    /// Takes names of assets from a packet without objects. References to those that the client has become
-    /// valid.
+    /// Stores names of assets from a packet without objects. References to the assets that the client has
+    /// become valid.
     ///
     /// # Errors
-    /// Returns an error if no honest server sends such names. Then the connection must end.
+    /// Returns an error if a correct server cannot send such names. Then the connection must end.
     pub(crate) fn learn_assets(
         &mut self,
         names: Vec<AssetNames>,
@@ -39,11 +39,11 @@ impl Replicas {
         Ok(())
     }
 
-    /// Takes names of assets that the server has sent. Values that refer to those that the client has are not
+    /// Stores names of assets that the server has sent. Values that refer to assets of the client are not
     /// read again yet.
     ///
     /// # Errors
-    /// Returns an error if no honest server sends such names. Then the connection must end.
+    /// Returns an error if a correct server cannot send such names. Then the connection must end.
     pub(super) fn take_names(
         &mut self,
         names: Vec<AssetNames>,
@@ -59,13 +59,13 @@ impl Replicas {
         Ok(())
     }
 
-    /// Returns the number by which the user knows an asset.
+    /// Returns the asset number that the user sees for an asset.
     pub(crate) fn find_asset(&self, path: &str) -> Option<NonZeroU32> {
         let guid = Guid::asset(self.slots.assets.number(path)?);
         self.slots.epoch.from_wire(guid)?.asset_number()
     }
 
-    /// Returns the path of an asset, by the number by which the user knows it.
+    /// Returns the path of an asset. `number` is the asset number that the user sees.
     pub(crate) fn asset_path(&self, number: NonZeroU32) -> Option<&str> {
         let guid = self.slots.epoch.to_wire(Guid::asset(number))?;
         self.slots.assets.path(guid.asset_number()?).map(|path| &**path)

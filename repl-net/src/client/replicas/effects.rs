@@ -1,4 +1,4 @@
-//! The effects of a packet: references to objects that appeared or disappeared are read again, and callbacks
+//! The effects of a packet: references to objects that were created or removed are read again, and callbacks
 //! run.
 //!
 //! *Invariant:* all callbacks run after all references were read again.
@@ -10,8 +10,8 @@ use repl_core::{HandleSet, ReferenceMap};
 use super::{ChangedObject, Replicas};
 use crate::client::replica::Callback;
 
-/// An object with references that are being read again, because the objects of the references appeared or
-/// disappeared.
+/// An object with references that are being read again, because the objects that they refer to were created
+/// or removed.
 struct Rereading {
     slot: u32,
     class: u16,
@@ -23,15 +23,14 @@ struct Rereading {
 }
 
 impl Replicas {
-    /// Reads references again after objects have appeared or disappeared, and calls the callbacks.
+    /// Reads references again after objects were created or removed, and calls the callbacks.
     pub(super) fn finish(&mut self) {
         self.reread_references();
         self.run_callbacks();
     }
 
     /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(leaves that are read again). The server has sent each leaf that is read again
-    /// before.
+    /// (S118, S120). Costs O(leaves that are read again). The server has sent each such leaf before.
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, updates, .. } = self;
         if created_or_removed.is_empty() {
@@ -44,7 +43,7 @@ impl Replicas {
         mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
             if slots.outcome.closes(slot) {
-                // What the packet removes keeps its last state.
+                // An object that the packet removes keeps its last state.
                 return;
             }
             if rereading.as_ref().is_none_or(|known| known.slot != slot) {

@@ -1,6 +1,7 @@
 //! Looks inside the packets that the client applies: counts their bits by class and property, and logs them.
 //!
-//! *Invariant:* only what is applied is counted and logged, with what it brings whole of large updates.
+//! *Invariant:* only contents that are applied are counted and logged. A large update is counted in the
+//! packet that completes it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, Epoch, Guid, Objects, Program};
@@ -13,8 +14,8 @@ use crate::session::classes::ClassList;
 use crate::telemetry;
 
 impl Replicas {
-    /// Counts and logs the packet that is applied next, with the large updates that it completes, if somebody
-    /// wants this.
+    /// Counts and logs the packet that is applied next, and the large updates that it completes, if the
+    /// configuration or the logger asks for this.
     pub(super) fn look_inside(
         &mut self,
         sequence: Sequence,
@@ -22,7 +23,7 @@ impl Replicas {
         blobs: &mut [(Sequence, BitWriter)],
     ) {
         if let Some(mut traffic) = self.traffic.take() {
-            // What was validated is read to its end.
+            // A validated packet can be read to its end.
             survey(sequence, &mut body.clone(), self, &mut traffic).ok();
             for (_, blob) in &mut *blobs {
                 survey(sequence, &mut blob.as_slice().reader(), self, &mut traffic).ok();

@@ -1,8 +1,8 @@
-//! Objects that the user has placed under paths, for example the doors of a level: how they wait for the
-//! objects of the server, and how the user finds them (S199).
+//! Objects that the user has placed under paths, for example the doors of a level. They wait for the objects
+//! of the server, and the user can find them (S199).
 //!
-//! *Invariant:* a path has at most one placed object of a class, which waits in the column of its class or is
-//! bound to the object in one slot.
+//! *Invariant:* a path has at most one placed object of a class. It either waits in the column of its class,
+//! or is bound to the object in one slot.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use repl_core::{Guid, ObjectRef, Replicated};
 use super::Replicas;
 use crate::client::replica::TypedReplica;
 
-/// What became of an object that was [placed](crate::ClientStatics::place) under a path.
+/// The result of [placing](crate::ClientStatics::place) an object under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed<T> {
     /// The object waits for the server. When the object of the server arrives,
     /// [`Bound`](crate::UpdateKind::Bound) reports it.
     Waiting,
-    /// The object of the server has arrived already, and counts as placed from now on. The value that was to
-    /// be placed comes back: move what is not replicated from it to the object, such as handles of meshes.
+    /// The object of the server has arrived already, and counts as placed from now on. The value that the
+    /// user wanted to place is returned. Move its fields that are not replicated to the object, for example
+    /// mesh handles.
     Bound(ObjectRef<T>, T),
-    /// The server has destroyed its object. The placed object waits, in case that the server spawns another
-    /// one under its path: hide it, or [remove](crate::ClientStatics::remove) it.
+    /// The server has destroyed its object. The placed object waits, because the server may spawn another
+    /// object under this path. Hide the placed object, or [remove](crate::ClientStatics::remove) it.
     Destroyed,
 }
 
@@ -46,8 +47,8 @@ impl Replicas {
         self.paths.path(slot, self.slots.generation(slot)?).map(|path| &**path)
     }
 
-    /// Places an object under a path, or returns it because the object of the server has arrived. Returns
-    /// `None` if the path has a placed object of the class already.
+    /// Places an object under a path, or returns the object if the object of the server has arrived already.
+    /// Returns `None` if the path already has a placed object of the class.
     pub(crate) fn place<T: Replicated>(&mut self, path: &str, object: T) -> Option<Placed<T>> {
         if let Some((found, slot)) = self.find_static::<T>(path) {
             let is_free = self.paths.bound_path(slot).is_none();

@@ -1,6 +1,6 @@
-//! Receives the body of a packet in four steps: validates all of the body, applies all of it, reads
-//! references again, and calls callbacks. If the packet has the last state of an object that it removes, all
-//! removals come after the callbacks, as if they were in a packet of their own.
+//! Receives the body of a packet in four steps: validates the whole body, applies it, reads references again,
+//! and calls callbacks. If the packet has the last state of an object that it removes, all removals come
+//! after the callbacks, as if they were in a separate packet.
 //!
 //! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
 //! validated. Notifies run only after all values were applied.
@@ -21,9 +21,8 @@ use crate::session::client_events::ClientEvents;
 impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
-    /// `check_rest` is called before anything is applied. The argument `check_rest` checks the rest of the
-    /// packet, which follows the segments of the body. It returns names of assets, which count before
-    /// anything else of the packet does.
+    /// `check_rest` checks the rest of the packet, which follows the segments of the body. It is called
+    /// before anything is applied. It returns names of assets, which are stored before the body is applied.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
@@ -89,7 +88,8 @@ impl Replicas {
         Ok(())
     }
 
-    /// Makes references to the objects that the packet removes be read again, although they are still there.
+    /// Marks the references to the objects that the packet removes to be read again, although the objects
+    /// still exist.
     fn announce_closings(&mut self) {
         let Self { slots, created_or_removed, .. } = self;
         let guid = |&slot: &u32| Some(Guid::new(slot, slots.generation(slot)?));
@@ -173,7 +173,7 @@ impl Replicas {
         result
     }
 
-    /// Applies the entries of a step in the body with this number, which was validated.
+    /// Applies the entries of a step. `number` is the number of the validated body that contains them.
     fn apply(&mut self, number: usize, (stamp, step): (Sequence, Step), reader: &mut BitReader<'_>) {
         let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
         let mut applier = Applier { replicas: self, stamp, checked: &mut checked, reader };

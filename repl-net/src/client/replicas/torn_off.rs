@@ -1,4 +1,5 @@
-//! Objects that the server has torn off: how they leave their slots, and how the user removes them (S210).
+//! Objects that the server has torn off: takes them out of their slots, and removes them when the user asks
+//! (S210).
 //!
 //! *Invariant:* an object that was torn off is in no slot, so no packet changes it.
 
@@ -9,8 +10,8 @@ use crate::body::removal::CloseReason;
 use crate::updates::update::UpdateKind;
 
 impl Replicas {
-    /// Takes the object in a slot out of its slot, because the server has torn it off. References to the
-    /// object stay valid.
+    /// Takes an object out of its slot, because the server has torn it off. References to the object stay
+    /// valid.
     pub(super) fn tear_off(&mut self, slot: u32) {
         let (Some((class, row)), Some(known)) = (self.slots.class_and_row(slot), self.slots.known_in(slot))
         else {
@@ -52,8 +53,9 @@ impl Replicas {
         Some(class)
     }
 
-    /// Removes an object that was torn off, because the user no longer needs it. References to it become
-    /// null, and notifies for this run. Returns `false` if the object was not torn off.
+    /// Removes an object that was torn off, because the user no longer needs it. References to the object
+    /// become null, and the notifies of the changed properties run. Returns `false` if the object was not
+    /// torn off.
     pub(crate) fn release_torn_off(&mut self, object: ObjectRef<()>) -> bool {
         let is_removed = object.guid().and_then(|guid| self.depart_torn_off(guid)).is_some();
         if is_removed {

@@ -11,7 +11,7 @@ use super::Replicas;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Replicas {
-    /// Returns the next update. The first call begins to record updates, with all objects that exist.
+    /// Returns the next update. The first call begins to record updates, and reports all objects that exist.
     pub(crate) fn poll_update(&mut self) -> Option<Update> {
         if self.updates.begin() {
             self.note_all();
@@ -34,20 +34,21 @@ impl Replicas {
         self.end_updates();
     }
 
-    /// Begins to record what a packet of this tick does. Without a tick, that of the last packet counts.
+    /// Begins to record the changes that a packet of this tick makes. If `tick` is `None`, the tick of the
+    /// last packet is used.
     pub(crate) fn begin_updates(&mut self, tick: Option<u64>) {
         self.updates.begin_packet(tick);
     }
 
-    /// Ends a packet. Drops the removed objects whose removal no update will report.
+    /// Ends a packet. Drops removed objects, if no update will report their removal.
     pub(crate) fn end_updates(&mut self) {
         let Self { updates, slots, .. } = self;
         updates.end_packet(&slots.families, |guid| slots.known_in(guid.slot()) == Some(guid));
         updates.take_unreported().into_iter().for_each(|object| self.release(object));
     }
 
-    /// Records that the objects in consecutive slots have arrived, which have the same class, generation,
-    /// owner and role, and all have parents or all have none. If one is static, there is no other.
+    /// Records that the objects in consecutive slots have arrived. They have the same class, generation,
+    /// owner and role, and either all or none of them have parents. A static object is recorded alone.
     pub(super) fn note_arrivals(&mut self, slots: Range<u32>) {
         if !self.updates.is_recording() {
             return;
@@ -89,8 +90,8 @@ impl Replicas {
         }
     }
 
-    /// Records that the server has destroyed the static object with a path, if the user has placed an object
-    /// under it.
+    /// Records that the server has destroyed the static object with a path, if an object that the user has
+    /// placed waits under this path.
     pub(super) fn note_destroyed(&mut self, path: Arc<str>) {
         if let Some(column) = self.columns.iter().find(|column| column.has_placed(&path)) {
             self.updates.push(ObjectRef::default(), UpdateKind::PathDestroyed(path), column.program());
@@ -102,8 +103,8 @@ impl Replicas {
         self.updates.forget(object);
     }
 
-    /// Returns whether a property to which an update gave a value has another one in `other`. Returns `false`
-    /// if the object is not a `T` that exists.
+    /// Returns whether `other` differs from the client's object in a property of an update. Returns `false`
+    /// if the object is not a `T` or does not exist.
     pub(crate) fn differs_from<T: Replicated>(&self, update: &Update, other: &T) -> bool {
         let object = update.cast::<T>().and_then(|object| self.get(object));
         object
@@ -111,8 +112,8 @@ impl Replicas {
             .is_some_and(|(object, column)| column.class.differs_in(object, other, update.handles()))
     }
 
-    /// Copies the properties to which an update gave values from the client's object to `to`. Returns `false`
-    /// if the object is not a `T` that exists.
+    /// Copies the properties of an update from the client's object to `to`. Returns `false` if the object is
+    /// not a `T` or does not exist.
     pub(crate) fn copy_updated<T: Replicated>(&self, update: &Update, to: &mut T) -> bool {
         let from = update.cast::<T>().and_then(|object| self.get(object));
         let (Some(from), Some(column)) = (from, self.typed::<T>()) else { return false };

@@ -1,8 +1,8 @@
 //! Validates the entries in the body of a packet: each entry must be readable, and must belong to an object
 //! that the entry can change.
 //!
-//! *Invariant:* validation changes no objects. An entry that was validated can be applied, whatever else the
-//! packet contains.
+//! *Invariant:* validation changes no objects. Each validated entry can be applied, independently of the
+//! other entries of the packet.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -27,9 +27,9 @@ use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {
-    /// Every reference counts as a reference to an existing object, because it is not known yet which objects
-    /// the packet creates and removes. The cell stores whether a decoder resolved a reference to an object
-    /// that is missing.
+    /// Every reference counts as a reference to an existing object, because the objects that the packet
+    /// creates and removes are not known yet. The cell stores whether a decoder resolved a reference to a
+    /// missing object.
     AnyObject(Cell<bool>),
     /// References resolve to the objects that exist after the packet.
     AfterPacket,
@@ -67,13 +67,12 @@ impl Objects for ResolvingObjects<'_> {
 /// packet).
 pub(super) enum Parts<'a> {
     Take(&'a mut Vec<Part>),
-    /// Skips the fragments, because they were already stored when the packet was validated for the first
-    /// time.
+    /// Skips the fragments, because the first validation of the packet has already stored them.
     Skip,
     Refuse,
 }
 
-/// The visitor that validates the entries of a body. The validating visitor changes no objects.
+/// The visitor that validates the entries of a body.
 pub(super) struct Validator<'a> {
     pub(super) references: ReferenceMap<'a>,
     pub(super) replicas: &'a Replicas,
@@ -88,10 +87,9 @@ pub(super) struct Validator<'a> {
 }
 
 impl Validator<'_> {
-    /// Checks the slot of an entry: each object may occur in a packet only once, also counting the blobs that
-    /// the packet completes. The packet must not be older than the last packet that updated the object.
-    /// Because of these checks, each validated entry can be applied, independently of the other entries of
-    /// the packet.
+    /// Checks the slot of an entry. Each object may occur only once in a packet, including the blobs that the
+    /// packet completes. The packet must not be older than the last packet that updated the object. With
+    /// these checks, each validated entry can be applied, independently of the other entries of the packet.
     ///
     /// Returns the class and the row of the object in the slot.
     #[inline(always)]
@@ -110,7 +108,7 @@ impl Validator<'_> {
         Ok(place)
     }
 
-    /// Does the same as [`check`](Self::check) for each of consecutive slots.
+    /// Does the same as [`check`](Self::check) for each slot in `slots`.
     fn check_all(&mut self, slots: Range<u32>) -> Result<(), BodyError> {
         let masks = || masks_between(slots.start, slots.end);
         if self.replicas.slots.are_unused(&slots) && masks().all(|(at, mask)| self.seen.word(at) & mask == 0)
@@ -121,8 +119,8 @@ impl Validator<'_> {
         slots.into_iter().try_for_each(|slot| self.check(slot).map(drop))
     }
 
-    /// Checks that objects with this origin and path can be opened in consecutive slots, whatever their
-    /// values are. `new` is how many of the slots are empty, from the first one on.
+    /// Checks that objects with this origin and path can be opened in the slots `slots`. Does not check their
+    /// values. `new` is the number of empty slots at the beginning of `slots`.
     fn check_openings(
         &mut self,
         slots: Range<u32>,
@@ -140,7 +138,7 @@ impl Validator<'_> {
         slots.into_iter().try_for_each(|slot| self.check_opening(slot, origin, path))
     }
 
-    /// Checks that an object with this origin and path can be opened in a slot, whatever its values are.
+    /// Checks that an object with this origin and path can be opened in a slot. Does not check its values.
     fn check_opening(
         &mut self,
         slot: u32,
@@ -203,7 +201,7 @@ impl Validator<'_> {
 }
 
 impl Validator<'_> {
-    /// Validates the last state of an object that the client has, which is read like an update.
+    /// Validates the last state of an object that the client has. It is read like an update.
     fn last_state(&mut self, slot: u32, reader: &mut BitReader<'_>) -> Result<(), BodyError> {
         let class = self.replicas.classes.wire(self.place.0.into());
         let count = self.replicas.handles_of(class).ok_or_else(no_such_class)?;
@@ -213,8 +211,8 @@ impl Validator<'_> {
         Ok(())
     }
 
-    /// Removes the objects below an object that is destroyed, those at the bottom first. What has an entry of
-    /// its own in the packet is not removed because of this.
+    /// Removes all subobjects below an object that is destroyed, the deepest ones first. A subobject that has
+    /// its own entry in the packet is not removed here.
     fn close_below(&mut self, top: u32, reason: CloseReason) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         let (mut below, mut above, mut next) = (Vec::new(), top, 0_usize);
@@ -315,7 +313,7 @@ impl Visitor for Validator<'_> {
             }
             reader.rewind(at);
         }
-        // Says why the values are invalid, if there is a recipe.
+        // If the recipe has refused the values, this walk finds the reason.
         let Self { references, checked, .. } = self;
         let subject = Subject::Row(row);
         column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
@@ -329,7 +327,8 @@ impl Visitor for Validator<'_> {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
-        // A packet that is older than what the slots contain may name paths that its objects no longer have.
+        // First checks that the packet is not older than the objects in these slots. An older packet may name
+        // paths that the objects no longer have.
         self.check_all(head.slots.clone())?;
         let class = self.replicas.classes.registered(head.class).ok_or_else(no_such_class)?;
         let column = self.replicas.columns.get(class).ok_or_else(no_such_class)?;
@@ -358,7 +357,7 @@ impl Visitor for Validator<'_> {
         let at = if recipe.is_some_and(|recipe| recipe.check(slots.len() as u32, reader)) {
             Some(start)
         } else {
-            // Says why the values are invalid, if there is a recipe.
+            // If the recipe has refused the values, this walk finds the reason.
             reader.rewind(start);
             self.validate_openings(&**column, slots.clone(), &origin, path, (handles, reader))?;
             None
@@ -400,8 +399,8 @@ impl Visitor for Validator<'_> {
     fn part(&mut self, part: Part) -> Result<(), BodyError> {
         match &mut self.parts {
             // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
-            // most one of them. The number of fragments that complete blobs is at most the number of blobs in
-            // flight.
+            // most one such fragment. All other fragments complete blobs, and there are at most `MAX_BLOBS`
+            // blobs in flight.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => {
                 return Err(BodyError::malformed("too many fragments"));
             }

@@ -1,7 +1,7 @@
 //! Access to objects and queries about them: their values, class and role, and the last state of removed
 //! objects.
 //!
-//! *Invariant:* only the queries in this file find a removed object. For all other functions a removed object
+//! *Invariant:* only the methods in this file find a removed object. For all other code, a removed object
 //! does not exist.
 
 use std::any::TypeId;
@@ -50,8 +50,8 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
-    /// Puts the properties that `handles_of` returns back to what the server sent. Returns `false` if the
-    /// object does not exist or was torn off.
+    /// Sets the properties that `handles_of` returns back to the values that the server sent. Returns `false`
+    /// if the object does not exist or was torn off.
     pub(crate) fn restore<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -65,7 +65,7 @@ impl Replicas {
         true
     }
 
-    /// Returns whether this client owns an object that exists, and the client's role for it.
+    /// Returns the role of an object on this client, and whether this client owns it, if the object exists.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
         if self.is_torn_off(object) {
             return Some(Proxy::new(Role::Authority, false));
@@ -74,7 +74,7 @@ impl Replicas {
         Some(self.slots.proxy(object.guid()?.slot()))
     }
 
-    /// Returns the object of which an object is a subobject, or was one until it was removed.
+    /// Returns the parent of an object that is a subobject, or was a subobject when it was removed.
     pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
         let guid = object.guid()?;
         match self.class_and_row_of(object) {
@@ -116,7 +116,8 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// Drops a removed object, because an update has reported its removal, or because none will report it.
+    /// Drops a removed object, because an update has reported its removal, or because no update will report
+    /// it.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)

@@ -3,8 +3,8 @@
 //! in tables.
 //!
 //! *Invariant:* the bits of shared segments and tables depend only on the objects, and not on any connection.
-//! A connection sends a whole shared segment, or some entries of it one by one. It copies any entries of a
-//! table.
+//! A connection sends a whole shared segment, or some entries of it one by one. From a table, it can copy any
+//! entries.
 
 mod named_assets;
 mod pool;
@@ -40,10 +40,10 @@ pub(crate) struct Broadcast {
     /// The slots of changed objects that are in no segment and no table. Each connection at this distance
     /// encodes such a change separately.
     unshared: Vec<(u32, Distance)>,
-    /// The openings for near and for far connections. Locked, because the passes of several connections may
-    /// run at the same time.
+    /// The cached openings (encoded spawn data) for near and for far connections. They are locked, because
+    /// the passes of several connections may run at the same time.
     openings: [RwLock<OpeningCache>; 2],
-    /// The assets to which the changes refer, each with the slot of the object that does.
+    /// The assets to which the changes refer, each with the slot of the object that refers to it.
     named_assets: NamedAssets,
     /// The frame in which segments were built last.
     frame: u64,
@@ -57,7 +57,8 @@ impl Broadcast {
         &self.segments
     }
 
-    /// Returns the greatest number of bits of a segment, and of an entry of a table with its head.
+    /// Returns the greatest number of bits of a segment, and of an entry of a table together with the head of
+    /// the table.
     pub(crate) fn max_bits(&self) -> usize {
         self.max_bits
     }
@@ -112,7 +113,7 @@ impl Broadcast {
         for openings in &mut self.openings {
             let openings = openings.get_mut().unwrap_or_else(PoisonError::into_inner);
             if last + 1 != world.frame {
-                // The changes of a frame without a build have not removed outdated openings from the cache.
+                // Without a build, the changes of a frame did not remove outdated openings from the cache.
                 openings.clear();
             }
             if world.ends_round() {
@@ -222,7 +223,7 @@ struct SegmentEncoder {
     bits: BitWriter,
     /// The assets to which the changes refer that were encoded so far in this tick.
     named_assets: NamedAssets,
-    /// How the values of the last change were written.
+    /// The recipe with which the values of the last change were written.
     recipe: WriteRecipe,
 }
 
@@ -271,8 +272,8 @@ struct SharedChange<'a> {
 
 /// The reason why a change is not in a segment.
 enum Obstacle {
-    /// The change does not fit into the segment. With the change that does not fit, the segment would have
-    /// `bits` bits, or more if nothing was written.
+    /// The change does not fit into the segment. With this change, the segment would have `bits` bits, or
+    /// more if the change was not written.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
@@ -328,8 +329,8 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is
-    /// in the same whole properties, and all connections that share the segment may receive it.
+    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is a
+    /// change of the same properties as a whole, and all connections that share the segment may receive it.
     #[inline]
     fn is_alike(&self, change: &Change, class: &SharedClass<'_>, context: &Context<'_>) -> bool {
         change.list.handles() == self.recipe.handles()
@@ -339,8 +340,9 @@ impl SegmentEncoder {
             && context.is_in_segments(change.slot)
     }
 
-    /// Appends the changes from number `done` on which are all written [like](Self::is_alike) the previous
-    /// entry, and counts them in `done`. Appends none if the previous entry is not of whole properties.
+    /// Appends the changes from number `done` on, as long as they are written [like](Self::is_alike) the
+    /// previous entry, and counts them in `done`. Appends none if the previous entry is not of whole
+    /// properties.
     fn write_alike(
         &mut self,
         changes: &[Change],
@@ -428,8 +430,8 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends the values of an entry whose recipe was made, after its slot and handles. Returns their range
-    /// of bits.
+    /// Appends the values of an entry with the current recipe, after its slot and handles. Returns the range
+    /// of bits of the values.
     // Inlined, because it is called for each change in a loop.
     #[inline(always)]
     fn write_values(

@@ -1,6 +1,6 @@
 //! The assets to which the changes of a tick refer.
 //!
-//! *Invariant:* each asset stands with the slot of the object that refers to it.
+//! *Invariant:* each asset is stored with the slot of the object that refers to it.
 
 use std::num::NonZeroU32;
 
@@ -11,7 +11,8 @@ use repl_core::BitWriter;
 pub(super) struct NamedAssets(Vec<(u32, NonZeroU32)>);
 
 impl NamedAssets {
-    /// Takes the assets to which the values of the object in `slot` refer, which were just written.
+    /// Takes from `bits` the assets to which the values refer that were just written, for the object in
+    /// `slot`.
     #[inline(always)]
     pub(super) fn take(&mut self, slot: u32, bits: &mut BitWriter) {
         if !bits.named_assets().is_empty() {
@@ -20,7 +21,7 @@ impl NamedAssets {
         }
     }
 
-    /// Takes all assets of another list.
+    /// Moves all assets of another list to this list.
     pub(super) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }
@@ -29,7 +30,7 @@ impl NamedAssets {
         self.0.clear();
     }
 
-    /// Sorts the assets, and drops those that stand twice.
+    /// Sorts the assets, and removes duplicates.
     pub(super) fn settle(&mut self) {
         self.0.sort_unstable();
         self.0.dedup();

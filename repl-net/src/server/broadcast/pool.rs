@@ -1,5 +1,5 @@
-//! A pool of shared buffers: buffers that records of packets may refer to for a while after the tick in which
-//! they were filled.
+//! A pool of shared buffers. Records of packets may refer to a buffer for some time after the tick that
+//! filled it.
 //!
 //! *Invariant:* a buffer is filled again only after the last reference to it was dropped.
 
@@ -23,8 +23,8 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Default> Pool<T> {
-    /// Takes back the buffers of the last tick, and those of earlier ticks to which no record refers any
-    /// more.
+    /// Takes back the buffers of the last tick, and the buffers of earlier ticks to which no record refers
+    /// any more.
     pub(super) fn reclaim(&mut self, last: &mut Vec<Arc<T>>) {
         self.most = self.most.max(last.len());
         self.in_use.append(last);
@@ -32,7 +32,7 @@ impl<T: Default> Pool<T> {
         free.extend(in_use.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
     }
 
-    /// Frees spare buffers. Keeps at most as many as the tick that filled the most since the last call, and
+    /// Frees spare buffers. Keeps at most as many as the busiest tick since the last call has filled, and
     /// empties them with `clear`.
     pub(super) fn end_round(&mut self, clear: impl FnMut(&mut T)) {
         self.free.truncate(std::mem::take(&mut self.most));
@@ -53,7 +53,7 @@ impl<T: Default> Pool<T> {
         self.free.push(buffer);
     }
 
-    /// Takes buffers that may not be sent after all.
+    /// Takes back buffers that are not sent.
     pub(super) fn withdraw(&mut self, buffers: impl IntoIterator<Item = Arc<T>>) {
         self.in_use.extend(buffers);
     }

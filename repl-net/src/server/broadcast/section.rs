@@ -1,5 +1,5 @@
-//! Sections: the entries of a table that are for connections in one band, by the cells of their objects. From
-//! its sections a connection finds which entries it copies.
+//! A section has the entries of a table that are for connections in one band, in the order of the cells of
+//! their objects. A connection uses the sections to find the entries that it copies.
 //!
 //! *Invariant:* the entries of a section are consecutive, and in the order of the places of their cells.
 
@@ -12,10 +12,10 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::changes::Change;
 use crate::server::world::World;
 
-/// The connections for which a change is, by their distance from the object.
+/// The connections that receive a change, by their distance from the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Distance {
-    /// All of them, because they see the same properties.
+    /// All connections, because they see the same properties.
     #[default]
     Any,
     Near,
@@ -23,7 +23,7 @@ pub(crate) enum Distance {
 }
 
 impl Distance {
-    /// Returns whether the change is for connections that are far, or that are not.
+    /// Returns whether the change is for far connections, or if `is_far` is false, for near connections.
     pub(crate) fn includes(self, is_far: bool) -> bool {
         match self {
             Self::Any => true,
@@ -41,11 +41,11 @@ pub(super) struct Section {
     pub(super) period: u16,
     /// The number of the table.
     pub(super) table: u32,
-    /// What the section knows of each strip.
+    /// The entries of the section in each strip, by the number of the strip.
     strips: Vec<StripEntries>,
     /// The strips with changes.
     touched: Vec<u32>,
-    /// The areas of these strips, in ascending order. An object that is attached to another one is in the
+    /// The areas of these strips, in ascending order. An object that is attached to another object is in the
     /// area of the other object's class.
     areas: Vec<Option<u16>>,
     /// For each strip with changes, and each of its cells with changes, the first entry of the cell in the
@@ -55,8 +55,8 @@ pub(super) struct Section {
     /// The changes in the order of the places of their cells.
     order: Vec<u32>,
     /// For each strip with changes, and each of its cells with changes, a number. Before
-    /// [`arrange`](Self::arrange), it is how many changes the cell has. After it, it is where they end in
-    /// `order`.
+    /// [`arrange`](Self::arrange), it is the number of changes of the cell. After `arrange`, it is the end of
+    /// these changes in `order`.
     ends: Vec<[u32; 64]>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Section {
 struct StripEntries {
     /// A bit for each cell with changes.
     cells: u64,
-    /// The number of the strip among those with changes.
+    /// The number of the strip in the list of the strips with changes.
     number: u32,
     /// The end of the strip's entries in the table.
     end: u32,
@@ -75,7 +75,7 @@ struct StripEntries {
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     place: StripPlace,
-    /// The index of the change among the changes of the tick, or among those that are due for the period.
+    /// The index of the change in the changes of the tick, or in the changes that are due for the period.
     change: u32,
 }
 
@@ -83,7 +83,7 @@ struct Placed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) table: u32,
-    /// Whether the changes are of earlier ticks, too.
+    /// Whether the entries also contain changes of earlier ticks.
     pub(crate) is_late: bool,
     /// Whether all these entries are of objects in cells that are near the connection and have no object that
     /// may be out of step.
@@ -132,13 +132,13 @@ impl Section {
             }
         }
         let count = &mut self.ends[entries.number as usize][place.at()];
-        // What the section has from the tick before is of no use.
+        // If the cell had no change yet in this tick, its count is from an earlier tick.
         *count = if entries.cells & place.bit() == 0 { 1 } else { *count + 1 };
         entries.cells |= place.bit();
         self.changes.push(Placed { place, change });
     }
 
-    /// Returns all changes from which those of the section are chosen.
+    /// Returns all changes of the tick, or all changes that are due for the period of the section.
     pub(super) fn all_changes<'w>(&self, world: &'w World) -> &'w [Change] {
         match self.period {
             1 => world.changes.as_slice(),
@@ -172,7 +172,7 @@ impl Section {
             let StripEntries { cells, number, .. } = strips[*strip as usize];
             let ends = &mut ends[number as usize];
             for cell in cells_of(cells) {
-                // At first the start of the cell's changes, which then moves to their end.
+                // At first this is the start of the cell's changes. The next loop moves it to their end.
                 sum += std::mem::replace(&mut ends[cell], sum);
             }
         }
@@ -184,8 +184,8 @@ impl Section {
         }
     }
 
-    /// Encodes the changes of one cell after another. `encode` encodes the changes with these indices, and
-    /// returns the end of the table.
+    /// Encodes the changes, one cell after another. `encode` encodes the changes with these indices, and
+    /// returns the new end of the table.
     pub(super) fn encode(&mut self, first: u32, mut encode: impl FnMut(&[u32]) -> u32) {
         let Self { strips, touched, starts, order, ends, .. } = self;
         let (mut start, mut end_of_table) = (0, first);
@@ -245,15 +245,15 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries in some cells of a strip, which has these entries. All of the cells have
-    /// entries.
+    /// Adds to `pieces` the entries of the cells in the mask `cells` of one strip. `entries` are the entries
+    /// of the strip. Each of the cells has entries.
     #[inline]
     fn add_cells(&self, entries: StripEntries, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
         let starts = &self.starts[entries.number as usize];
         let (mut left, others) = (cells, entries.cells & !cells);
         while left != 0 {
             let first = left.trailing_zeros();
-            // The piece ends at the next cell with entries that is not among the cells.
+            // The piece ends at the next cell with entries that is not in the mask.
             let after = others & u64::MAX << first;
             let (end, rest) = match after {
                 0 => (entries.end, 0),
@@ -283,7 +283,7 @@ fn cells_of(mask: u64) -> impl Iterator<Item = usize> {
     slots_of(0, mask).map(|cell| cell as usize)
 }
 
-/// Returns the spans in the area of a class, or those of groups.
+/// Returns the spans in the area of a class, or the spans of groups if `area` is `None`.
 fn spans_of(area: Option<u16>, spans: &[Span]) -> &[Span] {
     let start = spans.partition_point(|span| span.area < area);
     let count = spans[start..].partition_point(|span| span.area == area);

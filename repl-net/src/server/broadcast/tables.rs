@@ -1,8 +1,8 @@
 //! The tables of a tick: the changes of the objects that are in cells, in the order of the cells (R24).
 //!
 //! Each class has a table. If connections that are far from objects see fewer properties of the class, it has
-//! one for near and one for far connections. Cells that no connection has in sight are not encoded. Changes
-//! that far connections receive later are entries of their own, in the tick in which they are due.
+//! one table for near and one for far connections. Cells that no connection has in sight are not encoded.
+//! Changes that far connections receive later are separate entries, in the tick in which they are due.
 //!
 //! *Invariant:* the changes of the objects of one class for connections in one band are consecutive entries
 //! of one table, in the order of the places of their cells. So the changes in a row of cells are
@@ -40,10 +40,11 @@ pub(crate) struct Tables {
     common_recipe: WriteRecipe,
     /// How the values of the last entry with other properties were written.
     other_recipe: WriteRecipe,
-    /// The changelists of one table, as far as connections may see them. Empty if the class has no
-    /// conditions.
+    /// The changelists of one table, without the properties that connections may not see. Empty if the class
+    /// has no conditions.
     masked: Vec<Changelist>,
-    /// The assets to which the changes of this tick refer, each with the slot of the object that does.
+    /// The assets to which the changes of this tick refer, each with the slot of the object that refers to
+    /// it.
     named_assets: NamedAssets,
     /// Changes that are due in this tick and that are in no table, because they do not fit.
     due_alone: Vec<DueAlone>,
@@ -91,13 +92,13 @@ impl Tables {
         &self.due_alone
     }
 
-    /// Returns the assets to which the changes refer, to take them away.
+    /// Returns the assets to which the changes refer, so that the caller can take them.
     pub(super) fn named_assets_mut(&mut self) -> &mut NamedAssets {
         &mut self.named_assets
     }
 
     /// Encodes the changes of objects in cells that some connection has in sight. An entry takes at most
-    /// `max_bits` bits. Adds the objects whose changes cannot be encoded so to `unshared`.
+    /// `max_bits` bits. Adds the objects whose changes cannot be encoded in this way to `unshared`.
     pub(super) fn build(
         &mut self,
         world: &World,
@@ -145,8 +146,8 @@ impl Tables {
     }
 
     /// Adds a change of an object to the section for the connections that receive it. If far connections see
-    /// fewer properties of the class, adds it once for near and once for far connections, as far as the cell
-    /// has such viewers.
+    /// fewer properties of the class, adds it once for near and once for far connections, if the cell has
+    /// such viewers.
     #[inline]
     fn add(&mut self, world: &World, slot: u32, period: u16, place: StripPlace, change: u32) {
         let class = world.store.occupant(slot).class;
@@ -229,8 +230,8 @@ impl Tables {
         }
     }
 
-    /// Appends the changes of a section to its table. `masked` has their changelists, as far as connections
-    /// may see the changes, if the class has conditions.
+    /// Appends the changes of a section to its table. If the class has conditions, `masked` has the
+    /// changelists without the properties that connections may not see.
     fn encode_section(
         &mut self,
         section: &mut Section,
@@ -279,8 +280,8 @@ impl Tables {
     }
 }
 
-/// Returns the set that more than half of the sets are equal to. If there is no such set, returns one of
-/// them (Boyer and Moore 1981).
+/// Returns the set that more than half of the sets are equal to. If there is no such set, returns any of the
+/// sets (Boyer and Moore 1981).
 fn majority<'a>(sets: impl Iterator<Item = &'a HandleSet>) -> Option<&'a HandleSet> {
     let (mut leader, mut lead) = (None, 0);
     for set in sets.filter(|set| !set.is_empty()) {

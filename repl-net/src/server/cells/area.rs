@@ -1,4 +1,5 @@
-//! How far the objects of a class are seen, and the cells into which their space is divided.
+//! Up to which distance connections see the objects of a class, and the cells into which their space is
+//! divided.
 //!
 //! *Invariant:* whether a cell is near a point depends only on the cell, the point and the [`Area`], so every
 //! connection with the same viewpoints sees the same cells.
@@ -22,7 +23,7 @@ pub(crate) enum Ring {
     Kept,
 }
 
-/// How near a cell is to the viewpoints of a connection. Nearer ones are less.
+/// How near a cell is to the viewpoints of a connection. A nearer cell compares as less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nearness {
     pub(crate) ring: Ring,
@@ -32,17 +33,19 @@ pub(crate) struct Nearness {
 
 const _: () = assert!(size_of::<Nearness>() == 4, "the lists of viewers are read for each object that moves");
 
-/// What a connection receives of the objects in a cell because of their distance. Nearer ones are less.
+/// How much a connection receives of the objects in a cell, by their distance. A nearer band compares as
+/// less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Band {
-    /// The connection receives the changes of the objects every so many ticks.
+    /// The connection receives the changes of the objects once in this number of ticks.
     pub(crate) period: u16,
     /// Whether the connection does not receive properties with the condition `NearOnly`.
     pub(crate) is_far: bool,
 }
 
 impl Band {
-    /// The band of what is near, and of objects without positions: everything is received in each tick.
+    /// The band of near cells, and of objects without positions: the connection receives everything in each
+    /// tick.
     pub(crate) const NEAREST: Self = Self { period: 1, is_far: false };
 }
 
@@ -57,8 +60,9 @@ impl Nearness {
         Band { period: self.period, is_far: self.is_far }
     }
 
-    /// Returns whether objects in a cell may come into sight, changes that wait for a long period must be
-    /// sent, or other properties than before may be seen, when the cell was so near `before`.
+    /// Returns whether a connection must reconsider the objects in a cell, when the nearness of the cell was
+    /// `before`. This is so if objects may come into sight, if changes that wait for a long period must be
+    /// sent, or if the connection may see other properties.
     pub(crate) fn is_reconsidered_after(self, before: Option<Self>) -> bool {
         match before {
             None => self.ring == Ring::InSight,
@@ -71,7 +75,7 @@ impl Nearness {
     }
 }
 
-/// A distance from which on the changes of objects are sent less often.
+/// A distance beyond which the changes of objects are sent less often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rate {
     beyond: f32,
@@ -81,28 +85,28 @@ struct Rate {
 /// The greatest number of bands of an area.
 const MAX_BANDS: usize = 3;
 
-/// The greatest number of distances at which the nearness of cells changes: the two radii, the border of what
-/// is near, and those of the bands.
+/// The greatest number of distances at which the nearness of cells changes: the two radii, the border for
+/// `NearOnly` properties, and the borders of the bands.
 pub(super) const MAX_BORDERS: usize = MAX_BANDS + 3;
 
 /// The greatest number of ticks between two updates of an object in a band.
 const MAX_PERIOD: u16 = 1_000;
 
-/// How far the objects of a class are seen.
+/// Up to which distance connections see the objects of a class.
 ///
 /// The space is divided into cells, which are cubes, or squares in a plane. An object comes into the sight of
 /// a connection if the centre of its cell is within the radius of one of the connection's
 /// [viewpoints](crate::ConnectionHandle::set_viewpoints), and it goes out of sight if the centre of its cell
-/// is farther from all viewpoints than the [second radius](Self::keep_within). The cells are looked at again
-/// when a viewpoint has moved by a quarter of a cell's side. So each border differs from its radius by at
-/// most half the diagonal of a cell and a quarter of its side. With `Area::within(100.0).flat()`, a
-/// connection sees every object within 76 units, may keep objects up to 149 units away, and sees none that is
-/// farther away.
+/// is farther from all viewpoints than the [second radius](Self::keep_within). The server computes the cells
+/// in sight again when a viewpoint has moved by a quarter of a cell's side. So each border differs from its
+/// radius by at most half the diagonal of a cell and a quarter of its side. With
+/// `Area::within(100.0).flat()`, a connection sees every object within 76 units, may keep objects up to 149
+/// units away, and sees no object that is farther away.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     radius: f32,
     keep_radius: f32,
-    /// The distance up to which connections are near.
+    /// The distance up to which connections receive `NearOnly` properties.
     near_radius: f32,
     cell: f32,
     /// The number of cells along a unit of length, because a multiplication is faster than a division.
@@ -148,13 +152,13 @@ impl Area {
         Self { is_flat: self.is_flat || is_flat, ..self }
     }
 
-    /// Sets the distance beyond which an object goes out of sight that was in sight before. This distance is
-    /// greater than the radius, because otherwise an object that moves back and forth at the border would be
-    /// removed and created again and again. If it is greater by at least the side of a cell, an object that
-    /// moves less than that does not go out of sight.
+    /// Sets the distance beyond which an object that was in sight goes out of sight. This distance is greater
+    /// than the radius, because otherwise an object that moves back and forth at the border would be removed
+    /// and created again and again. If it exceeds the radius by at least the diagonal of a cell, an object
+    /// that has come into sight stays in sight while it moves by less than the side of a cell.
     ///
-    /// [`ClassHandle::locate`](crate::ClassHandle::locate) panics if it is more than sixteen times the side
-    /// of a cell.
+    /// [`ClassHandle::locate`](crate::ClassHandle::locate) panics if this distance is more than sixteen times
+    /// the side of a cell.
     ///
     /// # Panics
     /// Panics if `radius` is not finite, or is less than the area's radius.
@@ -186,14 +190,14 @@ impl Area {
     /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
     /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
     /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
-    /// The same holds for connections that have [switched](crate::ObjectHandle::set_custom_active_for)
-    /// properties of the object, and for [replays](crate::Server::connect_replay) if its class has
-    /// conditions. When an object comes nearer, its waiting changes are sent. All connections that are far
-    /// from an object receive the same bytes. A short [budget](crate::ConnectionHandle::set_budget) does not
-    /// change these ticks, but a change that is due may then have to wait for its turn. Call this once for
-    /// each band of distances, from the nearest to the farthest, at most three times.
-    /// [`ClassHandle::locate`](crate::ClassHandle::locate) panics if a band begins at the [second
-    /// radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// Updates are also not delayed for connections that have
+    /// [switched](crate::ObjectHandle::set_custom_active_for) properties of the object, and for
+    /// [replays](crate::Server::connect_replay) if its class has conditions. When an object comes nearer, its
+    /// waiting changes are sent. All connections that are far from an object receive the same bytes. A short
+    /// [budget](crate::ConnectionHandle::set_budget) does not change these ticks, but a change that is due
+    /// may then have to wait for its turn. Call this once for each band of distances, from the nearest to the
+    /// farthest, at most three times. [`ClassHandle::locate`](crate::ClassHandle::locate) panics if a band
+    /// begins at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -202,8 +206,8 @@ impl Area {
     /// ```
     ///
     /// # Panics
-    /// Panics if `distance` is not finite or is not greater than that of the band before, if `ticks` is over
-    /// 1,000 or is not greater than that of the band before, or if the area has three bands already.
+    /// Panics if `distance` is not finite or is not greater than the distance of the last band, if `ticks` is
+    /// over 1,000 or is not greater than the ticks of the last band, or if the area has three bands already.
     #[must_use]
     #[track_caller]
     pub fn slower_beyond(mut self, distance: f32, ticks: u16) -> Self {
@@ -227,10 +231,11 @@ impl Area {
     /// Sends properties with the [condition](repl_core::Condition::NearOnly) `NearOnly` only to connections
     /// with a viewpoint within `distance` of the object, and to its owner. When an object comes nearer, the
     /// connection receives the values that it lacks. When it goes away, the client keeps the values that it
-    /// has. All connections that are far from an object receive the same bytes. The border is as exact as
-    /// that of the radius. If the [relevancy](crate::Relevancy) of an object is not `Located`, all who see
-    /// the object are near it. [`ClassHandle::set_area`](crate::ClassHandle::set_area) panics if the border
-    /// is at the [second radius](Self::keep_within) or beyond it, where nothing is in sight.
+    /// has. All connections that are far from an object receive the same bytes. The border is as exact as the
+    /// border of the radius. If the [relevancy](crate::Relevancy) of an object is not `Located`, all
+    /// connections that see the object count as near. [`ClassHandle::set_area`](crate::ClassHandle::set_area)
+    /// panics if the border is at the [second radius](Self::keep_within) or beyond it, where nothing is in
+    /// sight.
     ///
     /// ```
     /// # use repl_net::Area;
@@ -308,9 +313,9 @@ impl Area {
     /// border of the cell, too. Takes a third of the time of `cell_of`.
     #[inline]
     pub(crate) fn surely_contains(&self, corner: CellCorner, position: Position) -> bool {
-        // Rounding keeps the order of numbers, so a difference that is exactly zero or more and less than one
-        // is never computed from numbers for which this is false. As integers, the bits of all numbers from
-        // zero to one are less than those of one, and those of negative numbers and of NaN are greater.
+        // Rounding keeps the order of numbers, so the computed offset is in the range from zero to less than
+        // one only if the exact offset is. As integers, the bits of all numbers in this range are less than
+        // the bits of one, and the bits of negative numbers and of NaN are greater.
         let is_within = |axis: usize| {
             let offset = position[axis] * self.cells_per_unit - corner[axis];
             offset.to_bits() < 1.0_f32.to_bits()
@@ -349,8 +354,8 @@ impl Area {
         distance * distance
     }
 
-    /// Returns how near a cell is whose centre is at this squared distance from a viewpoint. Returns `None`
-    /// if the cell is in no ring.
+    /// Returns the nearness of a cell whose centre is at this squared distance from a viewpoint. Returns
+    /// `None` if the cell is in no ring.
     #[inline]
     pub(super) fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
         let is_within = |radius: f32| squared_distance <= square(radius);

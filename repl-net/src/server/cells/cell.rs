@@ -41,8 +41,8 @@ impl Cell {
         preload_all(self.viewers.as_slice());
     }
 
-    /// Frees the memory of an empty cell if it is large. The next cell with this number uses small memory
-    /// again, because cells come and go as objects and viewpoints move.
+    /// Frees the memory of an empty cell if it is large. Small memory stays for the next cell with this
+    /// number, because cells come and go as objects and viewpoints move.
     pub(super) fn free_large(&mut self) {
         if self.members.capacity() > MAX_SPARE {
             self.members = Vec::new();
@@ -146,8 +146,8 @@ fn nearness_to(viewers: &[Viewer], viewer: ConnectionId) -> Option<Nearness> {
 
 /// Returns the connections that must reconsider an object that moves from a cell with the viewers `before` to
 /// a cell with the viewers `after`. These are the connections for which the object goes out of sight, comes
-/// nearer or goes into another band. They are also the connections that only keep what is in the new cell, if
-/// they had the old cell in sight.
+/// nearer or goes into another band. A connection for which the new cell is only [kept](Ring::Kept) must also
+/// reconsider the object, if it had the old cell in its rings.
 pub(super) fn concerned<'a>(
     before: &'a [Viewer],
     after: &'a [Viewer],

@@ -29,7 +29,7 @@ pub use relevancy::{Audience, Relevancy};
 use repl_link::ConnectionId;
 use strips::{StripPlace, Strips};
 
-/// The number of moves, and of changes of a sight, whose memory is preloaded together.
+/// The number of moves, or of cells that change for a connection, whose memory is preloaded together.
 const BATCH: usize = 16;
 
 /// Where an object is.
@@ -44,7 +44,7 @@ pub(crate) enum Home {
     Cell(u32),
 }
 
-/// A [`Home`] in four bytes, because each tick reads those of all objects that changed.
+/// A [`Home`] in four bytes. It is small, because each tick reads the homes of all objects that changed.
 #[derive(Clone, Copy, Debug)]
 struct PackedHome(u32);
 
@@ -85,7 +85,7 @@ pub(crate) struct Cells {
     areas: Vec<Option<Area>>,
     /// Whether any area has bands with long periods.
     have_bands: bool,
-    /// Whether connections are far from some objects in their sight.
+    /// Whether any area has objects in sight that are too far away for `NearOnly` properties.
     have_far: bool,
     /// See [`tolerance`](Self::tolerance).
     tolerance: f32,
@@ -96,7 +96,7 @@ pub(crate) struct Cells {
     in_sight: Vec<Option<StripPlace>>,
     /// For each slot, where its object is.
     homes: Vec<PackedHome>,
-    /// For each slot, what decides where its object is.
+    /// For each slot, the data that determines where its object is.
     places: Vec<Place>,
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,
@@ -146,15 +146,15 @@ impl Cells {
         self.places.reserve(additional);
     }
 
-    /// Frees the memory beyond what so many slots need.
+    /// Frees the memory that is not needed for `slots` slots.
     pub(crate) fn end_round(&mut self, slots: usize) {
         shrink(&mut self.homes, slots);
         shrink(&mut self.places, slots);
         self.positions.end_round(slots);
     }
 
-    /// Adds a new object. `position` is its position, if the class has an area, and the position is in the
-    /// object. If it is not, the object is nowhere until it is placed.
+    /// Adds a new object. `position` is `None` if the class has no area, or if the position is not in the
+    /// fields of the object. Such an object of a class with an area is in no cell until it is placed.
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
         set(&mut self.places, at, Place { class, ..Place::default() });
@@ -171,7 +171,7 @@ impl Cells {
         self.move_alone_to_cell(slot);
     }
 
-    /// Attaches a new object to another one, which must exist.
+    /// Attaches a new object to another object, which must exist.
     pub(crate) fn attach_new(&mut self, slot: u32, parent: ObjectRef<()>) {
         self.places[slot as usize].relevancy = Relevancy::AttachedTo(parent);
         self.attached.set(slot, self.parent(slot));
@@ -183,13 +183,14 @@ impl Cells {
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let affected = self.release_attached(slot);
         self.attached.set(slot, None);
-        // A move of the object that is still recorded then leads to no cell.
+        // If a move of the object is still recorded, it then leads to no cell.
         self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
         self.move_to(slot, Home::NoCell);
         affected
     }
 
-    /// Detaches the objects that are attached to an object. Returns them, and what is attached to them.
+    /// Detaches the objects that are attached to an object. Returns them and all objects that are attached to
+    /// them.
     pub(crate) fn release_attached(&mut self, slot: u32) -> Vec<u32> {
         let mut affected = Vec::new();
         let orphans: Vec<u32> = self.attached.children(slot).collect();
@@ -254,7 +255,7 @@ impl Cells {
         self.strips.are_empty()
     }
 
-    /// Returns the periods longer than a tick with which connections receive the changes of objects in a
+    /// Returns the periods of more than one tick with which connections receive the changes of objects in a
     /// cell.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
         let bands = self.cells[cell as usize].bands();
@@ -263,7 +264,7 @@ impl Cells {
         long.filter(move |(at, (band, _))| is_first(*at, band.period)).map(|(_, (band, _))| band.period)
     }
 
-    /// Returns whether some connection receives the changes of objects in a cell as those in a band do.
+    /// Returns whether the cell is in this band for some connection.
     pub(crate) fn has_viewers_in(&self, cell: u32, band: Band) -> bool {
         self.cells[cell as usize].viewers_in(band) > 0
     }
@@ -315,7 +316,7 @@ impl Cells {
         Some((area, &mut self.positions))
     }
 
-    /// Puts the objects with positions in other cells into the order of their slots.
+    /// Sorts the objects with positions in other cells by slot.
     #[cfg(feature = "rayon")]
     pub(crate) fn sort_moved(&mut self) {
         self.positions.sort_moved();
@@ -390,8 +391,8 @@ impl Cells {
     }
 
     /// Returns how near a cell is to a connection. Returns `None` if the connection does not have the cell in
-    /// sight. Costs O(log viewers). The viewers of the cell of an object that comes into sight are in the
-    /// caches already, unlike what the connection stores about its cells.
+    /// sight. Costs O(log viewers). This searches the viewers of the cell, because they are in the caches
+    /// already when an object comes into sight. The connection's own list of cells is not in the caches.
     #[inline]
     pub(crate) fn nearness(&self, cell: u32, viewer: ConnectionId) -> Option<Nearness> {
         self.cells[cell as usize].nearness(viewer)
@@ -455,7 +456,8 @@ impl Cells {
         self.homes[slot as usize] = PackedHome::new(home);
     }
 
-    /// Returns the rank of the cell of the last position of an object of a class, unless it is nowhere.
+    /// Returns the rank of the cell of the last position of an object of a class, or `None` if it was not
+    /// placed.
     fn rank_of_position(&self, slot: u32, class: u16) -> Option<Rank> {
         let is_flat = self.area(class).is_some_and(Area::is_flat);
         Some(CellKey::At(class, self.positions.cell(slot)?).rank(is_flat))

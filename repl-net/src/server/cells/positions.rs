@@ -22,7 +22,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Returns the cell of the last position of an object, or `None` if it is nowhere.
+    /// Returns the cell of the last position of an object, or `None` if it was not placed.
     pub(super) fn cell(&self, slot: u32) -> Option<CellPosition> {
         let corner = self.corners.get(slot as usize)?;
         (!corner[0].is_nan()).then(|| corner.map(|at| at as i32))
@@ -33,7 +33,7 @@ impl Positions {
         self.corners.get(slot as usize).into_iter().for_each(preload);
     }
 
-    /// Sets the cell of an object that is not in a cell yet. `None` puts it nowhere.
+    /// Sets the cell of an object that is not in a cell yet. With `None` the object stays in no cell.
     pub(super) fn set(&mut self, slot: u32, cell: Option<CellPosition>) {
         if self.corners.len() <= slot as usize {
             self.corners.resize(slot as usize + 1, CellCorner::default());
@@ -41,13 +41,13 @@ impl Positions {
         self.corners[slot as usize] = cell.map_or(NOWHERE, corner_of);
     }
 
-    /// Records that an object is nowhere from now on.
+    /// Records that an object is in no cell from now on.
     pub(crate) fn leave(&mut self, slot: u32) {
         self.corners[slot as usize] = NOWHERE;
         self.moved.push(slot);
     }
 
-    /// Frees the memory beyond what so many slots need.
+    /// Frees the memory that is not needed for `slots` slots.
     pub(super) fn end_round(&mut self, slots: usize) {
         shrink(&mut self.corners, slots);
     }
@@ -76,7 +76,7 @@ impl Positions {
         }
     }
 
-    /// Puts the objects that have moved into the order of their slots.
+    /// Sorts the objects that have moved by slot.
     #[cfg(feature = "rayon")]
     pub(super) fn sort_moved(&mut self) {
         self.moved.sort_unstable();
@@ -94,9 +94,9 @@ impl Positions {
     }
 }
 
-/// Replaces the corner of an object's cell by that of the cell of its position. Returns whether that is
-/// another cell. Few of the objects that move come here. The coordinates are passed one by one, because an
-/// array would be written to memory for each object.
+/// Replaces the corner of an object's cell by the corner of the cell of its position. Returns whether this is
+/// another cell. Few of the objects that move need this function. The coordinates are passed one by one,
+/// because an array would be written to memory for each object.
 #[cold]
 #[inline(never)]
 fn leaves(area: &Area, corner: &mut CellCorner, x: f32, y: f32, z: f32) -> bool {

@@ -1,4 +1,4 @@
-//! What identifies a cell, and the order of the cells in tables.
+//! The keys that identify cells, and the order of the cells in tables.
 //!
 //! *Invariant:* different cells have different ranks, in the same order as their keys.
 
@@ -43,7 +43,7 @@ pub(super) const fn area_of(rank: Rank) -> Option<u16> {
 }
 
 /// Makes hashers for ranks. They are several times faster than those of the standard library, and have a
-/// seed, so that nobody can place objects in cells whose hashes collide.
+/// random seed, so that a client cannot choose positions in cells whose hashes collide.
 #[derive(Clone, Debug)]
 pub(super) struct RankHashing([u64; 2]);
 

@@ -6,9 +6,9 @@ use repl_core::ObjectRef;
 
 use super::rank::Group;
 
-/// Which connections see an object. The connection that owns an object sees it, wherever it is, and sees what
-/// is [attached](Self::AttachedTo) to it. No connection sees an object, not even its owner, while one of
-/// these holds for the object or for an object to which it is attached:
+/// Which connections see an object. The connection that owns an object always sees the object and the objects
+/// that are [attached](Self::AttachedTo) to it, wherever they are. But no connection sees an object, not even
+/// its owner, while one of these holds for the object or for an object to which it is attached:
 ///
 /// - The relevancy is [`Nobody`](Self::Nobody).
 /// - It is [hidden](crate::ObjectHandle::set_visible) from the connection.
@@ -32,33 +32,36 @@ pub enum Relevancy {
     /// [`OwnerOnly`](Self::OwnerOnly). Write it as [`Relevancy::attached_to(object)`](Self::attached_to), or
     /// pass the reference with [`erase`](ObjectRef::erase).
     ///
-    /// An attached object is wherever the other object is: its changes are sent as often, if the other object
-    /// is in a [band](crate::Area::slower_beyond), and connections that are [far](crate::Area::near_within)
-    /// from the other object do not receive its `NearOnly` properties.
+    /// An attached object has the same distance to connections as the other object. If the other object is in
+    /// a [band](crate::Area::slower_beyond), the changes of both are sent as often. Connections that are
+    /// [far](crate::Area::near_within) from the other object do not receive the `NearOnly` properties of the
+    /// attached object.
     ///
-    /// Being attached says nothing about the order in which a client receives the two objects and removes
-    /// them: a client may have one without the other for a while. What belongs together, as a turret and
-    /// its tank or the components of an entity, is a [subobject](crate::ObjectHandle::spawn_subobject).
+    /// Attachment does not determine the order in which a client receives the two objects and removes them: a
+    /// client may have one without the other for a while. For objects that belong together, for example a
+    /// tank and its turret or the components of an entity, use a
+    /// [subobject](crate::ObjectHandle::spawn_subobject).
     AttachedTo(ObjectRef<()>), // for a reference of any type: `Relevancy::attached_to(object)`
-    /// No connection sees the object, not even its owner: its replication is switched off. What is
-    /// [attached](Self::AttachedTo) to it is not seen either.
+    /// No connection sees the object, not even its owner: its replication is switched off. Objects that are
+    /// [attached](Self::AttachedTo) to it are not seen either.
     Nobody,
 }
 
-/// Which of the connections that see an object by its [relevancy](Relevancy) see it in fact, for example a
-/// [subobject](crate::ObjectHandle::spawn_subobject) that only the owner of its object sees. An object has
-/// only one audience. If the members of two groups must see it, put them all into a third group.
+/// Restricts which of the connections that see an object by its [relevancy](Relevancy) really see it. For
+/// example, only the owner of an object sees one of its [subobjects](crate::ObjectHandle::spawn_subobject).
+/// An object has only one audience. If the members of two groups must see it, put them all into a third
+/// group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Audience {
-    /// All of them. This is the default.
+    /// All these connections. This is the default.
     #[default]
     Everyone,
     /// Only the connection that owns the object.
     Owner,
-    /// All except the connection that owns the object.
+    /// All these connections except the connection that owns the object.
     NotOwner,
-    /// Those that have [joined](crate::ConnectionHandle::join_group) the group.
+    /// The connections that have [joined](crate::ConnectionHandle::join_group) the group.
     Group(Group),
 }
 

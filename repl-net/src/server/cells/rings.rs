@@ -25,8 +25,8 @@ impl Axis {
         area.squared_distance(cell, self.viewpoint)
     }
 
-    /// Returns the cell that is the nearest one to the viewpoint. It is next to the cell that contains the
-    /// viewpoint, if numbers are rounded.
+    /// Returns the cell whose centre is nearest to the viewpoint. Because of rounding, this can be a cell
+    /// next to `centre`, the cell that contains the viewpoint.
     fn nearest(&self, area: &Area, centre: i32) -> i32 {
         let distance = |cell: i32| self.squared_distance(area, cell);
         let mut nearest = centre;
@@ -40,8 +40,8 @@ impl Axis {
     }
 }
 
-/// The ends of the part of a row that is within a border. They are found from those of the row before,
-/// because the ends of neighbouring rows differ little.
+/// The ends of the part of a row that is within a border. The search for them starts at the ends of the last
+/// row, because the ends of neighbouring rows differ little.
 #[derive(Clone, Copy)]
 struct Ends {
     first: i32,
@@ -49,8 +49,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// Moves the ends to those of another row. `nearest` is the nearest cell of the row, which is between the
-    /// ends. Returns whether there are any cells within the border.
+    /// Moves the ends to the ends of another row. `nearest` is the nearest cell of the row, which is between
+    /// the ends. Returns whether there are any cells within the border.
     #[inline]
     fn move_to(&mut self, axis: &Axis, nearest: i32, is_within: impl Fn(i32) -> bool) -> bool {
         if !is_within(nearest) {
@@ -103,12 +103,12 @@ struct Rows<'a> {
     axis_number: usize,
     /// The nearest cell on this axis.
     nearest: i32,
-    /// The squares of the distances at which the nearness of cells changes, and the nearness of cells up to
-    /// there. Nearer ones come first.
+    /// The squares of the distances at which the nearness of cells changes, in ascending order, each with the
+    /// nearness of the cells up to this distance.
     borders: [(f64, Nearness); MAX_BORDERS],
     /// The number of borders.
     count: usize,
-    /// The ends within each border.
+    /// The ends of the current row within each border.
     ends: [Ends; MAX_BORDERS],
 }
 
@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
     ) {
         let Self { area, ref axis, axis_number, nearest, ref borders, count, ref mut ends } = *self;
         let borders = &borders[..count];
-        // The borders before this one are nearer than all cells of the row.
+        // All borders before `innermost` are nearer than all cells of the row.
         let mut innermost = count;
         for (ends, &(border, _)) in ends.iter_mut().zip(borders).rev() {
             let is_within = |cell: i32| along_others + axis.squared_distance(area, cell) <= border;

@@ -1,5 +1,4 @@
-//! What a connection sees of the world: its viewpoints, its groups, and the cells that it sees because of
-//! them.
+//! The sight of a connection: its viewpoints, its groups, and the cells that it sees because of them.
 //!
 //! *Invariant:* a connection is among the viewers of exactly the cells in its sight, with the same nearness.
 
@@ -21,10 +20,11 @@ pub(crate) struct Sight {
     /// The viewpoints with which the cells in sight were computed.
     computed_from: Vec<Position>,
     groups: Vec<Group>,
-    /// The cells in the rings around the viewpoints, and those of the groups, in the order of their ranks.
+    /// The cells in the rings around the viewpoints, and the cells of the groups, in the order of their
+    /// ranks.
     cells: Vec<Seen>,
-    /// Those of the cells that are open, in the order of their areas, and then of the numbers of their
-    /// strips. They are read in each tick.
+    /// The cells that are [open](Seen::is_open), in the order of their areas, and then of the numbers of
+    /// their strips. Each tick reads the spans.
     spans: Vec<Span>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Span {
     pub(crate) band: Band,
     /// A bit for each cell whose objects the client may have.
     pub(crate) cells: u64,
-    /// A bit for each of them that is [in sight](Ring::InSight), and not only kept.
+    /// A bit for each of these cells that is [in sight](Ring::InSight), and not only kept.
     pub(crate) in_sight: u64,
 }
 
@@ -47,8 +47,8 @@ struct Seen {
     number: u32,
     place: StripPlace,
     nearness: Nearness,
-    /// Whether the client may have objects in the cell that it takes shared data of. If not, the cell is kept
-    /// and not in the spans.
+    /// Whether the client may have objects in the cell for which it receives shared data. A cell that is not
+    /// open is only kept, and is not in the spans.
     is_open: bool,
 }
 
@@ -67,7 +67,8 @@ impl Seen {
         cells.strips.rank_of(self.place)
     }
 
-    /// Adds the cell to the last of the spans, or to a new one. The cells of a strip follow each other.
+    /// Adds the cell to one of the last spans, or to a new span. The cells of a strip follow each other in
+    /// the list.
     #[inline]
     fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);
@@ -104,8 +105,8 @@ impl Sight {
         &self.viewpoints
     }
 
-    /// Sets whether the connection is in a group. Returns whether this is new, and then the cells in sight
-    /// must be [computed](Self::update) again.
+    /// Sets whether the connection is in a group. Returns whether this changes anything. If so, the cells in
+    /// sight must be [computed](Self::update) again.
     pub(crate) fn set_member(&mut self, group: Group, is_member: bool) -> bool {
         match (self.groups.binary_search(&group), is_member) {
             (Err(index), true) => self.groups.insert(index, group),
@@ -135,7 +136,7 @@ impl Sight {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
 
-    /// Returns those cells whose objects the client may have, as words about their strips, in ascending order
+    /// Returns the cells whose objects the client may have, as words about their strips, in ascending order
     /// of the areas, and then of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
@@ -170,8 +171,8 @@ impl Sight {
         self.replace(viewer, cells, scratch)
     }
 
-    /// Replaces the cells in the rings by those in the rows, which are in ascending order. Returns the
-    /// objects in the cells that have come nearer or into another band, and in those that are in no ring
+    /// Replaces the cells in the rings by the cells in the rows, which are in ascending order. Returns the
+    /// objects in the cells that have come nearer or into another band, and in the cells that are in no ring
     /// any more.
     fn replace(&mut self, viewer: ConnectionId, cells: &mut Cells, scratch: &mut SightScratch) -> Vec<u32> {
         self.set_cells(cells, scratch);
@@ -184,8 +185,8 @@ impl Sight {
         affected
     }
 
-    /// Replaces the cells in the rings by those in the rows. Finds which of them have come, have gone, or are
-    /// less or more near than before, and preloads these.
+    /// Replaces the cells in the rings by the cells in the rows. Records and preloads the cells that are new,
+    /// that are gone, or whose nearness has changed.
     fn set_cells(&mut self, cells: &mut Cells, scratch: &mut SightScratch) {
         let SightScratch { rows, changes, before } = scratch;
         changes.clear();
@@ -215,8 +216,8 @@ impl Sight {
         changes.extend(gone);
     }
 
-    /// Records that the client takes shared data of an object in a cell. Cells [in sight](Ring::InSight) are
-    /// open anyway.
+    /// Records that the client receives shared data of an object in a cell. Cells [in sight](Ring::InSight)
+    /// are always open.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
         if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank(cells))
@@ -274,8 +275,8 @@ impl Row {
     }
 }
 
-/// Replaces rows by rows of one cell, in ascending order and each once. If several viewpoints are around a
-/// cell, its least nearness counts.
+/// Replaces rows by rows of one cell, in ascending order and each cell once. If a cell is around several
+/// viewpoints, its least nearness counts.
 fn remove_overlaps(rows: &mut Vec<Row>) {
     let count = rows.len();
     for at in 0..count {
@@ -298,7 +299,8 @@ fn take_first_if<'a>(list: &mut &'a [Seen], is_meant: impl Fn(&Seen) -> bool) ->
     Some(first)
 }
 
-/// How near a cell was to a connection and is now, `None` if it was or is in no ring.
+/// The nearness of a cell for a connection, before and after a change. `None` means that the cell is in no
+/// ring.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     number: u32,

@@ -1,6 +1,6 @@
-//! Strips: 64 cells with consecutive ranks. What is known of the cells of a strip, for example which of them
-//! are in sight, is a word with a bit for each cell. A row of cells costs a connection less if it is in one
-//! strip. Most worlds lie around the origin, so the origin is in the middle of a strip.
+//! Strips: 64 cells with consecutive ranks. Facts about the cells of a strip, for example which of them are
+//! in sight, are stored as a word with a bit for each cell. A row of cells costs a connection less if it is
+//! in one strip. Most worlds lie around the origin, so the origin is in the middle of a strip.
 //!
 //! *Invariant:* a strip keeps its number while any of its cells exists.
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::rank::{Rank, RankHashing, area_of};
 
-/// So many cells of a strip are before the origin, or before another multiple of 64.
+/// The number of cells of a strip that are before the origin, or before another multiple of 64.
 const BEFORE_ORIGIN: Rank = 32;
 
 /// The place of a cell in its strip.
@@ -33,7 +33,7 @@ impl StripPlace {
         self.0 / 64
     }
 
-    /// Returns which of the cells of the strip it is.
+    /// Returns the index of the cell in its strip.
     #[inline]
     pub(crate) const fn at(self) -> usize {
         (self.0 % 64) as usize
@@ -49,7 +49,7 @@ impl StripPlace {
 /// 64 cells with consecutive ranks.
 #[derive(Debug)]
 struct Strip {
-    /// Which of the cells exist.
+    /// A bit for each cell that exists.
     cells: u64,
     /// The number of each cell that exists.
     numbers: [u32; 64],

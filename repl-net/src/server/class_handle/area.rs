@@ -1,6 +1,7 @@
-//! Where the objects of a class are, and how far they are seen.
+//! Sets where the objects of a class are, and up to which distance connections see them.
 //!
-//! *Invariant:* an area is set before the class has objects, so no object of the class was placed without it.
+//! *Invariant:* an area is set before the class has objects, so each object of the class is in a cell of the
+//! area.
 
 use repl_core::{Coordinates, Located, Replicated};
 
@@ -10,14 +11,14 @@ use crate::server::rows::OwnRows;
 use crate::server::shadows::Locate;
 
 impl<T: Replicated> ClassHandle<'_, T> {
-    /// Says how far the objects of the class are seen, so that connections see only those near their
-    /// [viewpoints](crate::ConnectionHandle::set_viewpoints). The position of an object is its field with
-    /// `#[replicated(location)]`. To compute positions in another way, call [`locate`](Self::locate) instead.
-    /// If the field has only two coordinates, the area is [flat](Area::flat). If the class is new, registers
-    /// it as [`register`](crate::Server::register) does. For an external class, call
+    /// Sets up to which distance connections see the objects of the class: a connection sees only objects
+    /// near its [viewpoints](crate::ConnectionHandle::set_viewpoints). The position of an object is its field
+    /// with `#[replicated(location)]`. To compute positions in another way, call [`locate`](Self::locate)
+    /// instead. If the field has only two coordinates, the area is [flat](Area::flat). If the class is new,
+    /// registers it as [`register`](crate::Server::register) does. For an external class, call
     /// [`register_external`](crate::Server::register_external) first.
     ///
-    /// Everything that [`locate`](Self::locate) says about positions and about moving objects holds here too.
+    /// The rules of [`locate`](Self::locate) for positions and for moving objects apply here too.
     ///
     /// # Panics
     /// Panics in the same cases as [`locate`](Self::locate).
@@ -30,27 +31,29 @@ impl<T: Replicated> ClassHandle<'_, T> {
         self.settle(class, area.flat_if(T::IS_FLAT), Some(Box::new(T::location)))
     }
 
-    /// Says that the objects of the class have positions, so that connections see only those near their
-    /// [viewpoints](crate::ConnectionHandle::set_viewpoints). `position` returns the position of an object.
-    /// It may read only properties, because it is called with a copy of the object in which all other fields
-    /// have their initial values. If it returns two [coordinates](Coordinates), the area is
+    /// Sets up to which distance connections see the objects of the class: a connection sees only objects
+    /// near its [viewpoints](crate::ConnectionHandle::set_viewpoints). `position` returns the position of an
+    /// object. It may read only properties, because it is called with a copy of the object in which all other
+    /// fields have their initial values. If it returns two [coordinates](Coordinates), the area is
     /// [flat](Area::flat). If the class is new, registers it as [`register`](crate::Server::register) does.
     /// For an external class, call [`register_external`](crate::Server::register_external) first. If the
     /// position is a field of the class, write `#[replicated(location)]` on it, and call
     /// [`set_area`](Self::set_area).
     ///
-    /// A property whose value was [refused](crate::ServerEvent::ValueRefused) has its last value in this
-    /// copy. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN becomes a mix of old
-    /// and new coordinates. A type that derives only `NetSerialize` is refused as a whole.
+    /// If the value of a property was [refused](crate::ServerEvent::ValueRefused), this copy has the last
+    /// value that was accepted. The elements of an array are refused one by one, so a `[f32; 3]` with a NaN
+    /// becomes a mix of old and new coordinates. A type that derives only `NetSerialize` is refused as a
+    /// whole.
     ///
-    /// An object that moves to another cell is shown or removed at the tick after the one that compares its
-    /// position. With an [update rate](Self::set_update_rate) the position is compared at the update times of
-    /// the object, and until then the object stays in the sight of the same connections. Viewpoints take
-    /// effect at the next tick. Call [`force_update`](crate::ObjectHandle::force_update) for an object that
-    /// jumps. A position that is not compared does not move: a `push` property that is not marked, a property
-    /// with the condition `InitialOnly` after the opening, or one that is [switched
-    /// off](crate::ObjectHandle::set_custom_active). An [external](crate::External) object may move
-    /// nevertheless.
+    /// When an object moves to another cell, other connections may see it. This takes effect in the tick
+    /// after the tick that compares its position. With an [update rate](Self::set_update_rate), the position
+    /// is compared only at the update times of the object, and until then the same connections see the
+    /// object. Viewpoints take effect at the next tick. Call
+    /// [`force_update`](crate::ObjectHandle::force_update) for an object that jumps. The server does not see
+    /// a new position that it does not compare: of a `push` property that is not marked, of a property with
+    /// the condition `InitialOnly` after the client has the object, or of a property that is [switched
+    /// off](crate::ObjectHandle::set_custom_active). For an [external](crate::External) object, the server
+    /// may see the new position nevertheless.
     ///
     /// ```
     /// # mod repl {
@@ -81,10 +84,10 @@ impl<T: Replicated> ClassHandle<'_, T> {
         self.settle(class, area.flat_if(C::IS_FLAT), Some(Box::new(position)))
     }
 
-    /// Says how far the objects of an [external](crate::External) class are seen, if their positions are not
-    /// in their fields, but somewhere else: for example the root of an entity, whose position is in another
-    /// component. [`External::place`](crate::External::place) sets the position of an object. An object that
-    /// was not placed yet is seen only by its owner. If the class is new, registers it as
+    /// Sets up to which distance connections see the objects of an [external](crate::External) class that
+    /// have no field for their position. For example, the position of an entity may be in another component.
+    /// [`External::place`](crate::External::place) sets the position of an object. An object that was not
+    /// placed yet is seen only by its owner. If the class is new, registers it as
     /// [`register_external`](crate::Server::register_external) does. If all objects move in a plane, pass a
     /// [flat](Area::flat) area.
     ///

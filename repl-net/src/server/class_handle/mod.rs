@@ -1,7 +1,7 @@
-//! A handle of one class: the server's methods that say where its objects are, what goes first, and how often
-//! they are updated.
+//! A handle of one class: the server's methods that set the area, the priority and the update rate of the
+//! objects of the class.
 //!
-//! *Invariant:* what is set for a class holds for each of its objects that has no setting of its own.
+//! *Invariant:* a setting of a class applies to each of its objects that has no setting of its own.
 
 mod area;
 mod priorities;
@@ -14,9 +14,8 @@ use repl_core::Replicated;
 use super::Server;
 use super::rows::OwnRows;
 
-/// A class of a server's objects, to say where its objects are, what goes first, and how often they are
-/// updated. [`Server::class`] returns a `ClassHandle`. Each method returns the handle, so that several can be
-/// chained:
+/// A class of a server's objects, to set their area, priority and update rate. [`Server::class`] returns a
+/// `ClassHandle`. Each method returns the handle, so that several can be chained:
 ///
 /// ```
 /// # mod repl {
@@ -40,9 +39,9 @@ pub struct ClassHandle<'a, T> {
 }
 
 impl Server {
-    /// Returns a handle of a class. This does not register the class. Of the handle's methods,
+    /// Returns a handle of a class. This does not register the class, but the methods
     /// [`set_area`](ClassHandle::set_area), [`locate`](ClassHandle::locate) and
-    /// [`reserve`](ClassHandle::reserve) do.
+    /// [`reserve`](ClassHandle::reserve) of the handle do.
     #[must_use]
     pub fn class<T: Replicated>(&mut self) -> ClassHandle<'_, T> {
         ClassHandle { server: self, class: PhantomData }
@@ -52,7 +51,7 @@ impl Server {
 impl<T: Replicated> ClassHandle<'_, T> {
     /// Makes room for `additional` more objects of the class, and registers the class. Spawning as many
     /// objects then takes less time, because the objects that were spawned before are not moved in memory.
-    /// The room is kept until the objects are spawned, however long that takes.
+    /// The server keeps the room until the objects are spawned.
     ///
     /// ```
     /// # use repl_net::{Server, ServerConfig};

@@ -1,4 +1,4 @@
-//! What goes first among the objects of a class and all others.
+//! The priorities of the objects of a class, which decide what is sent first if not everything fits.
 //!
 //! *Invariant:* priorities decide when something is sent, and never whether it is sent.
 
@@ -12,15 +12,15 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// own](crate::ObjectHandle::set_priority). Priorities matter only for a connection that cannot be sent
     /// everything in a tick, because of its [budget](crate::ConnectionHandle::set_budget), its link or
     /// another limit. Then the objects with the greatest product of priority and age are sent first. The age
-    /// is the number of ticks since something of the object began to wait for this connection. So an object
-    /// with twice the priority is sent about twice as often. At first all priorities are 1. To its owner, an
-    /// object is four times as important as its priority says, but not more than 1,000,000, unless a
-    /// [function](Self::set_priority_by) decides. Does not register the class. Costs nothing while everything
-    /// fits.
+    /// is the number of ticks for which the object has waited to be sent to this connection. So an object
+    /// with twice the priority is sent about twice as often. At first all priorities are 1. For the
+    /// connection that owns an object, its priority is multiplied by four, up to 1,000,000, unless a
+    /// [function](Self::set_priority_by) computes the priority. Does not register the class. Costs nothing
+    /// while everything fits.
     ///
-    /// With equal priorities the changes that have waited longest are always sent first. If half of what is
-    /// wanted fits, none of them waits for more than a few ticks. If priorities differ by a factor, waits
-    /// differ by at most this factor.
+    /// With equal priorities the changes that have waited longest are always sent first. If half of the
+    /// changes fit, no change waits for more than a few ticks. If priorities differ by a factor, waits differ
+    /// by at most this factor.
     ///
     /// # Panics
     /// Panics if the class is not registered, or if the priority is not from 0.000001 to 1,000,000.
@@ -35,8 +35,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// Lets a function multiply the [priorities](Self::set_priority) of the objects of the class, for example
     /// by their distance from the viewpoints of the connection. The function is called for each object that
     /// waits for a connection, in each tick in which not everything fits. It may read only properties, as
-    /// [`locate`](Self::locate) says. A result outside of 0.000001 to 1,000,000 counts as the nearest number
-    /// of this range, and so does the product.
+    /// [`locate`](Self::locate) says. A result outside of 0.000001 to 1,000,000 is clamped to this range, and
+    /// the product is clamped, too.
     ///
     /// ```
     /// # use repl_core::Replicated;

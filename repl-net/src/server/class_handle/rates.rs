@@ -1,7 +1,7 @@
 //! How often the objects of a class are updated.
 //!
-//! *Invariant:* a rate delays only the comparison of an object. Openings, closings, owners, roles and calls
-//! do not wait for it.
+//! *Invariant:* a rate delays only the comparison of an object. It does not delay spawn data, removals,
+//! owners, roles and calls.
 
 use repl_core::Replicated;
 
@@ -13,12 +13,13 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// with [rates of their own](crate::ObjectHandle::set_update_rate).
     ///
     /// A change waits on the server until the next update time of its object, and is then compared together
-    /// with all later changes of the object. Costs O(objects); the rate itself costs nothing in ticks without
-    /// changes.
+    /// with all later changes of the object. Setting a rate costs O(objects). A rate costs nothing in ticks
+    /// without changes.
     ///
-    /// The following does not wait: openings for clients that join (with the values of the last comparison),
-    /// the first comparison of a new object, removals, owners and roles, conditions that are switched on, and
-    /// remote calls. A position decides who sees its object when the position is compared.
+    /// A rate does not delay spawn data for clients that join (with the values of the last comparison), the
+    /// first comparison of a new object, removals, owners and roles, conditions that are switched on, and
+    /// remote calls. It delays the position of an object: until the position is compared, the same
+    /// connections see the object.
     ///
     /// ```
     /// # use repl_core::Replicated;

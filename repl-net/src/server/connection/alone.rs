@@ -1,6 +1,8 @@
-//! What is sent to one connection alone: which objects, and the changes of objects that are out of step.
+//! Sends data to one connection alone: openings, closings, and the changes of objects that are out of step.
+//! Such an object has other unsent data than the changes of this tick, or the client sees it in a view of its
+//! own.
 //!
-//! *Invariant:* what has no room stays pending, so that a later pass sends it.
+//! *Invariant:* data that does not fit stays pending, so that a later pass sends it.
 
 use repl_core::{Changelist, Portions};
 
@@ -20,7 +22,7 @@ impl Connection {
         self.copies.objects.order_to_send(&mut slots);
         for &slot in &slots {
             if !self.copies.objects.must_be_sent(slot) {
-                // It was sent with its family.
+                // It was sent already, together with its family.
                 continue;
             }
             if self.copies.objects.is_pending_spawn(slot) {
@@ -81,10 +83,11 @@ impl Connection {
         context.scratch.maybe_in_step.push(slot);
     }
 
-    /// Sends the changes of this tick of an object in step, of which the client lacks nothing else.
+    /// Sends only the changes of this tick of an object that is in step, because the client lacks nothing
+    /// else of it.
     pub(super) fn send_fresh(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if self.copies.objects.get(slot).is_some() {
-            // New elements of it are on their way.
+            // Its new elements are in flight.
             return self.send_update(slot, context);
         }
         let world = context.world;

@@ -1,6 +1,6 @@
-//! The assets whose names a client was sent, and those that it must be sent (S199, S200).
+//! Sends the names of assets to a client (S199, S200).
 //!
-//! *Invariant:* each name is sent once: the channel of the names is reliable.
+//! *Invariant:* each name is sent once. This is enough, because the channel of the names is reliable.
 
 use repl_core::{BitWriter, NetSerialize};
 
@@ -8,11 +8,11 @@ use super::Connection;
 use super::context::PassContext;
 use crate::body::asset_names::AssetNames;
 
-/// How many names a message has at most: no more than the memory takes that is kept free for a packet.
+/// The greatest number of names in a message. Its names fit into the memory that is kept free for a packet.
 const MOST_NAMES: usize = 16;
 
 impl Connection {
-    /// Sends the names that the client needs for the changes of this tick that it shares with others.
+    /// Sends the names that the client needs for the shared changes of this tick.
     pub(super) fn name_shared_assets(&mut self, context: &PassContext<'_>) {
         if context.broadcast.named_assets().is_empty() && self.assets.is_at_rest() {
             return;
@@ -25,7 +25,7 @@ impl Connection {
         self.send_asset_names(context);
     }
 
-    /// Sends the names that the client needs for what was written for it in this pass.
+    /// Sends the names that the client needs for the values that were written for it alone in this pass.
     pub(super) fn name_own_assets(&mut self, context: &mut PassContext<'_>) {
         let named = &mut context.scratch.named_assets;
         if named.is_empty() && self.assets.is_at_rest() {
@@ -36,7 +36,7 @@ impl Connection {
         self.send_asset_names(context);
     }
 
-    /// Queues the names that wait. What has no room, in the channel or in the memory of the connection, waits
+    /// Queues the names that wait. If the channel or the memory of the connection has no room, the rest waits
     /// for the next pass.
     fn send_asset_names(&mut self, context: &PassContext<'_>) {
         let assets = &context.world.store.assets;

@@ -1,8 +1,9 @@
 //! The backlog of a connection that cannot be sent everything in a tick: since when its objects wait, and
-//! which of them go first (S189, S192, S193).
+//! which of them are sent first (S189, S192, S193).
 //!
 //! *Invariant:* the age of an object that waits grows in each tick, until something of the object is sent.
-//! What waits is stored for each connection, so a full link of one client costs the others nothing (W17).
+//! Each connection stores its own waiting objects, so a full link of one client costs the others nothing
+//! (W17).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::server::occupant::Occupant;
 use crate::server::priority::{Viewer, owner_factor};
 use crate::server::world::World;
 
-/// How many bits an object is expected to take before any was sent.
+/// How many bits an object is expected to take before the first object was sent.
 const USUAL_BITS: f32 = 160.0;
 
 /// The priority of the news that an object sleeps, compared with a change of the object. A client that does
@@ -37,7 +38,7 @@ impl Pause {
     }
 }
 
-/// What waits for one connection.
+/// The objects that wait for one connection, and the settings for when they are sent.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     /// `None` if nothing has waited recently.
@@ -45,8 +46,8 @@ pub(crate) struct Backlog {
     /// Whether the user has paused the connection.
     pub(super) pause: Pause,
     directions: Vec<Position>,
-    /// Whether the limits have held something back in the last tick. Then also the changes that are shared
-    /// with other connections are sent in the order of their priorities.
+    /// Whether the limits have held something back in the last tick. If so, the changes that are shared with
+    /// other connections are also sent in the order of their priorities.
     pub(super) is_short: bool,
     /// Whether pending spawns are sent before other changes in the next tick in which anything is sent.
     pub(super) spawns_first: bool,
@@ -54,9 +55,9 @@ pub(crate) struct Backlog {
     pub(super) waiting_objects: usize,
     /// About how many bits an object took recently.
     pub(super) object_bits: f32,
-    /// Whether fewer objects were sent in the last tick than `object_bits` let expect.
+    /// Whether fewer objects were sent in the last tick than `object_bits` predicted.
     pub(super) was_overestimated: bool,
-    /// Whether fewer pending spawns were sent in the last tick than `object_bits` let expect.
+    /// Whether fewer pending spawns were sent in the last tick than `object_bits` predicted.
     pub(super) spawns_overestimated: bool,
 }
 
@@ -87,8 +88,8 @@ impl Backlog {
         self.waiting_objects == 0 && self.directions.is_empty() && self.pause.is_default()
     }
 
-    /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks go first. `view` is how
-    /// the connection sees the objects. `asleep`: objects for which only "it sleeps" must be sent.
+    /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks are sent first. For the
+    /// objects in `asleep`, only the news that they sleep must be sent.
     pub(super) fn rank(
         &self,
         view: &View,
@@ -128,7 +129,7 @@ impl Backlog {
             let is_owner = view.owns(slot);
             let priority = priorities.of(slot, class, is_owner, || {
                 if !alive {
-                    // Only its closing waits, and its values are gone.
+                    // Only its removal waits, and its values are gone.
                     return 1.0;
                 }
                 let viewer = Viewer {
@@ -150,16 +151,16 @@ impl Backlog {
     }
 }
 
-/// So many blocks of times are kept, whether or not anything waits in their words.
+/// This many blocks of times are kept, even if no object in their words waits.
 const SPARE_BLOCKS: usize = 32;
 
-/// Since when objects wait, by slot. The times are stored in blocks, because all slots of a word often wait
-/// together.
+/// The times since which objects wait, by slot. The times are stored in blocks, because all slots of a word
+/// often wait together.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     known: SparseSlots,
-    /// For each word with members in `known`, the frames since which they wait. It may have blocks of other
-    /// words.
+    /// For each word with members in `known`, the frames since which they wait. There may also be blocks of
+    /// other words.
     since: BTreeMap<usize, Box<[u32; 64]>>,
     frame: u32,
 }
@@ -185,14 +186,14 @@ impl Ages {
             slots_of(0, new).for_each(|bit| block[bit as usize] = *frame);
             known.insert_mask(word, new);
         }
-        // The same words often wait again in the next ticks.
+        // Some blocks are kept, because objects in the same words often wait again in the next ticks.
         if since.len() > SPARE_BLOCKS && since.len() > 2 * known.masks().count() {
             since.retain(|&word, _| known.word(word) != 0);
         }
     }
 
-    /// Returns the objects of `waiting`, each with the number of ticks for which it has waited, this one
-    /// included.
+    /// Returns the objects of `waiting`, each with the number of ticks for which it has waited, including
+    /// this tick.
     fn of<'a>(&'a self, waiting: &'a SparseSlots) -> impl Iterator<Item = (u32, u32)> + 'a {
         waiting.masks().flat_map(move |(word, mask)| {
             let block = self.since.get(&word);
@@ -204,7 +205,7 @@ impl Ages {
     }
 
     /// Records that something of an object was sent in this tick. If more of the object waits, its age begins
-    /// anew.
+    /// at zero again.
     pub(super) fn sent(&mut self, slot: u32) {
         if let Some(block) = self.since.get_mut(&(slot as usize / 64)) {
             block[slot as usize % 64] = self.frame.wrapping_add(1);

@@ -41,8 +41,8 @@ impl Connection {
         let part_bits = self.part_bits();
         let stamp = self.link.outbox.stamp();
         self.copies.objects.blob_begun(slot, self.copies.blobs.begin(sent, stamp, &mut body, part_bits));
-        // The object must go into another packet, because a packet may contain each object only once. The
-        // rule of one entry for each object includes objects of blobs that the packet completes.
+        // The object must go into another packet, because a packet may contain each object only once. This
+        // rule includes the objects of blobs that the packet completes.
         self.link.outbox.flush(context.now);
         self.send_parts(context.now);
     }
@@ -52,7 +52,7 @@ impl Connection {
         self.link.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS
     }
 
-    /// Begins all blobs anew, because packets have become smaller. They are new blobs to the client.
+    /// Begins all blobs anew, because packets have become smaller. For the client, these are new blobs.
     fn cut_blobs_anew(&mut self) {
         for (slot, id) in self.copies.blobs.cut_anew(self.part_bits()) {
             self.copies.objects.blob_begun(slot, id);

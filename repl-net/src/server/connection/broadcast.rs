@@ -1,5 +1,5 @@
-//! What a connection sends of the broadcast, which is encoded once for all connections: shared segments, and
-//! stretches of tables.
+//! Sends the parts of the broadcast that a connection needs: shared segments, and stretches of tables. The
+//! broadcast is encoded once for all connections.
 //!
 //! *Invariant:* a connection sends shared changes only of objects with which it is in step. All other changes
 //! become pending, or stay in the history of the object.
@@ -23,7 +23,8 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 
 impl Connection {
-    /// Returns whether the packets of the connection are smaller than those for which shared changes are cut.
+    /// Returns whether the packets of the connection are smaller than the size for which shared changes are
+    /// cut.
     pub(super) fn is_narrow(&self, context: &PassContext<'_>) -> bool {
         self.link.outbox.body_bits() < context.broadcast.max_bits()
     }
@@ -95,8 +96,8 @@ impl Connection {
         self.pend_due_alone(tables, context.world);
     }
 
-    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of the other
-    /// objects become pending.
+    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of objects
+    /// that are out of step become pending.
     fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
         let Piece { is_late, is_certain, ref entries, .. } = *piece;
         if is_certain {
@@ -118,8 +119,8 @@ impl Connection {
         }
     }
 
-    /// Takes the entries out of `runs` that are too large for the packets of this connection. It sends them
-    /// alone.
+    /// Removes the entries from `runs` that are too large for the packets of this connection. Their changes
+    /// become pending.
     fn take_out_large(&mut self, table: &Table, runs: &mut Vec<Range<u32>>, is_late: bool, world: &World) {
         let most = self.link.outbox.capacity().saturating_sub(table.head().len());
         for at in std::mem::take(runs).into_iter().flatten() {

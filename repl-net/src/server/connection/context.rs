@@ -1,4 +1,4 @@
-//! What a connection needs to send the packets of one tick.
+//! The data and the memory that a connection needs to send the packets of one tick.
 //!
 //! *Invariant:* only the reusable memory is kept from one tick to the next.
 
@@ -58,11 +58,11 @@ pub(crate) struct PassScratch {
     pub(super) slots: Vec<u32>,
     /// How many of these slots were needed.
     slots_demand: Demand,
-    /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the connection
-    /// is short.
+    /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the limits of
+    /// the connection have held something back.
     pub(super) fresh: SlotSet,
-    /// The tops of the families whose openings or closings are not sent together by the connection in this
-    /// pass.
+    /// The top objects of the families whose openings or closings the connection does not send together in
+    /// this pass.
     pub(super) large_families: BTreeSet<u32>,
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,
@@ -71,14 +71,15 @@ pub(crate) struct PassScratch {
     pub(super) may_be_out_of_step: Vec<StripPlace>,
     /// The entries of a table that are copied into packets.
     pub(super) runs: Vec<Range<u32>>,
-    /// What the connections no longer need of objects. It is freed after the passes of all connections.
+    /// The parts of objects that connections no longer need. They are freed after the passes of all
+    /// connections.
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
     /// Objects that may be in step after everything is sent.
     pub(super) maybe_in_step: Vec<u32>,
 }
 
 impl PassScratch {
-    /// Replaces the values by those of the properties in a changelist, for one connection alone. If a
+    /// Writes the values of the properties in a changelist to `values`, for one connection alone. If a
     /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
     pub(super) fn write_values(
         &mut self,

@@ -1,4 +1,5 @@
-//! Sends the openings of an object and its subobjects together, so that nobody sees a part of them (R22).
+//! Sends the openings (first updates) of an object and its subobjects (a family) together, so that no client
+//! has only some of them (R22).
 //!
 //! *Invariant:* a subobject is opened in a packet with its parent, or after the client has acknowledged the
 //! parent.
@@ -14,11 +15,11 @@ use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
 use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
-/// How a family is opened.
+/// How the openings of a family are sent.
 enum Together {
-    /// All of these objects in one packet, with at most so many bits.
+    /// All of these objects in one packet, with at most this number of bits.
     Now(Vec<u32>, usize),
-    /// They are on their way in one packet, and take too many bits to be sent again with each change.
+    /// They are in flight in one packet, and take too many bits to be sent again with each change.
     OnTheirWay,
     /// One by one, because they do not fit into a packet, or because one of them must wait.
     Never,
@@ -26,8 +27,8 @@ enum Together {
 
 impl Connection {
     /// Sends pending spawns that have parents or subobjects, each with its whole family. Their values are
-    /// shared with other clients, and their headers are for this client alone. If this is not possible, they
-    /// are no pending spawns from now on.
+    /// shared with other clients, and their headers are for this client alone. If a family cannot be sent in
+    /// this way, its objects are no longer pending spawns, and are sent alone.
     pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (families, others) = self.copies.new_families(slots, context.world);
         others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));
@@ -75,8 +76,9 @@ impl Connection {
         }
     }
 
-    /// Sends the opening of an object with those of all others of its family that the client may lack. If
-    /// they do not fit into one packet, the objects come one by one, each when its parent has arrived.
+    /// Sends the opening of an object with the openings of all objects of its family that the client may
+    /// lack. If they do not fit into one packet, sends the objects one by one, each after its parent has
+    /// arrived.
     pub(super) fn send_open_with_family(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if context.world.subobjects.is_alone(slot) {
             return self.send_open(slot, context);
@@ -108,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Decides how the family is opened that comes with the object at its top.
+    /// Decides how the family below the object `top` is sent.
     fn family_together(&mut self, top: u32, context: &mut PassContext<'_>) -> Together {
         if context.scratch.large_families.contains(&top) {
             return Together::Never;
@@ -132,7 +134,8 @@ impl Connection {
     fn family_bits(&self, family: &[u32], context: &mut PassContext<'_>) -> Option<usize> {
         let most = self.link.outbox.capacity();
         family.iter().try_fold(0_usize, |sum, &slot| {
-            // Each may begin a segment, because parents come first, whatever their slots are.
+            // Each opening may begin a new segment: parents come first, so the slots need not be in ascending
+            // order.
             let sum =
                 sum.saturating_add(self.whole_opening_bits(slot, context)?.saturating_add(SEGMENT_BITS));
             (sum <= most).then_some(sum)

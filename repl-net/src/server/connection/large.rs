@@ -18,8 +18,8 @@ use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
 
 impl Connection {
-    /// Sends a changelist that does not fit into a packet, and what `waiting` has of collections and maps
-    /// from earlier ticks.
+    /// Sends a changelist that does not fit into a packet, and the changes of collections and maps from
+    /// earlier ticks in `waiting`.
     pub(super) fn send_large_list(
         &mut self,
         slot: u32,

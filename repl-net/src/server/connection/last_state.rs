@@ -1,6 +1,6 @@
 //! Ends an object for one client, when it is removed from the server.
 //!
-//! *Invariant:* what the client may lack of the object, and could see, is sent with its closing.
+//! *Invariant:* the closing of an object contains all values that the client may lack and may see.
 
 use repl_core::Changelist;
 
@@ -11,8 +11,8 @@ use crate::server::last_state::{LastChanges, LastFamily};
 use crate::server::world::World;
 
 impl Connection {
-    /// Handles the removal of an object and its subobjects from the server, which still exist. Counts the
-    /// connection as a holder of those of which the client must still be told that they are gone.
+    /// Handles the removal of an object and its subobjects from the server, before they are removed. Counts
+    /// the connection as a holder of each object that the client must still be told to remove.
     pub(crate) fn destroy(&mut self, world: &mut World, family: &mut LastFamily) {
         for &slot in family.slots.iter().rev() {
             self.end_calls(world, slot);
@@ -26,14 +26,16 @@ impl Connection {
         }
     }
 
-    /// Returns whether nothing else must be said of a family, or be sent before, than that it is gone.
+    /// Returns whether the client needs to be told only that a family is gone, and nothing must be sent
+    /// before.
     fn may_remove_plainly(&self, family: &LastFamily) -> bool {
         let has_calls = |slot| self.calls.are_left(slot, &self.link.exchange.outgoing);
         family.objects.iter().all(|last| last.is_plain && !has_calls(last.slot))
             && !family.leaving.iter().any(|&slot| self.copies.uses(slot))
     }
 
-    /// Begins to remove an object from the client. Returns whether the client must still be told of it.
+    /// Begins to remove an object from the client. Returns whether the client must still be told of the
+    /// removal.
     fn destroy_one(&mut self, world: &mut World, last: &mut LastChanges) -> bool {
         let slot = last.slot;
         let lacking = self.last_changes(world, slot, last);
@@ -50,7 +52,7 @@ impl Connection {
     /// Returns what the client may lack of an object that is about to be removed, and may see.
     fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
-        // Values that a condition has hidden can come to the client later without a change.
+        // The client can receive values that a condition has hidden even if they do not change.
         let is_conditional = world.store.conditions(slot).is_conditional();
         let mut list = match self.copies.objects.last_lack(slot, last.has_changed, is_conditional) {
             LastLack::Nothing => return None,
@@ -81,8 +83,8 @@ impl Connection {
         let in_flight = &self.link.outbox.in_flight;
         let mut lists: Vec<Changelist> = world.later.waiting(slot).cloned().collect();
         if let Some((_, oldest)) = in_flight.unknown().next() {
-            // Shared data is sent in the tick of the change, except for what bands delay. What was lost is sent
-            // again alone, at any time.
+            // Shared data is sent in the tick of the change, except for changes that bands delay. Lost
+            // changes are sent again alone, at any time.
             let may_be_shared =
                 world.cells.have_bands() || world.changes.may_have_changed_since(slot, oldest);
             let generation = world.store.occupant(slot).generation;

@@ -14,8 +14,8 @@ use crate::session::classes::ClassList;
 
 /// The greatest number of bits that one more object in a run takes without its values.
 const IN_RUN_BITS: usize = 2;
-/// The number of bits of a run of one object that has the header of the run before, without the gap and the
-/// values.
+/// The number of bits of a run of one object that repeats the header of the previous run, without the gap and
+/// the values.
 const ALIKE_BITS: usize = 3;
 
 /// Openings from the cache, for one packet.
@@ -23,7 +23,7 @@ pub(super) struct Levels<'a> {
     written: Written<'a>,
     world: &'a World,
     classes: &'a ClassList,
-    /// For each place in a family, the objects that have it, in the order of their families.
+    /// For each place in a family, the objects at this place, in the order of their families.
     levels: Vec<Vec<Member>>,
 }
 

@@ -1,6 +1,6 @@
 //! Writes the changes of one object for one connection alone.
 //!
-//! *Invariant:* what is written is sent, or becomes pending.
+//! *Invariant:* each change that is written is sent, or becomes pending.
 
 use repl_core::Changelist;
 

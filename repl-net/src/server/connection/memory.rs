@@ -52,10 +52,12 @@ impl Connection {
     /// Checks that the client has not left too much unacknowledged for too long.
     ///
     /// # Errors
-    /// Returns an error in three cases. The connection used more memory than its limit for a whole `timeout`.
-    /// Or nothing of the closing of an object was acknowledged for several timeouts, or the closing waited
-    /// for so long for an ack of the calls on the object: the slot of a closed object cannot be used for
-    /// another object before the closing is acknowledged. Or a message of the client makes no progress.
+    /// Returns an error in three cases:
+    /// - The connection used more memory than its limit for a whole `timeout`.
+    /// - The closing of an object was not acknowledged for several timeouts, or waited for so long for an ack
+    ///   of the calls on the object. The slot of a closed object cannot be used for another object before the
+    ///   closing is acknowledged.
+    /// - A message of the client makes no progress.
     pub(crate) fn check_progress(
         &mut self,
         timeout: Duration,

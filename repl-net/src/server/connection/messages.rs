@@ -1,6 +1,7 @@
 //! Sends messages and remote calls.
 //!
-//! *Invariant:* before each packet with a call, it is asked whether the client may get the call.
+//! *Invariant:* before a call is put into a packet, the connection checks whether the client may get the
+//! call.
 
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use crate::server::world::World;
 
 impl Connection {
     /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
-    /// it is called, or a message as soon as the client has the object for which it waits. Does nothing if the
-    /// client may not get the call.
+    /// it is called. Sends a message as soon as the client has the object for which the message waits. Does
+    /// nothing if the client may not get the call.
     ///
     /// # Errors
     /// Returns an error if the remote call is too large, or if too many remote calls wait.

@@ -1,11 +1,11 @@
 //! A connection of the server: the state of the objects for its client, and the packets that are sent to the
 //! client.
 //!
-//! The `link` of a connection sends and receives packets, its `copies` are what the client has, its `calls`
-//! wait for their objects, its `backlog` is what the limits held back, and its `shares` divide a tick between
-//! messages and state. The other files say what is sent in a tick.
+//! The `link` of a connection sends and receives packets, its `copies` are the objects that the client has,
+//! its `calls` wait for their objects, its `backlog` has the objects that the limits held back, and its
+//! `shares` divide a tick between messages and state. The other files decide what is sent in a tick.
 //!
-//! *Invariant:* no part knows the connection.
+//! *Invariant:* none of these parts uses [`Connection`].
 
 mod alone;
 mod assets;
@@ -59,7 +59,7 @@ pub(crate) struct Connection {
     pub(crate) link: Link<State>,
     pub(crate) copies: Copies,
     pub(crate) calls: Calls,
-    /// What waits because of the limits. `None` if everything fits, as on most connections.
+    /// The objects that wait because of the limits. `None` if everything fits, as on most connections.
     backlog: Option<Box<Backlog>>,
     /// The shares of messages and state in what is sent in each tick.
     shares: Shares,
@@ -100,14 +100,14 @@ impl Connection {
         self.copies.id
     }
 
-    /// Preloads what the losses of a connection without packets in flight read.
+    /// Preloads the memory that the search for lost packets reads if no packets are in flight.
     pub(crate) fn preload_losses(&self) {
         preload(&self.copies.is_live);
         self.link.preload_losses();
         self.copies.objects.preload_sets();
     }
 
-    /// Preloads what every pass reads, but no memory behind pointers.
+    /// Preloads the memory that every pass reads, but no memory behind pointers.
     pub(crate) fn preload_pass(&self) {
         preload(&self.copies.id);
         preload(&self.backlog);
@@ -117,7 +117,7 @@ impl Connection {
     }
 
     /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
-    /// objects are known. A client without a session is sent no objects, so that its lists are not read.
+    /// objects are known. A client without a session is sent no objects, so its lists are not read.
     pub(crate) fn preload_lists(&self, reads_known: bool) {
         if !self.copies.is_live {
             return;
@@ -127,8 +127,9 @@ impl Connection {
         self.backlog.iter().for_each(|backlog| preload_all(&**backlog));
     }
 
-    /// Preloads what the lists lead to. It reads what [`preload_lists`](Self::preload_lists) has preloaded,
-    /// so call it only when that has had time to arrive.
+    /// Preloads the memory to which the lists point. This reads the memory that
+    /// [`preload_lists`](Self::preload_lists) has preloaded, so call it only after that memory has had time
+    /// to arrive.
     pub(crate) fn preload_next(&self) {
         if !self.copies.is_live {
             return;

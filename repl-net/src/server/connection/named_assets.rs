@@ -1,4 +1,4 @@
-//! The assets whose names one client was sent, and those that it must be sent (S200).
+//! The names of assets that were sent to one client, and the names that must still be sent to it (S200).
 //!
 //! *Invariant:* a name waits once, and is sent once.
 
@@ -30,8 +30,8 @@ impl NamedAssets {
         }
     }
 
-    /// Returns the names that must be sent next, at most `most`, and marks them as sent, so that later ones
-    /// can share their paths.
+    /// Returns the names that must be sent next, at most `most`, and marks them as sent, so that later names
+    /// can leave out the parts of paths that they share with them.
     pub(super) fn next_names(&mut self, most: usize, assets: &AssetPaths) -> Vec<AssetName> {
         let Self { sent, waiting, .. } = self;
         let names = waiting.iter().take(most).filter_map(|&number| {
@@ -42,7 +42,7 @@ impl NamedAssets {
         names.collect()
     }
 
-    /// Notes that these names were sent: those that [`next_names`](Self::next_names) has returned last.
+    /// Notes that the `count` names that [`next_names`](Self::next_names) has returned last were sent.
     pub(super) fn were_sent(&mut self, count: usize) {
         self.waiting.drain(..count);
     }
@@ -106,7 +106,7 @@ mod tests {
         let mut number = |path| server.assets().add::<()>(path).number().expect("it was added");
         let [big, small, tree] = ["meshes/rocks/big", "meshes/rocks/small", "meshes/tree"].map(&mut number);
         let (assets, mut named) = (&server.world.store.assets, NamedAssets::default());
-        // The neighbour of the first one waits behind it.
+        // The neighbour of `small` is `big`, which waits behind it.
         named.need(&[small, small, big], assets);
         named.need(&[tree, small, NonZeroU32::MAX], assets);
         let rests = |names: &[AssetName]| names.iter().map(|name| name.rest.clone()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Why nothing of an object is sent to one client.
+//! Finds the reason why nothing of an object is sent to one client.
 //!
 //! *Invariant:* the answer is for diagnosis and changes nothing.
 
@@ -67,8 +67,8 @@ impl Connection {
         }
     }
 
-    /// Returns what keeps the last tick from finding more of an object for this client, if nothing that was
-    /// found waits.
+    /// Returns why the last tick has found no more changes of an object for this client, if no changes that
+    /// it has found wait.
     pub(crate) fn why_not_noticed(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let object = &world.store.objects[slot as usize];
         let seen = self.copies.view().mask(world, slot);
@@ -109,8 +109,7 @@ impl Connection {
     }
 }
 
-/// Returns the properties of an object that only an owner receives, and not a connection that sees those of
-/// `seen`.
+/// Returns the properties of an object that only its owner receives, without those in `seen`.
 fn of_owner(world: &World, slot: u32, seen: &HandleSet) -> HandleSet {
     let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
     let mut of_owner = object.mask(conditions, object.flags(true, false), None).into_owned();

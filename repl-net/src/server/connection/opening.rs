@@ -1,6 +1,7 @@
 //! Sends openings: the first updates of objects, which create them on the client.
 //!
-//! *Invariant:* what an opening leaves out of what the client may see is sent after its ack.
+//! *Invariant:* values that the client may see and that an opening leaves out are sent after the ack of the
+//! opening.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
@@ -85,8 +86,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are those
-    /// of all openings in the cache.
+    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are the
+    /// values of all openings in the cache.
     pub(super) fn append_openings(
         &mut self,
         run: &OpeningRun<'_>,
@@ -111,7 +112,8 @@ impl Connection {
         write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), bases, context)
     }
 
-    /// Returns the header of an object's opening with these properties. `path` is that of a static object.
+    /// Returns the header of an object's opening with these properties. `path` is the path of a static
+    /// object.
     fn opening_header<'a>(
         &self,
         slot: u32,
@@ -128,8 +130,8 @@ impl Connection {
         }
     }
 
-    /// Returns how many bits the opening of an object takes at most. `None` if it must wait, or if items of
-    /// collections come later.
+    /// Returns how many bits the opening of an object takes at most. Returns `None` if the opening must wait,
+    /// or if items of collections are sent later.
     pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
         if self.copies.waits_for_path(slot, context.world) || self.copies.has_blob(slot) {
             return None;

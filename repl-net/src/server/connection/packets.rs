@@ -46,7 +46,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// Declares those packets lost that should have been acked by now, and makes what they contained pending.
+    /// Declares packets lost that should have been acked by now, and makes their content pending.
     ///
     /// This function is called before the comparison of a tick, so that an object whose opening was lost is
     /// compared for the next opening (S40).

@@ -12,7 +12,7 @@ use super::context::PassContext;
 use crate::body::status::{ConnectionStatus, StatusSource};
 use crate::server::world::World;
 
-/// Whether a client has all objects that exist is found out again after so many ticks.
+/// After this many ticks, the connection checks again whether its client has all objects that exist.
 const COMPLETE_TICKS: u64 = 64;
 
 impl Connection {
@@ -82,8 +82,8 @@ impl Connection {
         self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
-    /// Returns whether both of these are true: the client may not know that it has joined, and no ack that
-    /// may still arrive would show that the client knows it.
+    /// Returns whether both of these are true: it is not certain that the client knows that it has joined,
+    /// and no ack that can still arrive would show that the client knows it.
     fn is_unsure_of_join(&self) -> bool {
         self.link.outbox.in_flight.unresolved() == 0
             && self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_urgent)
@@ -110,7 +110,7 @@ impl Connection {
     }
 
     /// Sends messages up to their share, then state, and then the other messages if there is room left. Bulk
-    /// messages get a small share first, and what is left in the end.
+    /// messages get a small share first, and the rest of the room at the end.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
         self.link.send_bulk_share(context.now);
         let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
@@ -145,11 +145,11 @@ impl Connection {
         self.end_backlog(is_limited);
     }
 
-    /// Sends as much as the limits of this tick allow, if that may not be everything. What this client alone
-    /// lacks is sent before the shared changes. In every second tick, parts of large updates and pending
-    /// spawns come before the other changes, and in the ticks between they come after them. So none of these
-    /// waits forever. Ticks in which nothing was sent do not count, because a small budget may allow a packet
-    /// only in every second tick.
+    /// Sends as much as the limits of this tick allow, if that may not be everything. The data for this
+    /// client alone is sent before the shared changes. In every second tick, parts of large updates and
+    /// pending spawns come before the other changes, and in the ticks between they come after them. So none
+    /// of these waits forever. Ticks in which nothing was sent do not count, because a small budget may allow
+    /// a packet only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
         let before = self.link.outbox.written_bits();
@@ -173,7 +173,8 @@ impl Connection {
     fn send_shared_changes(&mut self, context: &mut PassContext<'_>) {
         let segments = context.broadcast.segments().len();
         let World { store, changes, .. } = context.world;
-        // A narrow connection may take an entry alone, and is then out of step with its object.
+        // A narrow connection (one with small packets) may send an entry alone, and is then out of step with
+        // its object.
         let may_be_whole = segments > 0 && !self.is_narrow(context);
         let all_in_step = may_be_whole && self.copies.objects.are_in_step(&changes.slots, store.spawned);
         for at in 0..segments {
@@ -194,10 +195,11 @@ impl Connection {
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
-    /// need an ack. If this tick sent none to the client, none is in flight, and the client may not know yet
-    /// that it has joined, sends a closing (the removal of an object) for a slot in which the client has no
-    /// object. A closing for an empty slot has no effect (R5). If the client has an object in each slot,
-    /// there is no empty slot, and the next keep-alive packets report the join instead.
+    /// need an ack. Perhaps no such packet was sent in this tick or is in flight, and it is not certain that
+    /// the client knows that it has joined. Then this sends a closing (the removal of an object) for a slot
+    /// in which the client has no object. A closing for an empty slot has no effect (R5). If the client has
+    /// an object in each slot, there is no empty slot, and the next keep-alive packets report the join
+    /// instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if self.is_paused() || !self.link.outbox.is_pass_empty() || !self.is_unsure_of_join() {
             return;

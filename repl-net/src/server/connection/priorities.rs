@@ -1,6 +1,7 @@
-//! Sends first what has the greatest product of priority and age, if not everything fits into a tick (S189).
+//! Sends the objects with the greatest product of priority and age first, if not everything fits into a tick
+//! (S189).
 //!
-//! *Invariant:* whatever is not sent in a tick is older in the next one.
+//! *Invariant:* the age of each object that waits and is not sent grows in each tick.
 
 use super::Connection;
 use super::backlog::{Backlog, select};
@@ -14,7 +15,8 @@ const LEAST_SELECTED: usize = 32;
 const FEW: usize = 8;
 
 impl Connection {
-    /// Returns what waits for this connection, and how the user has set it up.
+    /// Returns the backlog of this connection, which also has the pause and the view directions. Creates it
+    /// if necessary.
     pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
         self.backlog.get_or_insert_default()
     }
@@ -60,8 +62,8 @@ impl Connection {
     /// Ends the sending of the state of a tick, and counts what waits because of the limits. `is_limited`
     /// says whether the budget or the link was too narrow from the start.
     ///
-    /// Above the memory limit nothing takes turns: if all objects did, the server would have to remember the
-    /// new elements of all of them, which takes more memory.
+    /// Above the memory limit, objects do not take turns, because the server would have to store the new
+    /// elements of all of them, which takes more memory.
     pub(super) fn end_backlog(&mut self, is_limited: bool) {
         let has_refused = self.link.outbox.has_refused();
         if self.backlog.is_none() && !has_refused {
@@ -87,15 +89,16 @@ impl Connection {
     /// greatest product of priority and age are sent first (S189).
     ///
     /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the
-    /// next ones in the order of their ranks. If fewer fit than expected, the next tick is exact from the
-    /// beginning. So no object starves because of its slot.
+    /// following objects in the order of their ranks. If fewer objects fit than expected, the next tick sends
+    /// all objects in the order of their ranks. So no object starves because of its slot.
     pub(super) fn send_by_priority(&mut self, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.copies.objects.view(), self.copies.objects.waiting_sets()[0]);
         let backlog = self.backlog.get_or_insert_default();
         backlog.rank(view, waiting, self.copies.objects.asleep(), context.world, &mut order);
         backlog.rank_fresh(view, &context.scratch.fresh, context.world, &mut order);
-        // In the order of their slots, the objects in the first slots would begin all blobs.
+        // If objects were sent in the order of their slots, the objects in the first slots would begin all
+        // blobs.
         let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.copies.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.link.outbox.is_exhausted() {
@@ -116,7 +119,7 @@ impl Connection {
             self.copies.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
             for slot in slots_of(word, mask) {
-                // Most objects that wait are behind already, and stay so.
+                // Most objects that wait are marked as behind already, and stay so.
                 if !self.copies.objects.is_behind(slot) {
                     self.copies.postpone(slot, context.world);
                 }
@@ -145,8 +148,8 @@ impl Connection {
         }
     }
 
-    /// Sends pending spawns, until the limits are reached. Those with the greatest product of priority and
-    /// age are sent first. If fewer fit than expected, the next tick is exact, as it is with
+    /// Sends pending spawns, until the limits are reached. The spawns with the greatest product of priority
+    /// and age are sent first. If fewer fit than expected, the next tick uses the exact order, as for
     /// [changes](Self::send_by_priority).
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
@@ -155,7 +158,8 @@ impl Connection {
         let is_exact = std::mem::take(&mut self.backlog_mut().spawns_overestimated);
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.link.outbox.is_exhausted() {
-            // Openings are sent in runs of consecutive slots, so all that may fit are sorted by slot.
+            // Openings are sent in runs of consecutive slots, so all openings that may fit are sorted by
+            // slot.
             let bytes = self.link.outbox.budget_bytes();
             let count = self.backlog_mut().expected_count(bytes).max(FEW).min(left.len());
             let sure = if is_exact { 0 } else { count };
@@ -179,8 +183,8 @@ impl Connection {
         self.backlog.as_ref().map_or(0, |backlog| backlog.waiting_objects)
     }
 
-    /// Makes changes of earlier ticks pending which are due in this tick, because the connection has long
-    /// periods for the cells of their objects.
+    /// Makes pending the changes of earlier ticks that are due in this tick. They were delayed, because the
+    /// connection has long periods for the cells of their objects.
     fn pend_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
@@ -203,7 +207,7 @@ impl Connection {
         self.backlog_mut().waiting_objects = self.copies.objects.waiting_count();
     }
 
-    /// Postpones the changes of this tick of the objects in some words, except those that are received later
+    /// Postpones the changes of this tick of the objects in some words, except the changes that a band delays
     /// anyway.
     fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
         for &(word, mask) in words {

@@ -1,7 +1,7 @@
 //! Sends closings, which make the client remove objects.
 //!
 //! *Invariant:* the client removes no object before its subobjects. So the closings of a family are in one
-//! packet, or that of a parent waits until those of its subobjects are acknowledged.
+//! packet, or the closing of a parent waits until the closings of its subobjects are acknowledged.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -22,8 +22,8 @@ use crate::body::writing::WriteState;
 use crate::server::world::World;
 
 impl Connection {
-    /// Sends the closing of an object with those of its subobjects, of its parent and of all others of its
-    /// family, as far as they are being closed.
+    /// Sends the closing of an object together with the closings of all other objects of its family that are
+    /// being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if context.world.subobjects.is_alone(slot) {
             return self.send_close_alone(slot, context);
@@ -52,7 +52,8 @@ impl Connection {
         }
     }
 
-    /// Sends the closing of an object whose family is not sent together, when those below it have arrived.
+    /// Sends the closing of an object whose family is not sent together, after the closings below it have
+    /// arrived.
     fn send_close_after_children(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if self.copies.objects.closing_below(context.world, slot).len() < 2 {
             self.send_close_alone(slot, context);
@@ -105,7 +106,7 @@ impl Connection {
         self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
     }
 
-    /// Sends the plain removals that were not sent yet.
+    /// Sends the plain removals (without a last state and a path) that were not sent yet.
     pub(super) fn send_plain_removals(&mut self, context: &PassContext<'_>) {
         for (word, mask) in self.copies.objects.waiting_removals() {
             if !self.send_removals_of(word, mask, context) {
@@ -145,7 +146,7 @@ impl Connection {
             segment.slot(slot, writer);
             writer.append(values);
         });
-        // Others may have to arrive first.
+        // If too many blobs are in flight, they must arrive first.
         if self.copies.has_blob(slot) {
             self.copies.objects.close_begins(slot, context.now);
         }

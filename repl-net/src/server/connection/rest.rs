@@ -10,7 +10,7 @@ use super::Connection;
 impl Connection {
     /// Returns the time at which the connection must send its next keep-alive packet (R9), if it has nothing
     /// to do before. Returns `None` if it has something to do. The answer holds as long as the world does not
-    /// change, no packet arrives and the user calls nothing. `timeout` is the shorter one of both sides.
+    /// change, no packet arrives and the user calls nothing. `timeout` is the shorter timeout of both sides.
     pub(crate) fn rests_until(&self, timeout: Duration) -> Option<Duration> {
         let has_sent_all = self.link.outbox.in_flight.unresolved() == 0
             && self.copies.objects.is_at_rest()

@@ -1,4 +1,4 @@
-//! Divides what may be sent in a tick between messages and state.
+//! Divides the bytes that may be sent in a tick between messages and state.
 //!
 //! *Invariant:* if messages do not use their share in a tick, state may use the rest, and the other way
 //! round.

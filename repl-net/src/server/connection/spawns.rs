@@ -21,8 +21,8 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in `slots`, which are in ascending order. Those with parents or subobjects
-    /// come after the others, because they would interrupt their runs.
+    /// Sends the pending spawns in `slots`, which are in ascending order. Objects with parents or subobjects
+    /// come after the others, because they would interrupt the runs of the others.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let subobjects = &context.world.subobjects;
         if subobjects.is_flat() {
@@ -45,7 +45,8 @@ impl Connection {
         self.send_openings_at(&far, true, context);
     }
 
-    /// Sends pending spawns. `is_far` says whether the client is far from all of them, or from none.
+    /// Sends pending spawns. The client is far from all of them if `is_far` is true, and otherwise from none
+    /// of them.
     fn send_openings_at(&mut self, slots: &[u32], is_far: bool, context: &mut PassContext<'_>) {
         let classes = context.classes;
         let openings = context.broadcast.openings(slots, is_far, context.world, classes);

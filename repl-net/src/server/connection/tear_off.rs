@@ -1,6 +1,6 @@
-//! Tears objects off from a client: it is told when it has the last state of the object (S210).
+//! Tears objects off from a client: the client is told when it has the last state of the object (S210).
 //!
-//! *Invariant:* the closing of an object that is torn off is first sent when all of its last state and all
+//! *Invariant:* the closing of an object that is torn off is sent only after all of its last state and all
 //! reliable calls on it have arrived.
 
 use super::Connection;

@@ -1,5 +1,5 @@
-//! A handle of one connection: the server's methods that answer its login, say how much it is sent and what
-//! it sees, send it messages, and end it.
+//! A handle of one connection: the server's methods that answer its login, set its budget and what it sees,
+//! send it messages, and end it.
 //!
 //! *Invariant:* each method does nothing if the connection does not exist.
 
@@ -65,22 +65,22 @@ impl ConnectionHandle<'_> {
     }
 
     /// Queues a message to the client as [`send`](Self::send) does, but sends it only after the client has
-    /// acknowledged an object, for example one that the message mentions. So a reference to the object in the
-    /// message is not null when the message is delivered, unless the object is hidden from the client in the
-    /// meantime. If the object is despawned or torn off, a reliable message that was sent before arrives
-    /// before the client learns of that.
+    /// acknowledged an object, for example an object that the message mentions. So a reference to the object
+    /// in the message is not null when the message is delivered, unless the object is hidden from the client
+    /// in the meantime. If the object is despawned or torn off, a reliable message that was sent before
+    /// arrives before the client learns of the end of the object.
     ///
     /// A message that waits is dropped if the client cannot receive the object any more: it was despawned or
     /// hidden before the client had it, or the session has ended. A message is dropped at once if the client
     /// may not see the object, or if it does not exist. As for [calls](crate::Rpcs), this is not an error.
     ///
-    /// The messages of a type that wait for the same object keep their order. Messages of this type that wait
-    /// for no object, or for another one, do not wait for them.
+    /// Messages of one type that wait for the same object keep their order. Other messages of this type may
+    /// overtake them.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`send`](Self::send). Returns [`SendError::Full`] if the message
-    /// has to wait, and 4,096 messages and calls of this connection wait for objects, or they would have more
-    /// than 1 MiB together.
+    /// must wait, but the messages and calls of this connection that wait for objects are already 4,096, or
+    /// would take more than 1 MiB with this message.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Server::register_message).

@@ -8,9 +8,9 @@ use super::ConnectionHandle;
 impl ConnectionHandle<'_> {
     /// Stops sending state to the connection, for example while its client loads a level. Messages, calls and
     /// keep-alive packets are still sent, and the client's own messages arrive. Changes are merged in the
-    /// meantime, so the memory for them does not grow with the length of the pause, and
-    /// [`resume`](Self::resume) sends what the client lacks. Slots of destroyed objects that the client has
-    /// stay taken during the pause.
+    /// meantime, so the memory for them does not grow with the length of the pause. [`resume`](Self::resume)
+    /// sends what the client lacks. If an object that the client has is destroyed during the pause, its slot
+    /// stays taken until the pause ends.
     pub fn pause(&mut self) -> &mut Self {
         if let Some(peer) = self.server.sessions.peers.get_mut(self.connection) {
             peer.connection.pause();
@@ -27,17 +27,19 @@ impl ConnectionHandle<'_> {
         self
     }
 
-    /// Sets the greatest size of the packets to the connection, in bytes, for example when the transport has
-    /// found out what the path carries: QUIC goes from 1,162 bytes to more after some time. A size can be set
-    /// at any time, also lower and before the handshake. It counts until another is set. The client is not
-    /// told: its own transport knows what it may send.
+    /// Sets the greatest size of the packets to the connection, in bytes. For example, QUIC begins with 1,162
+    /// bytes, and finds after some time that the path carries larger packets. A size can be set at any time,
+    /// also lower and before the handshake. It applies until you set another size. The client is not told,
+    /// because its own transport knows the size of the packets that it may send.
     ///
-    /// The size is never more than [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) and the
-    /// client's [`mtu_bytes`](crate::ClientConfig::mtu_bytes), which say what each side receives. It is never
-    /// less than 508, unless one of these is. Packets that were made already keep their size. Messages and
-    /// large objects of which a part was sent are cut anew if their parts do not fit any more, and sent again.
+    /// The size is at most [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) and at most the
+    /// client's [`mtu_bytes`](crate::ClientConfig::mtu_bytes), because each side receives no larger packets.
+    /// It is at least 508, unless one of these two limits is smaller. Packets that were made already keep
+    /// their size. Messages and large objects that are partly sent are divided anew if their parts do not fit
+    /// any more, and are sent again.
     ///
-    /// If one of the connections has packets of less than 1,100 bytes, it shares fewer bytes with the others.
+    /// If one of the connections has packets of less than 1,100 bytes, it shares fewer encoded bytes with the
+    /// others.
     pub fn set_packet_bytes(&mut self, bytes: usize) -> &mut Self {
         self.server.sessions.set_packet_bytes(self.connection, bytes);
         self.server.shared_size.changed();
@@ -46,18 +48,17 @@ impl ConnectionHandle<'_> {
 
     /// Sets how many bytes of state and messages are sent to the connection in a second, at least 1, instead
     /// of [`ServerConfig::max_bytes_per_second`](crate::ServerConfig::max_bytes_per_second). The congestion
-    /// control may allow less. What a tick does not use of the budget is lost, except the bytes of one
-    /// packet.
+    /// control may allow less. Bytes that a tick does not use are lost, except the bytes of one packet.
     ///
-    /// If the budget of a tick is less than [`mtu_bytes`](crate::ServerConfig::mtu_bytes) and more waits, the
-    /// packets are shorter. So something is sent in each tick with at least 64 bytes, and what has the
-    /// greatest priority goes first. A single object that takes more than the budget of a tick is sent whole,
-    /// and the next ticks send nothing until their budgets have paid for it. The headers of short packets
-    /// count: with packets of 200 bytes, they take about a tenth of the budget.
+    /// If the budget of a tick is less than [`mtu_bytes`](crate::ServerConfig::mtu_bytes) and more data
+    /// waits, the packets are shorter. So each tick whose budget is at least 64 bytes sends something,
+    /// beginning with the greatest priority. A single object that takes more than the budget of a tick is
+    /// sent whole, and the next ticks send nothing until their budgets have paid for it. The headers of short
+    /// packets count: with packets of 200 bytes, they take about a tenth of the budget.
     ///
-    /// A budget costs nothing while everything fits. While something waits, this connection shares no bytes
-    /// with others. Then each tick costs about 0.15 µs for each object that is sent, and 0.03 µs for each
-    /// object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
+    /// A budget costs nothing while everything fits. While something waits, this connection shares no encoded
+    /// bytes with other connections. Then each tick costs about 0.15 µs for each object that is sent, and
+    /// 0.03 µs for each object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
     ///
     /// # Panics
     /// Panics if the budget is zero.

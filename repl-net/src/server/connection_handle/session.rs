@@ -10,15 +10,15 @@ use super::ConnectionHandle;
 impl ConnectionHandle<'_> {
     /// Ends the connection. The next [`poll_transmit`](crate::Server::poll_transmit) returns the packet that
     /// tells the client that the connection ends. The connection is removed one timeout after its end. Until
-    /// the connection is removed, the client is told again each time when it shows that it does not know of
-    /// the end. [`DisconnectReason`] lists the reasons that both sides report.
+    /// then, the server tells the client again whenever a packet shows that the client does not know of the
+    /// end. [`DisconnectReason`] lists the reasons that both sides report.
     pub fn disconnect(&mut self) {
         self.server.close(self.connection, DisconnectReason::Closed);
     }
 
-    /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and tells the client the
-    /// reason, which it reports as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer than 255
-    /// bytes, or longer than the packet limit minus 8.
+    /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and sends a reason to the
+    /// client. The client reports it as [`DisconnectReason::ClosedWith`]. A reason is cut if it is longer
+    /// than 255 bytes, or longer than the packet limit minus 8.
     pub fn disconnect_with(&mut self, text: &str) {
         self.server.close(self.connection, DisconnectReason::ClosedWith(shortened(text)));
     }
@@ -44,7 +44,7 @@ impl ConnectionHandle<'_> {
         true
     }
 
-    /// Refuses the login of the client, and tells the client the reason, which it reports as
+    /// Refuses the login of the client, and sends a reason to the client. The client reports it as
     /// [`DisconnectReason::Refused`]. A reason is cut if it is longer than 255 bytes, or longer than the
     /// packet limit minus 8. Returns `false` and does nothing if no login of this connection waits for an
     /// answer.

@@ -16,9 +16,9 @@ use crate::server::relevancy::assert_has_area;
 
 impl ConnectionHandle<'_> {
     /// Sets the points from which the connection sees objects with [positions](crate::ClassHandle::locate),
-    /// for example the position of its player, and of a camera elsewhere. At first a connection has no
-    /// viewpoints and sees none of these objects. Call this in each tick: it costs little until a point has
-    /// moved by a quarter of a cell, and then O(cells in sight).
+    /// for example the positions of its player and of a camera. At first a connection has no viewpoints and
+    /// sees none of these objects. Call this in each tick. It costs little until a point has moved by a
+    /// quarter of a cell, and then O(cells in sight).
     pub fn set_viewpoints(&mut self, viewpoints: &[Position]) -> &mut Self {
         let (server, connection) = (&mut *self.server, self.connection);
         let Some(peer) = server.sessions.peers.resting_mut(connection) else { return self };
@@ -42,16 +42,16 @@ impl ConnectionHandle<'_> {
         self
     }
 
-    /// Lets the connection see from the position of an object, for example of its player. Each tick moves its
-    /// only [viewpoint](Self::set_viewpoints) to where the object is when the tick begins, which costs a call
-    /// of the function that was passed to [`locate`](crate::ClassHandle::locate). This ends when you set
-    /// viewpoints, or despawn the object: then the last viewpoint stays. Does nothing if the object does not
-    /// exist.
+    /// Lets the connection see from the position of an object, for example of its player. The connection then
+    /// has one [viewpoint](Self::set_viewpoints), and each tick begins by moving it to the position of the
+    /// object. This costs one call of the function that was passed to [`locate`](crate::ClassHandle::locate).
+    /// To stop following, set viewpoints. If you despawn the object, the last viewpoint stays. Does nothing
+    /// if the object does not exist.
     ///
     /// # Panics
-    /// Panics if the class of the object has no [area](crate::ClassHandle::locate), or a [placed
-    /// area](crate::ClassHandle::set_placed_area): then the position is yours, so pass it to
-    /// [`set_viewpoints`](Self::set_viewpoints).
+    /// Panics if the class of the object has no [area](crate::ClassHandle::locate), or has a [placed
+    /// area](crate::ClassHandle::set_placed_area). Your program knows the position of a placed object, so
+    /// pass it to [`set_viewpoints`](Self::set_viewpoints).
     #[track_caller]
     pub fn follow<T: ?Sized>(&mut self, object: ObjectRef<T>) -> &mut Self {
         let world = &mut self.server.world;

@@ -44,8 +44,8 @@ impl Server {
 }
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Names the object for logs, or with `""` takes its name away. Nothing of a name is sent. An object that
-    /// is [static](Server::statics) is called by its path, if it has no name.
+    /// Sets the name of the object in logs. The name `""` removes its name. Names are not sent to clients. A
+    /// [static](Server::statics) object without a name appears in logs with its path.
     ///
     /// ```
     /// # use repl_core::{ObjectRef, Replicated};

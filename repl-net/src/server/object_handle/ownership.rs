@@ -10,21 +10,21 @@ use super::ObjectHandle;
 use crate::telemetry;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Sets the connection that owns the object, or sets that no connection owns it. From the next tick on,
-    /// the new owner receives the properties that only the owner of an object may see. The same holds for all
-    /// objects that the object [owns](Self::set_owner_object). If another object owned the object, it does so
-    /// no longer.
+    /// Sets the connection that owns the object. `None` means that no connection owns it. From the next tick
+    /// on, the new owner receives the properties that only the owner of an object may see. The same holds for
+    /// all objects that the object [owns](Self::set_owner_object). If another object owned the object before,
+    /// it no longer does.
     ///
     /// The client of the old owner keeps the last values that it received of properties that only the owner
     /// may see, but receives no later values. If the client of the old owner must not show the old values,
     /// inform it with a property that all clients see, and let the notify of that property clear the values.
     /// To remove the whole object from the client of the old owner, use [`set_visible`](Self::set_visible).
     ///
-    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not
-    /// change the owners of objects: set another owner when the client comes back with a new connection. A
-    /// connection that has ended can be set, too, and nobody receives what only the owner may see:
-    /// [`why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) then says
-    /// [`NoOwner`](crate::NotSent::NoOwner), and with the feature `tracing` a warning says so. Costs
+    /// The owner may be a connection whose login is not accepted yet. The end of a connection does not change
+    /// the owners of objects: set another owner when the client comes back with a new connection. You may
+    /// also set a connection that has ended. Then no client receives the properties that only the owner may
+    /// see, [`why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns
+    /// [`NoOwner`](crate::NotSent::NoOwner), and with the feature `tracing` the server logs a warning. Costs
     /// O(connections) for the object and for each object that it owns.
     ///
     /// # Panics
@@ -40,13 +40,12 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Sets the object that owns this object, for example the player who carries a weapon. The connection
-    /// that owns this object is from now on the connection that owns `owner`: it decides about conditions,
-    /// roles, calls and relevancy. A new owner applies to the whole chain. If `owner` does not exist, nobody
-    /// owns this object.
+    /// Sets the object that owns this object, for example the player who carries a weapon. From now on, the
+    /// connection that owns `owner` also owns this object, for conditions, roles, calls and relevancy. If
+    /// another connection becomes the owner of `owner`, it becomes the owner of this object too. If `owner`
+    /// does not exist, nobody owns this object.
     ///
-    /// If the owner is despawned, an object that it owns has no owner, neither an object nor a connection,
-    /// until you set another one.
+    /// If the owner is despawned, no object and no connection owns this object, until you set another owner.
     ///
     /// Costs O(objects below × connections).
     ///

@@ -11,8 +11,8 @@ use crate::server::schedule::UpdateRate;
 use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Gives the object a [priority](crate::ClassHandle::set_priority) of its own, or with `None` that of its
-    /// class.
+    /// Gives the object a [priority](crate::ClassHandle::set_priority) of its own. With `None`, the object
+    /// gets the priority of its class again.
     ///
     /// # Panics
     /// Panics if the priority is not from 0.000001 to 1,000,000.

@@ -1,8 +1,8 @@
 //! Which connections see an object.
 //!
-//! *Invariant:* `View::sees` is the only rule, except that `ObjectStates::sees` decides for objects that are
-//! being torn off. Each method changes something that the rule reads. Then the connections that may now see
-//! other objects apply the rule again.
+//! *Invariant:* `View::sees` alone decides whether a connection sees an object. Only for objects that are
+//! being torn off, `ObjectStates::sees` decides. Each method changes something that `View::sees` reads. Then
+//! the connections that may now see other objects decide again.
 
 use repl_link::ConnectionId;
 
@@ -55,14 +55,16 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Sets which of the connections that see the object by its [relevancy](Self::set_relevancy) see it in
-    /// fact, for example those of a group that are also near the object. The audience holds for what is
-    /// [attached](Relevancy::AttachedTo) to the object, too. Costs O(connections × attached objects), and
-    /// each change of a connection's groups costs O(objects with an audience).
+    /// Restricts which connections see the object: a connection must be in the audience, and must also see
+    /// the object by its [relevancy](Self::set_relevancy). For example, only the members of a group that are
+    /// near the object see it. The audience also applies to objects that are
+    /// [attached](Relevancy::AttachedTo) to this object. Costs O(connections × attached objects), and each
+    /// change of a connection's groups costs O(objects with an audience).
     ///
-    /// The audience holds for the owner of the object, too. If a client and its own object go into the room
-    /// of another group, let the client join the new group before the object gets the new audience, and leave
-    /// the old group last. In another order, the client's copy of the object is removed and created again.
+    /// The audience also applies to the owner of the object. If a client and its own object move to another
+    /// group, first let the client join the new group, then set the new audience of the object, and let the
+    /// client leave the old group last. In another order, the client's copy of the object is removed and
+    /// created again.
     pub fn set_audience(&mut self, audience: Audience) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
@@ -77,8 +79,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 
     /// Hides the object from a connection if `visible` is false. If `visible` is true, the
     /// [relevancy](Self::set_relevancy) of the object decides again. At first no object is hidden. If
-    /// `visible` is false, the object and what is [attached](Relevancy::AttachedTo) to it are removed from
-    /// the connection's client.
+    /// `visible` is false, the object and the objects that are [attached](Relevancy::AttachedTo) to it are
+    /// removed from the connection's client.
     pub fn set_visible(&mut self, connection: ConnectionId, visible: bool) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         if let Some(peer) = self.server.sessions.peers.get_mut(connection) {

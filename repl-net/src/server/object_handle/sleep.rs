@@ -12,16 +12,16 @@ use crate::server::dormancy::Dormancy;
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets whether the object falls asleep while it does not change. Costs O(connections).
     ///
-    /// An object falls asleep for a connection when everything of it was acknowledged. Its client is told so
-    /// with a few bits, which wait behind the changes of other objects if the budget is exhausted. A change
-    /// wakes it for all connections and is sent as always. Then it falls asleep again. You need not wake an
-    /// object before you write to it, and cannot forget to: whatever the tick finds has changed wakes its
-    /// object, whether it was written by `server[object]`, by [`objects_mut`](Server::objects_mut), or as an
-    /// [external](crate::External) object. A `push` property wakes its object when it is
-    /// [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
+    /// An object falls asleep for a connection when the client has acknowledged everything of the object. The
+    /// server tells the client with a few bits, which are sent after the changes of other objects if the
+    /// budget is exhausted. A change wakes the object for all connections and is sent as always. Then the
+    /// object falls asleep again. You need not wake an object before you write to it: if the tick finds a
+    /// change, it wakes the object, whether you wrote by `server[object]`, by
+    /// [`objects_mut`](Server::objects_mut), or as an [external](crate::External) object. A `push` property
+    /// wakes its object when it is [marked](Self::mark_dirty). An access that changes nothing wakes nothing.
     ///
     /// An object that sleeps costs nothing in a tick, and a connection stores one bit for it. A sleeping
-    /// object can be destroyed, hidden and called like any other. Clients that join receive it.
+    /// object can be destroyed, hidden and called like any other object. Clients that join receive it.
     pub fn set_dormancy(&mut self, dormancy: Dormancy) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
@@ -39,8 +39,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Sets whether the object, with [partial](Dormancy::Partial) dormancy, may sleep for a connection. At
-    /// first it may not. Does nothing if the connection does not exist.
+    /// For an object with [partial](Dormancy::Partial) dormancy, sets whether it may sleep for a connection.
+    /// At first it may not. Does nothing if the connection does not exist.
     pub fn set_dormant_for(&mut self, connection: ConnectionId, may_sleep: bool) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         if let Some(peer) = self.server.sessions.peers.get_mut(connection) {
@@ -49,8 +49,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Wakes the object although it has not changed: clients are told that it is awake, and an object with
-    /// [initial](Dormancy::Initial) dormancy is sent. It falls asleep again when everything was acknowledged.
+    /// Wakes the object although it has not changed: the server tells clients that it is awake, and sends an
+    /// object with [initial](Dormancy::Initial) dormancy. The object falls asleep again when clients have
+    /// acknowledged everything.
     pub fn wake(&mut self) -> &mut Self {
         let Some(slot) = self.slot() else { return self };
         let dormancies = &mut self.server.world.dormancies;

@@ -12,8 +12,8 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::SpawnError;
 
 impl Server {
-    /// Returns the kind of a new object that is a subobject of another one. Returns `None` if the other one
-    /// does not exist or is torn off.
+    /// Returns the kind of a new subobject of `parent`. Returns `None` if `parent` does not exist or is torn
+    /// off.
     pub(in crate::server) fn subobject_kind<P: ?Sized>(&self, parent: ObjectRef<P>) -> Option<SpawnKind> {
         let slot = self.world.store.slot_of(parent)?;
         let is_torn_off = self.world.store.objects[slot as usize].is_torn_off();
@@ -27,16 +27,16 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     ///
     /// A subobject is an object like any other, of any class, with three things set. It is
     /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.
-    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client never
-    /// has it without the parent, and despawning the parent despawns it. Tearing the parent off
-    /// tears it off. So its own values, conditions, changes and losses are independent of its parent, and a
-    /// tick costs only what has changed. To show it to fewer connections than its parent, use
-    /// [`set_audience`](Self::set_audience). It can have subobjects of its own.
+    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client never has
+    /// it without the parent, and despawning the parent despawns it. Tearing the parent off tears it off. Its
+    /// values, conditions and changes are independent of its parent, and a tick costs only what has changed.
+    /// To show it to fewer connections than its parent, use [`set_audience`](Self::set_audience). It can have
+    /// subobjects of its own.
     ///
-    /// An object and its subobjects that a client lacks come in one packet, if they fit into one. So nobody
-    /// sees a part of them, and the values of all are there in the same step. What does not fit comes
-    /// later, each subobject after its parent. The client knows [which objects are subobjects of
-    /// which](crate::ClientObjectInfo::subobjects).
+    /// If a client lacks an object and its subobjects, the server sends all of them in one packet, if they
+    /// fit. So the client never has only some of them, and receives the values of all at the same time.
+    /// Subobjects that do not fit are sent later, each after its parent. On the client,
+    /// [`subobjects`](crate::ClientObjectInfo::subobjects) returns the subobjects of an object.
     ///
     /// # Panics
     /// Panics in the same cases as [`Server::spawn`](crate::Server::spawn).

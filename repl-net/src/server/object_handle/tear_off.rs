@@ -7,25 +7,26 @@ use crate::server::Server;
 use crate::server::cells::Relevancy;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Tears the object off: its clients keep it, and simulate it from now on by themselves, for example the
-    /// body of a player who has died.
+    /// Tears the object off: its clients keep it, and simulate it from now on by themselves. An example is
+    /// the body of a player who has died.
     ///
-    /// The clients that see the object now receive its state as the next tick compares it, whatever is lost
-    /// on the way, also if nothing of the object was sent to them before. About a round trip after a client
-    /// has this state and the reliable calls that were made on the object before, it is told: its user polls
-    /// [`TornOff`](crate::UpdateKind::TornOff), and has the role [`Authority`](crate::Role::Authority).
+    /// The clients that see the object now receive its state of the next comparison, even if packets are lost
+    /// and if nothing of the object was sent to them before. The reliable calls that were made on the object
+    /// before arrive too. About a round trip later, the server tells the client of the tear-off: the user of
+    /// the client polls [`TornOff`](crate::UpdateKind::TornOff), and the client has the role
+    /// [`Authority`](crate::Role::Authority).
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off) describes the object on the
     /// client. Later changes of the object are not sent, and clients that do not see it now never get it. If
     /// it is [hidden](Self::set_visible) from a client, or the session ends, before the client is told, the
     /// client removes it.
     ///
-    /// On the server the object lives on, with relevancy [`Nobody`](Relevancy::Nobody) for good, until you
-    /// despawn it. Calls of clients on it are ignored. Calls for clients on it return
-    /// [`Gone`](crate::CallError::Gone), so make the last ones before you tear it off. What was
-    /// [attached](Relevancy::AttachedTo) to it is shown to its owner only, as if the object were removed.
-    /// You may despawn it at once: the clients that have it then keep it with its last state. But a client
-    /// that has not received the object yet never gets it, so better despawn it when
-    /// [`is_tear_off_known`](crate::ObjectInfo::is_tear_off_known).
+    /// On the server the object exists until you despawn it, and its relevancy is always
+    /// [`Nobody`](Relevancy::Nobody). The server ignores calls of clients on it. Calls for clients on it
+    /// return [`Gone`](crate::CallError::Gone), so make the last calls before you tear it off. Objects that
+    /// were [attached](Relevancy::AttachedTo) to it are shown only to their owners, as if the object were
+    /// removed. You may despawn it at once: the clients that have it then keep it with its last state. But a
+    /// client that has not received the object yet never gets it. To avoid this, wait until
+    /// [`is_tear_off_known`](crate::ObjectInfo::is_tear_off_known) before you despawn it.
     ///
     /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client learns of the tear-off of
     /// subobjects first. Does nothing if the object is torn off already.

@@ -48,9 +48,9 @@ impl<T: Replicated> ObjectHandle<'_, T> {
     /// on. A connection receives the property while both the switch for all connections and [its
     /// own](Self::set_custom_active_for) are on.
     ///
-    /// After the property is switched off, no packet with the property is made for any connection: not
-    /// because it changed, not because a packet was lost, and not in openings. In openings, a property that
-    /// is switched off has the value of the archetype. While a property is switched off for all connections,
+    /// After the property is switched off, the server no longer sends it to any connection: not as a change,
+    /// not again after a loss, and not when a client creates its copy. A copy that is created while the
+    /// property is off has the value of the archetype. While a property is switched off for all connections,
     /// it is not compared. When a property is switched on again for all connections, the next tick compares
     /// it, even if it is a `push` property without a mark, and each connection that lacks the value receives
     /// it.
@@ -84,19 +84,19 @@ impl<T: Replicated> ObjectHandle<'_, T> {
     /// first the switch of a property for a connection is on, or off if the field has `#[replicated(condition
     /// = Custom, starts_off)]`. With `starts_off` no client receives the property before this method switches
     /// it on, even if the client joins later or its events are polled late. The switch of the
-    /// [object](Self::set_custom_active) must also be on. For example, only the clients of a team are to
-    /// receive a property. Then declare the property `starts_off`. Switch it on for each pair of a client and
-    /// an object of its team, when the client joins and when the object is spawned.
+    /// [object](Self::set_custom_active) must also be on. For example, to send a property only to the clients
+    /// of a team, declare it `starts_off`. Switch it on for each pair of a client and an object of its team,
+    /// when the client joins and when the object is spawned.
     ///
-    /// After the property is switched off, no packet with the property is made for this connection. A
-    /// property that is switched off for one connection is still compared. When a property is switched on
-    /// again for a connection, the connection receives the current value if it lacks it. The switch of an
-    /// object for one connection is dropped when the object is despawned or the connection ends, and not
-    /// when the object goes out of sight.
+    /// After the property is switched off, the server no longer sends it to this connection. A property that
+    /// is switched off for one connection is still compared. When a property is switched on again for a
+    /// connection, the connection receives the current value if it lacks this value. The switch of an object
+    /// for one connection is dropped when the object is despawned or the connection ends, and not when the
+    /// object goes out of sight.
     ///
     /// A connection whose switch differs from the declaration has its own view of the object, so the encoded
-    /// changes of the object cannot be shared with other connections. To avoid views of single connections,
-    /// declare the setting that most connections have.
+    /// changes of the object cannot be shared with other connections. To share with most connections, declare
+    /// the setting that most connections have.
     ///
     /// # Panics
     /// Panics if the property was declared with another condition.

@@ -1,8 +1,8 @@
 //! The comparison of all objects that may have changed in a tick: one class after the other, or several
 //! classes at the same time.
 //!
-//! *Invariant:* what the comparisons find is in ascending order of the slots, so it does not depend on the
-//! threads that compare.
+//! *Invariant:* the findings are in ascending order of the slots, so they do not depend on the threads that
+//! compare.
 
 use repl_core::Changelist;
 
@@ -14,18 +14,19 @@ use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
 
-/// The greatest number of objects that are compared before the positions of those that changed are recorded.
-/// What the comparison has read and written is then still in the fastest cache.
+/// The greatest number of objects that are compared before the positions of the changed objects are recorded.
+/// Because of this limit, the data of these objects is still in the fastest cache.
 const LOCATED_TOGETHER: usize = 512;
 
 impl World {
     /// Compares the objects that may have changed and are due, and appends their changes to the histories.
-    /// Call it after [`begin_tick`](Self::begin_tick). Returns the objects that clients may receive from now
-    /// on because of a first change: objects with initial dormancy, and what is attached to them.
+    /// Call it after [`begin_tick`](Self::begin_tick). Returns the initially dormant objects that have
+    /// changed for the first time, and the objects that are attached to them. Clients may receive these
+    /// objects from now on.
     pub(crate) fn compare(&mut self) -> Vec<u32> {
         let mut woken = self.dormancies.begin_comparison(&self.marks.dirty);
         for &slot in &woken {
-            // If it has changed, it is opened in this tick.
+            // If the object has changed, clients receive it in this tick.
             self.cells.with_attached(slot).into_iter().for_each(|slot| self.marks.opening.insert(slot));
         }
         for (word, mask) in self.marks.opening.masks() {
@@ -109,8 +110,8 @@ impl World {
         self.marks.by_class = by_class;
     }
 
-    /// Compares an object that is about to be removed with its shadow, and returns what has changed since the
-    /// last comparison. Costs as much as one comparison, or O(1) if the object was not written to.
+    /// Compares an object that is about to be removed with its shadow, and returns its changes since the last
+    /// comparison. Costs as much as one comparison, or O(1) if the object was not written to.
     pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
         let may_have_changed = self.is_dirty(slot) || self.schedule.is_waiting(slot);
         if !may_have_changed || self.marks.newborn.contains(slot) {
@@ -119,15 +120,16 @@ impl World {
         let class = self.store.occupant(slot).class;
         let (columns, objects, _, inputs) = self.split();
         let (mut found, objects, nobody) = (Findings::default(), Chosen::All(objects), SlotSet::default());
-        // Clients may have what the last tick spawned.
+        // Clients may already have the objects that were new in the last tick, so no object counts as new
+        // here.
         let inputs = ComparisonInputs { newborn: &nobody, ..inputs };
         let mut comparison = ClassComparison { inputs, objects, found: &mut found, moved: None };
         columns[usize::from(class)].compare(class, &[slot], &mut comparison);
         found.into_only()
     }
 
-    /// Returns the columns, the states of the objects, where comparisons store what they find, and what they
-    /// read.
+    /// Returns the parts of the world that a comparison needs: the columns, the states of the objects, the
+    /// findings, and the inputs.
     fn split(&mut self) -> (&mut [Box<dyn Column>], &mut [Object], &mut Findings, ComparisonInputs<'_>) {
         let Self { store, marks, changes, frame, .. } = self;
         let Store { columns, occupants, objects, limits, .. } = store;
@@ -138,8 +140,8 @@ impl World {
         (columns, objects, found, inputs)
     }
 
-    /// Records the positions of new objects: they may have moved since they were spawned, and yet be where
-    /// their archetype is, so that the comparison found no change.
+    /// Records the positions of new objects. A comparison does not find every move of a new object: an object
+    /// that has moved to the position of its archetype after the spawn does not differ from its shadow.
     fn locate_newborn(&mut self) {
         for slot in self.changes.newborn.iter() {
             let Occupant { class, row, alive, .. } = self.store.occupant(slot);

@@ -1,7 +1,7 @@
-//! Editors of objects of the world: which marks an editor is lent.
+//! Editors of objects of the world, and the marks that an editor can set.
 //!
-//! *Invariant:* an object of the server keeps its marks until a tick compares it. An external object is
-//! compared in the marked properties before the call ends that lends it.
+//! *Invariant:* an object of the server keeps its marks until a tick compares it. The marked properties of an
+//! external object are compared before `edit_external` returns.
 
 use repl_core::__private::{EditedObjects, Editor, Marker};
 use repl_core::{Edit, HandleSet, ObjectRef, Replicated};
@@ -22,7 +22,7 @@ impl EditedObjects for SlotSet {
     }
 }
 
-/// Takes no notice of edited objects.
+/// Ignores which objects were edited.
 struct Unnoticed;
 
 impl EditedObjects for Unnoticed {
@@ -50,7 +50,7 @@ impl World {
         Ok(T::edit(Editor { object, marker }))
     }
 
-    /// Lets `change` edit the external object `live`, and compares what it has marked.
+    /// Lets `change` edit the external object `live`, and compares the properties that `change` has marked.
     pub(crate) fn edit_external<T: Replicated, R>(
         &mut self,
         object: ObjectRef<T>,
@@ -69,7 +69,7 @@ impl World {
         if marked.is_empty() || self.store.objects[slot as usize].tear_off == TearOff::Frozen {
             return Ok(result);
         }
-        // A property is too large as a whole, so the elements of a fixed array are compared together.
+        // A property that is too large is refused as a whole, so all elements of a fixed array are compared.
         let marked = conditions.whole_properties(&marked);
         let inputs = HandOver {
             scope: marked.clone(),

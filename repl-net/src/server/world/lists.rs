@@ -1,4 +1,5 @@
-//! Changelists of the world's objects: which changes all connections share, and the values of what they list.
+//! Changelists of the world's objects: which changes all connections share, and the values of the listed
+//! properties.
 //!
 //! *Invariant:* values are read from shadows, so all connections receive the same values.
 
@@ -90,8 +91,8 @@ impl Store {
         refused
     }
 
-    /// Returns a changelist with all of the given handles, which sends the whole properties, for the object
-    /// in `slot`.
+    /// Returns a changelist with all handles in `handles` for the object in `slot`. With this list the
+    /// properties are sent whole.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
         self.columns[self.occupant(slot).class as usize].insert_whole(handles, &mut list);

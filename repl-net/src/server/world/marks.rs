@@ -1,4 +1,4 @@
-//! What the next comparison of the world looks at.
+//! The objects that the next comparison of the world checks.
 //!
 //! *Invariant:* an object that may differ from its shadow has a mark, or its class has one.
 
@@ -6,7 +6,7 @@ use crate::body::slot_set::SlotSet;
 #[cfg(feature = "rayon")]
 use crate::server::by_class::ByClass;
 
-/// The objects that the next comparison looks at.
+/// The objects that the next comparison checks.
 #[derive(Default)]
 pub(crate) struct Marks {
     /// Objects that may have changed since the last tick.
@@ -20,11 +20,12 @@ pub(crate) struct Marks {
     /// Objects that some connection opens again (sends whole) if they change. If such an object changes, it
     /// is compared in the same way as before an opening.
     pub(super) reopening: SlotSet,
-    /// Objects that were spawned since the last tick. The next tick compares them, whatever their rates say.
+    /// Objects that were spawned since the last tick. The next tick compares them, even if their rates are
+    /// slower.
     pub(super) newborn: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) view_changed: SlotSet,
-    /// Whether this tick must decide anew what some connection sees.
+    /// Whether this tick must decide again which objects some connection sees.
     pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,
@@ -36,7 +37,7 @@ pub(crate) struct Marks {
     /// The slots and rows of the objects with positions that were compared last and changed. The list is
     /// empty between two calls of `compare`.
     pub(super) changed_rows: Vec<(u32, u32)>,
-    /// For each class, the objects that are compared while those of other classes are.
+    /// For each class, the objects that are compared in parallel with objects of other classes.
     #[cfg(feature = "rayon")]
     pub(super) by_class: ByClass,
 }

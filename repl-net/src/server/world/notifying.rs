@@ -10,7 +10,7 @@ use crate::server::occupant::Occupant;
 use crate::server::old_values::OldValues;
 
 impl World {
-    /// Returns the old values of those objects in some slots that exist and whose classes have notifies.
+    /// Returns the old values of the objects in `slots` that exist and whose classes have notifies.
     pub(crate) fn old_values(&self, slots: &SlotSet) -> impl Iterator<Item = (u32, OldValues)> {
         let occupants = slots.iter().map(|slot| (slot, self.store.occupant(slot)));
         occupants.filter(|(_, occupant)| occupant.alive).filter_map(|(slot, Occupant { class, row, .. })| {
@@ -18,8 +18,9 @@ impl World {
         })
     }
 
-    /// Calls the notifies of what this tick has found, of those objects that have old values, and stores
-    /// their new ones. The next tick compares these objects again, because notifies may write to them.
+    /// Calls the notifies for the changes that this tick has found in objects with old values in `old`, and
+    /// stores the new values in `old`. The next tick compares these objects again, because notifies may write
+    /// to them.
     pub(crate) fn notify(&mut self, old: &mut BTreeMap<u32, OldValues>) {
         let Self { store: Store { columns, occupants, .. }, marks, changes, .. } = self;
         for change in changes.as_slice() {

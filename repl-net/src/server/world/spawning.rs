@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Returns whether an object was spawned so recently that no packet has had anything of it.
+    /// Returns whether an object was spawned so recently that no packet has contained any of it.
     pub(crate) fn is_newborn(&self, slot: u32) -> bool {
         self.marks.newborn.contains(slot) || self.changes.newborn.contains(slot)
     }
@@ -112,7 +112,7 @@ impl World {
     }
 
     /// Returns whether a new object and its properties are the same for all clients. This assumes that no
-    /// setting for a single client hides the object, or what it is attached to.
+    /// setting for a single client hides the object, or an object to which it is attached.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
             && (self.audiences.is_empty() || self.cells.parent(slot).is_none())

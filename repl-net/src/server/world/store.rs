@@ -33,12 +33,12 @@ pub(crate) struct Store {
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
     pub(super) free: VecDeque<u32>,
-    /// How many slots were needed.
+    /// How many slots recent ticks needed.
     pub(super) demand: Demand,
     /// How many objects were spawned so far.
     pub(crate) spawned: u64,
     pub(crate) limits: WorldLimits,
-    /// What has a path and is no object.
+    /// The paths of the assets, which are not objects.
     pub(crate) assets: AssetPaths,
     /// Whether some class has properties that are compared only before an opening.
     pub(super) asks_at_open: bool,
@@ -93,7 +93,7 @@ impl Store {
         self.columns.iter().map(|column| &**column)
     }
 
-    /// Returns how many bytes take what is known of each slot.
+    /// Returns how many bytes the occupants and the states of all slots take.
     pub(crate) fn slot_bytes(&self) -> usize {
         self.occupants.capacity() * size_of::<Occupant>() + self.objects.capacity() * size_of::<Object>()
     }
@@ -150,7 +150,7 @@ impl Store {
         &self.occupants
     }
 
-    /// Returns which objects of `cohort` are the newest in their slots: those of the same generation.
+    /// Returns which slots of `cohort` still have its generation, and not a newer object.
     pub(crate) fn still_there(&self, cohort: Cohort) -> u64 {
         let Cohort { word, mask, generation } = cohort;
         let is_last = |slot: &u32| {

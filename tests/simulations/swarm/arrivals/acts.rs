@@ -1,6 +1,6 @@
-//! What happens to clients and server in a run, and when.
+//! The planned events of a run: what happens to clients and the server, and when.
 //!
-//! *Invariant:* a client comes only to a place that is vacant, or whose client it replaces.
+//! *Invariant:* a client starts only at a free place, or it replaces the client of the place.
 
 use std::time::Duration;
 
@@ -9,17 +9,18 @@ use repl::sim::Rng;
 /// The number of a place, which stands for its address.
 pub(super) type Place = u32;
 
-/// Something that happens once.
+/// An event that happens once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// A client comes to a place, if possible with the session of the last client there. A client that is
-    /// there vanishes without a farewell.
+    /// A client starts at a place. With `same_session` it uses the session of the last client of the place,
+    /// if possible. If the place has a client, that client vanishes without a disconnect packet.
     Start { place: Place, same_session: bool },
-    /// The client of a place vanishes without a farewell.
+    /// The client of a place vanishes without a disconnect packet.
     Vanish { place: Place },
-    /// The client of a place gets the address of another place. A client that is there gets its address.
+    /// The client of a place gets the address of another place. If the other place has a client, the two
+    /// exchange their addresses.
     Move { from: Place, to: Place },
-    /// The client of a place says farewell.
+    /// The client of a place disconnects.
     Leave { place: Place },
     /// The server is started again.
     Restart,
@@ -27,7 +28,8 @@ pub(super) enum Act {
     Blackout { place: Place, is_up: bool, lasts: Duration },
 }
 
-/// Draws the acts of a run with this many places, of which all clients come in the first third of the time.
+/// Draws the acts of a run with this many places. The clients of all places start in the first third of the
+/// time.
 pub(super) fn draw(rng: &mut Rng, places: u32, span: Duration) -> Vec<(Duration, Act)> {
     let mut acts: Vec<(Duration, Act)> = (1..=places)
         .map(|place| (rng.duration(span / 3), Act::Start { place, same_session: false }))

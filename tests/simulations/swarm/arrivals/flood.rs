@@ -1,6 +1,7 @@
 //! Hosts that say hello from one new port after another.
 //!
-//! *Invariant:* a port answers at once, so a host costs the server as much as it can in a short time.
+//! *Invariant:* a port answers in the next tick, so a host costs the server as much as possible in a short
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -19,7 +20,7 @@ const MOST_PORTS: u64 = 1_500;
 /// At most this many ports finish the handshake.
 const MOST_FINISHED: u64 = 40;
 
-/// The share of the half-open places of one host, and the least one.
+/// One host may have the number of half-open places divided by `SHARE`, and at least `LEAST_SHARE`.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
@@ -89,7 +90,7 @@ struct Port {
 pub(super) struct Flood {
     plan: FloodPlan,
     rng: Rng,
-    /// What a hello says about classes and limits.
+    /// The numbers of a hello about classes and limits.
     classes: [u64; 5],
     opened: u64,
     finishing: u64,
@@ -139,7 +140,7 @@ impl Flood {
         packets
     }
 
-    /// Takes a packet of the server, which the port answers in the next tick.
+    /// Receives a packet of the server. The port answers it in the next tick.
     pub(super) fn receive(&mut self, at: SocketAddr, packet: &[u8]) {
         let Some(port) = self.ports.get(&at) else { return };
         if let Some(cookie) = cookie_of_retry(packet).filter(|_| port.sends_cookie) {

@@ -1,6 +1,6 @@
-//! Packets of somebody who knows the number of a session and the number of the server, but not the token.
+//! Packets of an attacker who knows the number of a session and the number of the server, but not the token.
 //!
-//! *Invariant:* none of these packets is a packet of the session, so none has an effect.
+//! *Invariant:* none of these packets is sealed correctly for the session, so none has an effect.
 
 use repl::BitWriter;
 use repl::sim::Rng;
@@ -16,8 +16,8 @@ fn control(kind: u64, key: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     forge::seal(&writer.into_bytes(), key)
 }
 
-/// Returns a forged packet: a farewell, a welcome, another control packet that may be malformed, or a packet
-/// of state that may be malformed.
+/// Returns a forged packet: a disconnect packet, a welcome, another control packet that may be malformed, or
+/// a packet of state that may be malformed.
 pub(super) fn packet(rng: &mut Rng, session: u64, instance: u64) -> Vec<u8> {
     let key = *rng.pick(&[session, session, session ^ instance]).expect("keys");
     match rng.below(6) {

@@ -1,6 +1,6 @@
-//! An honest client, when it must have joined, and for what causes its session may end.
+//! An honest client: by when it must have joined, and for which causes its session may end.
 //!
-//! *Invariant:* a session of a guest ends only for a cause that was noted before.
+//! *Invariant:* a session of a guest ends only for a cause that was recorded before.
 
 use std::time::Duration;
 
@@ -29,17 +29,17 @@ pub(super) fn register(side: &mut impl Register) {
 /// Why a session may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The client hears nothing for long, or is not heard.
+    /// Packets to the client or from it are lost for long.
     Silence,
     /// The server was started again.
     Restart,
-    /// Somebody else is at the address that the client has left.
+    /// Another client is at the address that the client has left.
     Successor,
     /// An earlier client had the same number of the session.
     SameSession,
-    /// The client has moved before it had shown its token.
+    /// The client has moved to another address before it had shown its token.
     Move,
-    /// There may be no place.
+    /// The server may have no free place.
     Crowd,
 }
 
@@ -69,14 +69,14 @@ pub(super) struct Guest {
     /// The messages that were sent and that have arrived in the present session.
     pub(super) sent: u32,
     pub(super) heard: u32,
-    /// The connection of the present session. Known when the server has got a message of this session, so the
-    /// server knows that the client has its token.
+    /// The connection of the present session. It is known when the server has received a message of this
+    /// session. Then the server also knows that the client has its token.
     pub(super) connection: Option<ConnectionId>,
     /// By this time the client has joined.
     pub(super) due: Duration,
     /// The causes, and until when they count.
     causes: Vec<(Cause, Duration)>,
-    /// How many times the client has yielded to another one in a row.
+    /// How many sessions of the client in a row ended as `Replaced` or `Taken`.
     yielded: u32,
     pub(super) has_left: bool,
 }
@@ -102,7 +102,7 @@ impl Guest {
         }
     }
 
-    /// Notes a cause that begins now or before and lasts until `until`.
+    /// Records a cause that begins now or before and lasts until `until`.
     pub(super) fn disturb(&mut self, cause: Cause, until: Duration, plan: &Plan) {
         let until = until + plan.recovers_within();
         self.causes.push((cause, until));
@@ -120,7 +120,7 @@ impl Guest {
         self.client.is_connected() && self.client.objects::<Beacon>().next().is_some()
     }
 
-    /// Returns whether both sides know that they are connected, and somebody else may know the number of the
+    /// Returns whether both sides know that they are connected. Then an attacker may know the number of the
     /// session.
     pub(super) fn is_settled(&self) -> bool {
         self.connection.is_some() && self.begun == 1 && self.ended == 0 && self.client.is_connected()
@@ -164,7 +164,7 @@ impl Guest {
             DisconnectReason::Replaced | DisconnectReason::Taken => self.yielded += 1,
             _ => self.yielded = 0,
         }
-        // A client that has yielded two times gives up.
+        // After two such ends in a row a client gives up.
         self.has_left = self.client.connection_info().is_over();
         assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
     }

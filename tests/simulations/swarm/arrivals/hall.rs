@@ -15,11 +15,11 @@ use super::guest::{Beacon, Note, register};
 use super::meter::Meter;
 use super::plan::Plan;
 
-/// What the server and a guest have said to each other in a session.
+/// The messages between the server and a guest in a session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Talk {
     pub(super) guest: u32,
-    /// Which session of the guest it is.
+    /// The number of the session of the guest.
     pub(super) session: u32,
     pub(super) heard: u32,
     pub(super) sent: u32,
@@ -38,7 +38,7 @@ pub(super) struct Hall {
 }
 
 impl Hall {
-    /// Returns a server with an endpoint. The secret of each server is another one.
+    /// Returns a server with an endpoint. Each server has a different secret.
     pub(super) fn new(plan: &Plan, rng: &mut Rng) -> Self {
         let mut server = Server::new(plan.server());
         register(&mut server);
@@ -117,7 +117,7 @@ impl Hall {
     /// Checks the numbers of connections.
     pub(super) fn check_limits(&self, plan: &Plan, flood: Option<&Flood>) {
         let (open, begun) = (self.server.connections().count(), self.begun.len());
-        // Newcomers may wait for a place.
+        // New connections may wait for a place.
         assert!(open <= plan.limits.max_connections + plan.limits.max_half_open, "{open} connections");
         assert!(begun <= plan.limits.max_connections, "{begun} connections have begun");
         let Some(flood) = flood else { return };

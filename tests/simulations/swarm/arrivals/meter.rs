@@ -1,4 +1,4 @@
-//! What the server has received from each address and sent to it (R26).
+//! Counts the bytes that the server has received from each address and sent to it (R26).
 //!
 //! *Invariant:* an address has proved itself when a hello from there contains a cookie that was sent to it.
 
@@ -51,7 +51,7 @@ impl Meter {
         }
     }
 
-    /// Notes that the endpoint has no more packets.
+    /// Called when the endpoint has no more packets.
     pub(super) fn polled(&mut self) {
         let most = self.answers.values().copied().max().unwrap_or(0);
         assert!(most <= ANSWERS_OF_HOST, "{most} answers waited for one host");
@@ -85,7 +85,8 @@ pub(super) fn token_of_welcome(packet: &[u8]) -> Option<u64> {
     bits.read_bits(64).ok()
 }
 
-/// Returns what a hello says about classes and limits, to be repeated in a hello of another session.
+/// Returns the numbers of a hello about classes and limits, so that a hello of another session can repeat
+/// them.
 pub(super) fn classes_of_hello(packet: &[u8]) -> Option<[u64; 5]> {
     let mut bits = control(packet, 0)?;
     bits.skip_bits(64).ok()?;

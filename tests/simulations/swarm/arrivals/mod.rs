@@ -1,5 +1,5 @@
-//! Random arrivals at an endpoint: clients come, go, move and are started again over links of all kinds,
-//! beside hosts that flood the server and somebody who forges packets.
+//! Random arrivals at an endpoint: clients join, leave, change their addresses and are restarted over links
+//! of all kinds, while hosts flood the server and an attacker forges packets.
 //!
 //! *Invariant:* a run is a pure function of its seed.
 

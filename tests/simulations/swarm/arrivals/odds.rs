@@ -1,4 +1,4 @@
-//! The chance that a try of a client gets an answer, and how long the tries go on until one has.
+//! The chance that a try of a client gets an answer, and how long a client must try until it gets one.
 //!
 //! *Invariant:* a client tries at irregular times, so only the losses decide about the number of tries.
 
@@ -12,14 +12,14 @@ const MISSED: f64 = 1e-7;
 /// In how many parts the jitter of a link is divided.
 const JITTERS: u32 = 8;
 
-/// What the losses of a link do to the tries of a client.
+/// How the losses of a link affect the tries of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Odds {
     /// The mean chance that a try and its answer both arrive.
     pub(super) answered: f64,
     /// The longest time in which hardly any try is answered, because of regular losses.
     pub(super) outage: Duration,
-    /// How many packets in a row bursts lose, beside the mean chance.
+    /// How many packets in a row a burst may lose, in addition to the mean chance.
     burst_packets: f64,
 }
 
@@ -47,7 +47,7 @@ impl Odds {
     }
 }
 
-/// Returns how many packets in a row the bursts of a link lose at most, but for one burst in ten millions.
+/// Returns how many packets in a row a burst of a link loses at most, except for one burst in ten millions.
 fn burst_packets(link: &LinkConditions) -> f64 {
     match link.loss {
         Loss::GilbertElliott { bad_to_good, .. } => MISSED.ln() / (1.0 - bad_to_good).ln(),

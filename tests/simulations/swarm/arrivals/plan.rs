@@ -49,7 +49,7 @@ pub(super) struct Plan {
     pub(super) limits: EndpointConfig,
     /// At first each place has a client.
     pub(super) places: u32,
-    /// How many places have one host.
+    /// How many places share one host.
     pub(super) places_per_host: u32,
     /// The acts, with their times after the start.
     pub(super) acts: Vec<(Duration, Act)>,
@@ -57,7 +57,7 @@ pub(super) struct Plan {
     /// The chance that a packet arrives again, and how late at most.
     pub(super) echoes: f64,
     pub(super) echo_delay: Duration,
-    /// The chance in a tick that somebody forges a packet.
+    /// The chance in a tick that the attacker forges a packet.
     pub(super) forgeries: f64,
     /// The chance in a tick that the server changes its object.
     pub(super) changes: f64,
@@ -115,7 +115,7 @@ impl Plan {
         plan
     }
 
-    /// Draws the links, such that a step of a handshake takes no longer than a server allows.
+    /// Draws links on which a step of a handshake takes no longer than a server allows.
     fn draw_links(&mut self, rng: &mut Rng, round_trip: Duration) {
         let is_wild = rng.chance(0.4);
         let jitters = [0.0, 0.0, 0.1, 0.5, 2.0];
@@ -169,7 +169,8 @@ impl Plan {
     fn set_losses(&mut self, losses: &[Loss; 2], longest_period: u32) {
         let tick = self.tick();
         let of = |loss| match loss {
-            // On slow servers, changes may meet all losses of every second tick for long.
+            // On slow servers, a link that loses every second tick could lose all repetitions of a change for
+            // a long time.
             Loss::Regular { .. } if self.hz < SLOWEST_REGULAR_HZ => Loss::None,
             Loss::Regular { period, lost } => {
                 let period = (period.as_nanos() as u32).min(longest_period);
@@ -181,7 +182,7 @@ impl Plan {
         (self.up.loss, self.down.loss) = (of(losses[0]), of(losses[1]));
         self.odds = Odds::new(&self.up, &self.down, self.start, tick);
         if self.odds.answered < 0.15 {
-            // Each answer would meet the losses of the other direction, and no client could join.
+            // Otherwise the losses of the other direction could hit each answer, and no client could join.
             self.down.loss = Loss::None;
             self.odds = Odds::new(&self.up, &self.down, self.start, tick);
         }
@@ -209,7 +210,7 @@ impl Plan {
             self.limits.max_ended = pick(rng, &[1, 10, 100]);
         }
         if rng.chance(0.1) {
-            // There may be no place for some clients while others are remembered.
+            // While the server remembers ended connections, it may have no free place for some clients.
             self.limits.max_connections = self.places as usize + 1;
             self.echo_delay = self.echo_delay.min(SECOND * 3);
         }
@@ -229,36 +230,36 @@ impl Plan {
         of(&self.up) + of(&self.down) + self.tick() * 3
     }
 
-    /// Returns in what time a step of a handshake succeeds, even if all its tries but the last one are lost:
-    /// the round trip, the longest outage, and the tries at the mean interval. The last interval may be one
-    /// and a half times as long.
+    /// Returns the time in which a step of a handshake succeeds, even if all its tries except the last one
+    /// are lost: the round trip, the longest outage, and the tries at the mean interval. The last interval
+    /// may be one and a half times as long.
     pub(super) fn step(&self) -> Duration {
         let interval = if self.login == Login::Ask { WAIT_INTERVAL } else { HELLO_INTERVAL };
         let interval = interval.max(self.tick()) + self.tick() / 2;
         self.round_trip() + self.odds.outage + interval.mul_f64(self.odds.tries()) + WAIT_INTERVAL * 3 / 2
     }
 
-    /// Returns in what time a client joins if nothing disturbs it: a step each for the cookie, the welcome,
-    /// the proof and the state, and the decision about the login.
+    /// Returns the time in which a client joins without disturbances: one step each for the cookie, the
+    /// welcome, the proof and the state, plus the decision about the login.
     pub(super) fn joins_within(&self) -> Duration {
         self.step() * 4 + self.decision + SECOND
     }
 
-    /// Returns in what time after a disturbance a client has joined, whether it is still in its session or
-    /// must notice its end, and wait before it connects again.
+    /// Returns the time after a disturbance in which a client is connected. It may still be in its session,
+    /// or it must notice the end of the session and wait before it connects again.
     pub(super) fn recovers_within(&self) -> Duration {
         let timeout = self.client_timeout.max(self.server_timeout);
         timeout + self.step() * 2 + LONGEST_DELAY + self.joins_within()
     }
 
-    /// Returns in what time after its move a client has told the server its new address.
+    /// Returns the time after a change of its address in which the server knows the new address of a client.
     pub(super) fn moves_within(&self) -> Duration {
         let timeout = self.client_timeout.min(self.server_timeout);
         SILENCE.max(timeout / 10).min(timeout / 4) + self.step() * 2
     }
 
-    /// Returns in what time after the last change all clients have the server's values and all messages. A
-    /// part that is lost is sent again after about a round trip.
+    /// Returns the time after the last change in which all clients have the server's values and all messages.
+    /// A part that is lost is sent again after about a round trip.
     pub(super) fn converges_within(&self) -> Duration {
         self.step() + self.round_trip().mul_f64(self.odds.tries().max(10.0)) + SECOND * 2
     }

@@ -22,7 +22,7 @@ const SERVER: PeerId = PeerId(0);
 /// The port of the first place.
 const FIRST_PORT: u16 = 4_000;
 
-/// From here somebody forges packets.
+/// The address of the attacker who forges packets.
 const FORGER: ([u8; 4], u16) = ([203, 0, 113, 9], 9);
 
 /// A link of a place and its latest blackout.
@@ -30,7 +30,7 @@ struct Spot {
     up: LinkId,
     down: LinkId,
     is_cut_until: Duration,
-    /// The session of the last client that had shown its token to the server, and when this client went.
+    /// The session of the last client that had shown its token to the server, and when this client left.
     last: Option<(u64, Duration)>,
 }
 
@@ -98,7 +98,7 @@ impl Run {
             self.tick(false);
             report.reached(self.ticks.into());
         }
-        // A session whose end was explained may have ended meanwhile.
+        // Sessions may have ended in the meantime for a recorded cause.
         self.converge(&mut report);
         self.part();
         report.reached(self.ticks.into());
@@ -107,7 +107,7 @@ impl Run {
         self.trace.value()
     }
 
-    /// Runs until all guests have joined and have what the server has.
+    /// Runs until all guests have joined and have all values of the server.
     fn converge(&mut self, report: &mut SeedReport) {
         let calm = self.now;
         while let Some(difference) = self.difference() {
@@ -179,7 +179,7 @@ impl Run {
         }
         self.guests.retain(|guest| guest.place != place);
         self.numbers += 1;
-        // Late packets of the earlier client would be packets of the new one.
+        // Otherwise late packets of the earlier client would count as packets of the new client.
         let (pause, is_echoing) = (self.plan.round_trip() * 2, self.plan.echoes > 0.0);
         let may_repeat = |went: Duration| same_session && !is_echoing && went + pause <= self.now;
         let last = self.spots[place as usize - 1].last.take().filter(|(_, went)| may_repeat(*went));
@@ -195,7 +195,7 @@ impl Run {
         self.guests.push(guest);
         let address = self.address(place);
         for other in self.guests.iter_mut().filter(|guest| guest.place != place) {
-            // It has left this place, and the server may not know it yet.
+            // The other client has left this place, and the server may not know that yet.
             let is_known = other.connection.and_then(|id| self.hall.endpoint.address(id));
             if is_known == Some(address) || other.connection.is_none() {
                 other.disturb(Cause::Successor, self.now, &self.plan);
@@ -225,8 +225,8 @@ impl Run {
             }
             guest.due = guest.due.max(self.now + self.plan.moves_within() + self.plan.joins_within());
         }
-        // Who joins at the place that another one has left replaces that one, if the server does not know yet
-        // that it has moved.
+        // If a client joins at a place that another client has left, it replaces the session of that client,
+        // if the server does not know yet that that client has moved.
         let is_joining = self
             .guests
             .iter()
@@ -240,7 +240,8 @@ impl Run {
         self.notice_blackouts(Duration::ZERO);
     }
 
-    /// Notes which guests may not be heard for a while: `lasts` is how long a blackout is that begins now.
+    /// Records for which guests packets may be lost for a while. `lasts` is the length of a blackout that
+    /// begins now.
     fn notice_blackouts(&mut self, lasts: Duration) {
         let timeout = self.plan.client_timeout.min(self.plan.server_timeout);
         for guest in &mut self.guests {
@@ -332,7 +333,7 @@ impl Run {
         }
     }
 
-    /// Somebody forges a packet of a guest or of the server.
+    /// The attacker forges a packet of a guest or of the server.
     fn forge(&mut self) {
         let settled = self.guests.iter().filter(|guest| guest.is_settled() && !guest.has_left);
         let victims: Vec<(Place, u64, u64)> = settled
@@ -349,7 +350,7 @@ impl Run {
         }
     }
 
-    /// Lets the application of the server and the guests do their work.
+    /// Runs the application of the server, and the guests.
     fn attend(&mut self, is_busy: bool) {
         let ended = self.hall.attend(self.now, self.plan.decision, &mut self.rng);
         for (id, reason) in ended {
@@ -425,7 +426,8 @@ impl Run {
         lacking.next()
     }
 
-    /// All guests go, with a farewell or without. Time passes until the server has forgotten them.
+    /// All guests leave, with or without a disconnect packet. Time passes until the server has forgotten
+    /// them.
     fn part(&mut self) {
         self.guests.retain_mut(|guest| {
             guest.has_left = true;
@@ -445,7 +447,7 @@ impl Run {
     }
 }
 
-/// Returns what the hello of a client of this plan says about its classes and limits.
+/// Returns the numbers about classes and limits in the hello of a client of this plan.
 fn classes(plan: &Plan) -> [u64; 5] {
     let mut client = Client::new(plan.client(), Session::for_tests(1));
     register(&mut client);

@@ -56,7 +56,7 @@ struct Plan {
     outages: f64,
     leaves: f64,
     restarts: f64,
-    /// Whether calls are polled on the server, and on each second client.
+    /// Whether calls are polled on the server, and on every second client.
     polls: bool,
 }
 
@@ -98,8 +98,9 @@ impl Plan {
         }
     }
 
-    /// Returns how long after the last change something may be missing: the time of a session to end and of
-    /// the next to begin, the longest wait of a call, and what a run without sessions and calls allows.
+    /// Returns how long after the last change something may be missing: the time in which a session ends and
+    /// the next one begins, the longest wait of a call, and the time that a run without sessions and calls
+    /// allows.
     fn patience(&self) -> Duration {
         let one_way = self.link.latency + self.link.jitter + self.link.reorder_by;
         let Loss::Independent(loss) = self.link.loss else { unreachable!("each packet by itself") };
@@ -132,7 +133,8 @@ struct Guest {
     inputs: u32,
     polls: bool,
     links: [LinkId; 2],
-    /// The objects that the client had when its calls were last read, and those that came since.
+    /// The objects that the client had when its calls were last read, and the objects that arrived since
+    /// then.
     had: BTreeSet<u32>,
     came: BTreeSet<u32>,
     end: Option<DisconnectReason>,
@@ -334,7 +336,7 @@ impl Run {
         }
     }
 
-    /// What happens to links, clients and the server.
+    /// Runs the random events of links, clients and the server.
     fn disturb(&mut self) {
         let now = self.now();
         let seats: Vec<usize> = self.guests.keys().copied().collect();
@@ -369,7 +371,7 @@ impl Run {
         }
     }
 
-    /// The server and the clients call and talk.
+    /// The server and the clients make calls and send chats.
     fn speak(&mut self) {
         let now = self.now();
         while self.rng.chance(self.plan.calls)
@@ -540,7 +542,7 @@ impl Run {
         (self.oracle.ran(), self.serials.len())
     }
 
-    /// Lets each client whose session has said nothing yet say something, and returns what has not arrived.
+    /// Each client sends a line if it has sent none in its session. Returns what has not arrived.
     fn missing(&mut self) -> Option<String> {
         for (&seat, guest) in &mut self.guests {
             if *self.oracle.lines_of_client(seat, guest.session) == 0 {

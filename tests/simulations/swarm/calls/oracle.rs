@@ -1,4 +1,5 @@
-//! What may have run, and what must have run: a model of calls that knows nothing of packets.
+//! A model of calls that knows nothing of packets: it decides which calls may run and which calls must have
+//! run.
 //!
 //! *Invariant:* the oracle learns only what the users of a server and of its clients see.
 
@@ -12,7 +13,7 @@ use super::unit::{Kind, Ran};
 /// How long a call waits for the object that it refers to.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// A connection of one of the servers, which are counted.
+/// A connection: the number of its server, and its id.
 pub(crate) type Link = (u32, ConnectionId);
 
 /// What was called.
@@ -27,9 +28,9 @@ struct Call {
 
 #[derive(Debug)]
 enum Sender {
-    /// The server called, for these connections and, if the call is a multicast, for itself.
+    /// The server made the call for these connections. If the call is a multicast, the server runs it too.
     Server(Vec<Link>),
-    /// The client of a seat called, in one of its sessions.
+    /// The client of a seat made the call in one of its sessions.
     Client(usize, u32),
 }
 
@@ -50,19 +51,19 @@ struct Connection {
     seat: usize,
     is_live: bool,
     since: Duration,
-    /// The number of the client's session, once a message has told it.
+    /// The number of the client's session. `None` until a message with the number has arrived.
     session: Option<u32>,
-    /// How many chats went in each direction, and the newest input.
+    /// How many chats were sent in each direction, and the newest input.
     chats_sent: u32,
     chats_heard: u32,
     newest_input: Option<u32>,
 }
 
-/// What a side has run.
+/// The calls that a side has run.
 #[derive(Debug, Default)]
 struct Record {
     all: BTreeSet<u32>,
-    /// The last reliable call of each object that came over a connection.
+    /// The last reliable call that came over a connection, for each object.
     last: BTreeMap<(Option<Link>, u32), u32>,
 }
 
@@ -84,12 +85,12 @@ struct Session {
     link: Option<Link>,
 }
 
-/// How the reference of a call was read.
+/// How the receiver of a call read the reference in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     Null,
     Unit(u32),
-    /// An object that has gone since the call was read.
+    /// An object that was removed since the call was read.
     Gone,
 }
 
@@ -193,7 +194,7 @@ impl Oracle {
         self.calls.len() as u32
     }
 
-    /// Records a call of the server that was queued, or one that was not.
+    /// Records a call of the server, which may have been refused.
     pub(crate) fn server_called(&mut self, uid: u32, kind: Kind, about: Option<u32>, at: Duration, ok: bool) {
         let links = match (ok, kind.is_multicast()) {
             (false, _) => Vec::new(),
@@ -227,8 +228,8 @@ impl Oracle {
         self.calls.get(number as usize)?.about
     }
 
-    /// Checks a call that ran on a client in one of its sessions. `is_exact` says whether it was read in this
-    /// session, and not possibly in the one before, and `is_over` whether the session has ended.
+    /// Checks a call that ran on a client in one of its sessions. If `is_exact` is false, the call may have
+    /// been read in the session before this one. `is_over` says whether the session has ended.
     pub(crate) fn ran_on_client(
         &mut self,
         (seat, session, is_exact, is_over): (usize, u32, bool, bool),
@@ -245,7 +246,7 @@ impl Oracle {
             let is_this = of_link == session || !is_exact && of_link + 1 == session;
             assert!(is_this, "session {session} of seat {seat} ran {ran:?} of session {of_link}");
         }
-        // An object that was despawned, and one of an ended session, can no longer come.
+        // If an object was despawned, or belongs to an ended session, it can no longer arrive.
         let is_gone = |uid| self.units.get(&uid).is_none_or(|unit| !unit.is_alive);
         let waited = now - call.at >= LONGEST_WAIT || is_over || call.about.is_some_and(is_gone);
         match about {
@@ -292,7 +293,7 @@ impl Oracle {
         &mut self.connections.get_mut(&link).expect("a connection").chats_sent
     }
 
-    /// Joins a connection and a session of its client, which know nothing of each other's numbers.
+    /// Records that a connection of the server and a session of a client belong together.
     fn join(&mut self, link: Link, seat: usize, number: u32) {
         let connection = self.connections.get_mut(&link).expect("a connection");
         assert_eq!(connection.seat, seat, "{link:?} brings messages of another client");

@@ -1,13 +1,13 @@
-//! The objects of the runs with calls, and what ran on them.
+//! The objects of the runs with calls, and the calls that ran on them.
 //!
-//! *Invariant:* each call has its own number, so a lost, a repeated and a misplaced one are all found.
+//! *Invariant:* each call has its own number, so the test finds lost, repeated and misplaced calls.
 
 use std::cell::RefCell;
 
 use repl::prelude::*;
 
 thread_local! {
-    /// What the functions of objects note on this thread.
+    /// The calls that functions of objects have recorded on this thread.
     static NOTED: RefCell<Vec<Ran>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -58,7 +58,7 @@ fn note(uid: u32, kind: Kind, number: u32, about: ObjectRef<Unit>) {
     NOTED.with_borrow_mut(|noted| noted.push(Ran { uid, kind, number, caller: None, about }));
 }
 
-/// Returns what ran on this thread since the last call.
+/// Returns the calls that ran on this thread since the last call of this function.
 pub(crate) fn take_noted() -> Vec<Ran> {
     NOTED.take()
 }
@@ -66,7 +66,8 @@ pub(crate) fn take_noted() -> Vec<Ran> {
 /// An object with calls of all kinds.
 #[derive(Replicated, Default)]
 pub(crate) struct Unit {
-    /// Different for each object of a run, whatever its slot and its server.
+    /// A number that differs for each object of a run, also if two objects have the same slot or are on
+    /// different servers.
     #[replicated]
     pub(crate) uid: u32,
     #[replicated]

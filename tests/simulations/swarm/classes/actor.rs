@@ -1,4 +1,4 @@
-//! The class of actors: objects of few bytes that use every condition.
+//! The class of actors: small objects that use every condition.
 //!
 //! *Invariant:* each value that a condition may hide is a canary, except the title and the orders.
 
@@ -174,7 +174,7 @@ impl Creature for Actor {
                 let at = ink.rng.below(3) as usize;
                 self.position[at] = match ink.rng.below(3) {
                     0 => (ink.rng.below(4_400) as f32 - 2_200.0) * 0.25 + 0.07,
-                    // It creeps by less than a step.
+                    // The position moves by less than a quantisation step.
                     _ => self.position[at] + (ink.rng.below(21) as f32 - 10.0) * 0.02,
                 };
             }

@@ -6,7 +6,7 @@ use repl::{Condition, Replicated};
 
 use crate::ledger::Leaves;
 
-/// The calls that a client's copy of an object received.
+/// The callbacks that ran on a client's copy of an object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     /// The number of updates that the client received.

@@ -28,14 +28,14 @@ pub(crate) struct HeldCalls {
     /// The number of the next call.
     next: u64,
     bytes: usize,
-    /// The channels in which the last [`settle`](HeldCalls::settle) found no room, and those that were found
-    /// full since then. `None` if `settle` must look again, for example because a packet of the client has
-    /// arrived.
+    /// The channels in which the last [`settle`](HeldCalls::settle) found no room, and the channels that were
+    /// found full since then. `None` if `settle` must look again, for example because a packet of the client
+    /// has arrived.
     full: Option<Vec<u16>>,
 }
 
 /// The object and the recipient of a remote call, and the channel of its class. For a message that waits for
-/// an object, the recipient is [`Recipient::Anyone`], and the channel is that of its type.
+/// an object, the recipient is [`Recipient::Anyone`], and the channel is the channel of the message's type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallRoute {
     pub(crate) object: Guid,
@@ -112,10 +112,9 @@ impl HeldCalls {
         }
     }
 
-    /// Removes the calls that no longer wait. `verdict` says what can be done with a call, and `send` sends
-    /// a call and returns whether there was room. After a call without room, the later calls of its channel
-    /// wait too. Does nothing if this was done before and `unsettle` was not called since then, otherwise
-    /// costs O(calls).
+    /// Removes the calls that no longer wait. `verdict` says what can be done with a call, and `send` sends a
+    /// call and returns whether there was room. After a call without room, the later calls of its channel
+    /// wait too. Costs O(calls), or nothing if `unsettle` was not called since the last time.
     pub(crate) fn settle(
         &mut self,
         verdict: impl Fn(CallRoute) -> CallVerdict,

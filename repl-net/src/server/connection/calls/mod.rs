@@ -1,6 +1,6 @@
-//! The remote calls to a client. Each is sent after the client has the object on which it is called (R22). A
-//! message that waits for an object is like a call on it, except that it is for anyone: once it was sent, it
-//! is not withdrawn.
+//! The remote calls to a client. Each call is sent after the client has the object on which it is called
+//! (R22). A message that waits for an object is handled like a call on this object, but its recipient is
+//! anyone, so it is not withdrawn after it was sent.
 //!
 //! *Invariant:* the calls on one object in one channel are sent in the order in which they were made, and the
 //! reliable ones arrive before the removal of the object from the server reaches the client, and before the
@@ -28,7 +28,7 @@ pub(crate) struct Calls {
     held: Option<Box<HeldCalls>>,
     /// The calls for which removals wait. `None` before the first call.
     unacked: Option<Box<UnackedCalls>>,
-    /// What is counted of the client's calls.
+    /// The counters for the client's calls.
     pub(crate) meter: CallMeter,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct CallMeter {
 impl Calls {
     /// Sends a call that was written in its wire form, as soon as the client has the object on which it is
     /// called. Does nothing if the client may not get the call. Before each packet with the call, the
-    /// connection asks again whether it may. `max_bits` is the room of a packet.
+    /// connection checks again whether the client may get it. `max_bits` is the room of a packet.
     ///
     /// # Errors
     /// Returns an error if the call is too large, or if too many calls wait.
@@ -76,7 +76,7 @@ impl Calls {
         }
     }
 
-    /// Adds a call to those that wait.
+    /// Adds a call to the waiting calls.
     fn hold(&mut self, route: CallRoute, writer: &mut BitWriter) -> Result<(), SendError> {
         let mut held = self.held.take().unwrap_or_default();
         let result = held.push(route, writer);
@@ -85,7 +85,7 @@ impl Calls {
     }
 
     /// Moves waiting calls to the outgoing messages if the client has the objects of the calls now. Does
-    /// nothing if no more calls can leave than at the last time.
+    /// nothing if nothing has changed since the last time that could let more calls leave.
     pub(super) fn settle(&mut self, rights: &CallRights<'_>, outgoing: &mut Outgoing, max_bits: usize) {
         let Some(mut held) = self.held.take() else { return };
         let unacked = self.unacked.get_or_insert_default();
@@ -102,10 +102,10 @@ impl Calls {
         self.held = Some(held).filter(|held| !held.is_empty());
     }
 
-    /// Sends the waiting calls on an object that is about to be removed if the client has the object. Those
-    /// that find no room in their channel go on waiting, and the others are dropped. Records which calls on
-    /// the object the client may still get afterwards: those that it might get now. The object must still
-    /// exist.
+    /// Sends the waiting calls on an object that is about to be removed if the client has the object. Calls
+    /// without room in their channel go on waiting. If the client may not get calls on the object, they are
+    /// dropped. Records which calls on the object the client may get now, because it may still get them after
+    /// the removal. The object must still exist.
     pub(super) fn end_on(
         &mut self,
         slot: u32,
@@ -115,7 +115,7 @@ impl Calls {
         max_bits: usize,
     ) {
         let rights = CallRights { copies, world };
-        // A call on this object may wait only for an earlier call on another one.
+        // A call on this object may wait only for an earlier call on another object.
         self.settle(&rights, outgoing, max_bits);
         if self.held.is_none() && self.unacked.is_none() {
             return;

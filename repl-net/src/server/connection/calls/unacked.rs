@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use repl_link::parts::Outgoing;
 
-/// Acknowledged calls are forgotten when there are more than this many and twice as many as after the last
-/// time.
+/// Acknowledged calls are removed when there are more calls than this, and more than twice as many as after
+/// the last removal.
 const MIN_FORGOTTEN: usize = 64;
 
 /// For each object, the last reliable call that was sent for it.
 #[derive(Debug, Default)]
 pub(crate) struct UnackedCalls {
-    /// By the slots of the objects. Some of them may be acknowledged.
+    /// The calls by the slots of their objects. Some of the calls may be acknowledged.
     last: BTreeMap<u32, SentCall>,
     /// How many calls were left when acknowledged calls were last forgotten.
     kept: usize,

@@ -1,6 +1,6 @@
-//! Handles acks of packets: what the client has received of objects (R4).
+//! Handles acks of packets: records which data of objects the client has received (R4).
 //!
-//! *Invariant:* the ack of a packet that contained another object in the slot changes nothing (R18).
+//! *Invariant:* the ack of a packet about an earlier object in the slot changes nothing (R18).
 
 use repl_link::parts::{Acked, Sequence};
 
@@ -13,7 +13,7 @@ use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
 
 impl Copies {
-    /// Handles what an ack has shown.
+    /// Handles the ack of a packet.
     pub(crate) fn acked(&mut self, world: &mut World, acked: Acked<'_, State>) {
         match acked {
             Acked::Arrived(sequence, contents) => self.arrived(world, sequence, contents),

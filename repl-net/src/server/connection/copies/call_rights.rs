@@ -1,9 +1,9 @@
-//! Decides which remote calls a client may get now. The server asks when a call is made, while it waits, and
-//! again before each packet with it.
+//! Decides which remote calls a client may get now. The server checks this when a call is made, while the
+//! call waits, and again before each packet with the call.
 //!
 //! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
-//! object also requires that the client owns the object. If the object was removed from the server, the
-//! rights of that moment count. If it was torn off, the owner of that moment counts.
+//! object also requires that the client owns the object. For an object that was removed from the server, the
+//! rights at its removal count. For an object that was torn off, the owner at the tear-off counts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;
@@ -25,7 +25,7 @@ pub(crate) enum CallVerdict {
     Drop,
 }
 
-/// What decides about the calls of one client.
+/// The data that decides about the calls of one client.
 pub(crate) struct CallRights<'a> {
     pub(crate) copies: &'a Copies,
     pub(crate) world: &'a World,
@@ -58,8 +58,8 @@ impl CallRights<'_> {
         }
     }
 
-    /// Returns whether the client may receive a call in its wire form now. A client that must receive the
-    /// object again first has lost it since the call was sent, so it may not.
+    /// Returns whether the client may receive a call in its wire form now. If the client must first receive
+    /// the object again, it has lost the object since the call was sent, so it may not receive the call.
     pub(crate) fn allow(&self, recipient: Recipient, call: &[u8]) -> bool {
         let object = read_guid(&mut BitReader::new(call)).ok().flatten();
         object.is_some_and(|object| self.verdict(object, recipient) == CallVerdict::Send)

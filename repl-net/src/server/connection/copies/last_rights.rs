@@ -1,5 +1,6 @@
 //! The last rights of a client to calls on objects. When an object is removed from the server or torn off,
-//! this module records the rights of that moment. They count until the client has been told.
+//! this module records the rights of that moment. They apply until the client knows of the removal or the
+//! tear-off.
 //!
 //! *Invariant:* there is at most one entry for each slot, because a slot is not used again before the client
 //! has removed the object.
@@ -32,8 +33,8 @@ impl LastRights {
         self.by_slot.insert(object.slot(), ended);
     }
 
-    /// Returns whether the client owned an object when it was removed from the server or torn off. `None` if
-    /// that has not happened, or the client did not see it.
+    /// Returns whether the client owned an object when it was removed from the server or torn off. Returns
+    /// `None` if the object was not removed or torn off, or if the client did not see it then.
     pub(crate) fn was_owner(&self, object: Guid) -> Option<bool> {
         let ended = self.by_slot.get(&object.slot()).filter(|ended| ended.generation == object.generation());
         ended.map(|ended| ended.was_owner)

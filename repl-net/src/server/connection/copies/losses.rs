@@ -1,4 +1,4 @@
-//! Handles lost packets: what they contained becomes pending (R4, R9).
+//! Handles lost packets: their content becomes pending (R4, R9).
 //!
 //! *Invariant:* after a loss, a change becomes pending only if all later packets that contain it were
 //! declared lost, too. When a change is sent again, its value is read from the shadow again (S79).
@@ -34,10 +34,10 @@ impl<'a> Losses<'a> {
 }
 
 impl Copies {
-    /// Sends again what the packet `sequence` contains, which may still arrive, even before its timeout (R9).
-    /// This function is called if the link has not answered for a long time. It repeats only data on which
-    /// the next step depends, and for which the ack of any copy is enough. Changes are not repeated, because
-    /// each copy would need its own ack.
+    /// Sends the content of the packet `sequence` again before its timeout, although the packet may still
+    /// arrive (R9). This function is called if the link has not answered for a long time. It repeats only
+    /// data on which the next step depends, and for which the ack of any copy is enough. Changes are not
+    /// repeated, because each copy would need its own ack.
     pub(crate) fn retry(&mut self, world: &World, sequence: Sequence, contents: &Contents) {
         for sent in &contents.sent {
             if let Content::Fragment { blob, index } = sent.content {
@@ -48,8 +48,8 @@ impl Copies {
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
-    /// changelists of updates that were sent to this connection alone are moved out of `contents`, and the
-    /// others are copied.
+    /// changelists of updates that were sent to this connection alone are moved out of `contents`. Other
+    /// changelists are copied.
     pub(crate) fn lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         self.bases.lost(Carrier::Packet(losses.sequence), &losses.world.revisions);
         let shared = contents.shared.iter().flat_map(|segment| segment.entries());
@@ -85,7 +85,8 @@ impl Copies {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.store.objects[slot as usize]);
-                // If it was the smaller opening for far connections, a few values are sent again.
+                // If the smaller opening for far connections was lost, this adds a few values that it did not
+                // contain.
                 let handles = object.shared_opening(world.store.conditions(slot), false);
                 let (generation, list) =
                     (world.store.occupant(slot).generation, world.store.whole(slot, &handles));

@@ -44,7 +44,8 @@ pub(crate) struct Copies {
     pub(super) bases: ClientBases,
     /// The rights to calls on objects that were removed or torn off.
     pub(super) last_rights: LastRights,
-    /// What the client has removed recently, if the configuration wants it. In a box, because few do.
+    /// The objects that the client has removed recently, if the configuration asks for them. In a box,
+    /// because few configurations do.
     pub(super) recent_removals: Option<Box<RecentRemovals>>,
     /// The object from whose position the client sees.
     pub(crate) followed: Option<ObjectRef<()>>,
@@ -75,7 +76,8 @@ impl Copies {
         self.objects.is_known(slot)
     }
 
-    /// Returns whether the client has or had this object in its slot, and no other.
+    /// Returns whether the client has the object with this generation, is receiving it, or must still remove
+    /// it.
     pub(crate) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
         self.objects.is_known(slot)
             && world

@@ -1,8 +1,8 @@
-//! What a connection still owes its client of an object: changes are postponed, become pending, or are no
-//! longer needed.
+//! Handles the changes of an object that a client still lacks: they are postponed (only in the history of the
+//! object), become pending (stored for this client), or are no longer needed.
 //!
-//! *Invariant:* a connection has a position in the history of an object as long as it lacks changes that are
-//! only there.
+//! *Invariant:* a connection has a position in the history of an object as long as its client lacks changes
+//! that are stored only in this history.
 
 use repl_core::Changelist;
 
@@ -32,7 +32,7 @@ impl Copies {
         object.add_laggard();
     }
 
-    /// Makes changes of earlier ticks pending which this connection did not receive yet, because it has a
+    /// Makes pending the changes of earlier ticks that this connection did not receive yet, because it has a
     /// long period for the cell of the object. A connection with its own view of the object has received
     /// these changes already.
     pub(crate) fn pend_due(&mut self, slot: u32, list: &Changelist) {
@@ -62,8 +62,8 @@ impl Copies {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
-    /// Returns whether an object only waits until its blob can begin, and must wait on. Then nothing of it is
-    /// written.
+    /// Returns whether an object waits only until its blob can begin, and must go on waiting. If so, the
+    /// caller writes nothing of the object.
     pub(crate) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
         let is_unchanged = !world.changes.slots.contains(slot);
         let bytes = self.objects.take_waiting_blob(slot, is_unchanged);
@@ -87,7 +87,8 @@ impl Copies {
         }
     }
 
-    /// Begins to remove an object from the client, and frees what the connection no longer needs of it.
+    /// Begins to remove an object from the client, and frees the parts of it that the connection no longer
+    /// needs.
     pub(crate) fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
         if !world.subobjects.is_alone(slot) {
             let family = world.subobjects.with_descendants(slot);
@@ -98,7 +99,7 @@ impl Copies {
     }
 
     /// Releases the connection's position in the history of an object that is being closed, and stops sending
-    /// the blob with this object. Returns what is no longer needed of the object.
+    /// the blob with this object. Returns the parts of the object that are no longer needed.
     pub(crate) fn stop_sending(
         &mut self,
         world: &World,

@@ -1,5 +1,5 @@
-//! The objects that the client had until recently. It may have seen them when it did something of which the
-//! server learns now.
+//! The objects that the client had until recently. The client may have seen them when it did something that
+//! the server receives only now.
 //!
 //! *Invariant:* no removal is kept longer than the configuration wants.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -13,7 +13,7 @@ use repl_core::Guid;
 pub(crate) struct RecentRemovals {
     /// For how many ticks a removal is kept.
     ticks: u64,
-    /// The removals in the order in which the server learnt of them, with its ticks.
+    /// The removals in the order in which the server learnt of them, each with the tick of the server.
     order: VecDeque<(u64, Guid)>,
     /// The last removal of each object.
     ticks_by_object: BTreeMap<Guid, u64>,
@@ -22,7 +22,7 @@ pub(crate) struct RecentRemovals {
 }
 
 impl RecentRemovals {
-    /// Returns an empty list, which keeps a removal for so many ticks. `None` for zero.
+    /// Returns an empty list, which keeps each removal for `ticks` ticks, or `None` if `ticks` is zero.
     pub(crate) fn new(ticks: u64) -> Option<Box<Self>> {
         (ticks > 0).then(|| Box::new(Self { ticks, ..Self::default() }))
     }
@@ -42,8 +42,8 @@ impl RecentRemovals {
         self.unopened.contains(&object)
     }
 
-    /// Records that the client has removed an object, as the server knows since `tick`, unless it never had
-    /// the object.
+    /// Records that the server has learnt in `tick` that the client has removed an object. Does not record it
+    /// if the client never had the object.
     pub(crate) fn add(&mut self, tick: u64, object: Guid) {
         if !self.unopened.remove(&object) {
             self.order.push_back((tick, object));

@@ -1,6 +1,6 @@
-//! What the client has seen, as far as its acks tell.
+//! The objects that the client has seen, as far as its acks show.
 //!
-//! *Invariant:* without the configuration that wants it, nothing is recorded.
+//! *Invariant:* nothing is recorded unless the configuration asks for it.
 
 use repl_core::Guid;
 use repl_link::parts::Sequence;
@@ -11,7 +11,7 @@ use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
 impl Copies {
-    /// Returns whether the client has an object, or has removed it recently, as far as its acks tell.
+    /// Returns whether the client has an object, or has removed it recently, as far as its acks show.
     pub(crate) fn has_seen(&self, world: &World, object: Guid) -> bool {
         let (slot, generation) = (object.slot(), object.generation());
         let removals = self.recent_removals.as_ref();

@@ -36,7 +36,7 @@ impl Copies {
         is_changed
     }
 
-    /// Moves the viewpoint to the object that it follows.
+    /// Moves the viewpoint to the position of the followed object.
     pub(crate) fn update_followed(&mut self, world: &mut World) {
         let Some(object) = self.followed else { return };
         let position = world.store.slot_of(object).and_then(|slot| {
@@ -81,8 +81,8 @@ impl Copies {
         self.objects.sees(world, slot, self.view().ring_of(world, slot))
     }
 
-    /// Shows an object to the client that was just spawned, if the client may see it. `is_alike` says whether
-    /// it is [alike for all](World::is_alike_for_all) clients for which nothing is set.
+    /// Shows a new object to the client, if the client may see it. `is_alike` says whether the object is
+    /// [alike for all](World::is_alike_for_all) clients without settings of their own.
     pub(crate) fn show_newborn(&mut self, world: &mut World, slot: u32, is_alike: bool) {
         if is_alike && self.is_live && self.objects.show_newborn(world, slot) {
             world.compare_for_open(slot);
@@ -107,8 +107,8 @@ impl Copies {
         }
     }
 
-    /// Lets an object leave that the client may not see now. The next tick closes it, unless the client sees
-    /// it again by then.
+    /// Marks an object that the client may not see now as leaving. The next tick closes it, unless the client
+    /// may see it again by then.
     fn leave(&mut self, world: &mut World, slot: u32) {
         if self.objects.leave(slot) {
             world.marks.undecided = true;
@@ -117,7 +117,7 @@ impl Copies {
         }
     }
 
-    /// Begins to remove an object from the client, which may not see it.
+    /// Begins to remove from the client an object that the client may not see.
     fn conceal(&mut self, world: &mut World, slot: u32) {
         self.note_closing(world, slot);
         let closed = self.objects.conceal(slot, self.next);
@@ -139,9 +139,10 @@ impl Copies {
         }
     }
 
-    /// Makes the changes of an object pending that far connections receive later. They may be older than
-    /// other changes that are pending, so elements in them may exist no more, or again: without these, the
-    /// order in which the changes are merged makes no difference.
+    /// Makes pending the changes of an object that far connections receive later. They may be older than
+    /// changes that are pending already, and some of their elements may have been removed or added again
+    /// since. The removed elements are dropped first. Then the order in which the changes are merged makes no
+    /// difference.
     fn pend_later(&mut self, world: &World, slot: u32) {
         if !self.objects.has_arrived(slot) {
             return;
@@ -159,7 +160,7 @@ impl Copies {
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
-            // Bands do not delay the changes for a view of its own, so those that wait are sent now.
+            // Bands do not delay the changes for a view of its own, so the waiting changes are sent now.
             self.pend_later(world, slot);
         }
         if is_shared && ring != Some(Ring::InSight) {
@@ -179,8 +180,9 @@ impl Copies {
         }
     }
 
-    /// Updates what the client may see of an object if the client has come near it or gone away. The last
-    /// state of an object that is torn off is sent as the client saw the object before.
+    /// Updates what the client may see of an object if the client has come near the object or gone away. If
+    /// the object is being torn off, nothing changes: its last state is sent as the client saw the object
+    /// before.
     fn review_distance(&mut self, world: &mut World, slot: u32) {
         let is_far = self.view().is_far_now(world, slot);
         if is_far != self.view().is_far(slot) && !self.view().is_tearing_off(slot) {
@@ -190,7 +192,8 @@ impl Copies {
         }
     }
 
-    /// Records that the owner or the role of an object may have changed. `before` is what both were before.
+    /// Records that the owner or the role of an object may have changed. `before` is their state before the
+    /// change.
     pub(crate) fn note_proxy(&mut self, world: &mut World, slot: u32, before: Proxy) {
         let now = self.view().proxy(&world.store.objects[slot as usize]);
         if now != before {
@@ -272,7 +275,7 @@ impl Copies {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
-        // The client lacks what waits for its band, so it does not count as seen.
+        // The client lacks the changes that wait for its band, so they do not count as seen.
         self.pend_later(world, slot);
         let conditions = world.store.conditions(slot);
         let properties =

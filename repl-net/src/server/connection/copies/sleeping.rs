@@ -13,7 +13,8 @@ impl Copies {
         self.objects.is_asleep(slot)
     }
 
-    /// Wakes an object. If the object may sleep, it falls asleep again when nothing of it is on its way.
+    /// Wakes an object. If the object may sleep, it falls asleep again when no packet in flight contains
+    /// anything of it.
     pub(crate) fn wake(&mut self, slot: u32) {
         if self.is_live && self.uses(slot) {
             self.objects.wake(slot, self.next);
@@ -27,8 +28,8 @@ impl Copies {
         }
     }
 
-    /// Records that the objects of `mask` are opened. Those that may sleep fall asleep when the client has
-    /// acknowledged them.
+    /// Records that the objects of `mask` are opened. The objects among them that may sleep fall asleep when
+    /// the client has acknowledged them.
     pub(crate) fn stir_opened(&mut self, world: &World, word: usize, mask: u64) {
         if world.dormancies.is_used() {
             let sleepers = mask & world.dormancies.sleepers_in(word, self.objects.chosen());

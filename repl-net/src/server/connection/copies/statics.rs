@@ -21,8 +21,8 @@ impl Copies {
         )
     }
 
-    /// Returns the path of a destroyed static object if the client may not know the path. The closing then
-    /// contains the path.
+    /// Returns the path of a destroyed static object if the client does not certainly know the path. The
+    /// closing then contains the path.
     pub(crate) fn path_to_close<'w>(&self, slot: u32, context: &'w PassContext<'_>) -> Option<&'w Arc<str>> {
         let world = context.world;
         let is_unknown = !world.store.occupant(slot).alive && !self.objects.knows_path(slot);
@@ -35,8 +35,8 @@ impl Copies {
         world.paths.earlier(slot).iter().any(|&earlier| self.uses(earlier))
     }
 
-    /// Records that the packet `sequence` with the opening of an object has arrived: if it is static, the
-    /// client knows its path from now on. The caller states that the opening belongs to this object.
+    /// Records that a packet with the opening of an object has arrived. If the object is static, the client
+    /// knows its path from now on. The caller states that the opening belongs to this object.
     pub(crate) fn path_arrived(&mut self, world: &World, slot: u32) {
         if world.paths.is_static(slot) {
             self.objects.learn_path(slot);

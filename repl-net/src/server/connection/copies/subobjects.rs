@@ -10,7 +10,7 @@ use crate::server::world::World;
 /// An object of a family, and the gap to its parent.
 pub(crate) type Member = (u32, Option<ParentGap>);
 
-/// Families of objects. In each, every object is before those below it.
+/// Families of objects. In each family, every object comes before the objects below it.
 #[derive(Debug, Default)]
 pub(crate) struct Families {
     members: Vec<Member>,
@@ -25,7 +25,7 @@ impl Copies {
         world.subobjects.parent(slot).filter(|&parent| self.objects.is_expected(parent))
     }
 
-    /// Returns where the [parent](Self::parent) of an object is.
+    /// Returns the gap between the slots of an object and its [parent](Self::parent).
     pub(crate) fn parent_gap(&self, slot: u32, world: &World) -> Option<ParentGap> {
         self.parent(slot, world).and_then(|parent| ParentGap::between(parent, slot))
     }
@@ -35,16 +35,17 @@ impl Copies {
         self.parent(slot, world).is_some_and(|parent| !self.objects.has_arrived(parent))
     }
 
-    /// Returns the object at the top of the family with which an object comes. The client has the parent of
-    /// this object, or it has none.
+    /// Returns the top object of the family that is sent together with an object. The top object has no
+    /// parent, or the client has its parent already.
     pub(crate) fn arriving_top(&self, slot: u32, world: &World) -> u32 {
         let parent =
             |slot: &u32| self.parent(*slot, world).filter(|&parent| !self.objects.has_arrived(parent));
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
     }
 
-    /// Appends the family that comes with the object at its top. Each object is before those below it. An
-    /// object that the client must first remove does not come with the family, and nothing below it does.
+    /// Appends the family that is sent together with the object `top`. Each object comes before the objects
+    /// below it. An object that the client must first remove is not in this family, and the objects below it
+    /// are not either.
     pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
         if !self.objects.is_to_arrive(top) {
             return;
@@ -60,14 +61,14 @@ impl Copies {
     }
 
     /// Returns the families of the pending spawns in `slots`, each family once, if all of their objects are
-    /// pending spawns that were not sent yet, and the client is far from none of them. Also returns the
-    /// pending spawns in `slots` whose families are not like that.
+    /// pending spawns that were not sent yet, and the client is near all of them. Also returns the pending
+    /// spawns in `slots` whose families do not meet these conditions.
     pub(crate) fn new_families(&self, slots: &[u32], world: &World) -> (Families, Vec<u32>) {
         let (mut families, mut others, mut found) = (Families::default(), Vec::new(), SparseSlots::default());
         let is_new = |slot: u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
         for &slot in slots {
             if found.contains(slot) || !self.objects.is_waiting_spawn(slot) {
-                // It is found already, or was sent with another one.
+                // It is in a family that was found already, or it was sent with another object.
                 continue;
             }
             let start = families.members.len();
@@ -93,8 +94,8 @@ impl Families {
         starts.zip(&self.ends).map(|(start, &end)| &self.members[start..end])
     }
 
-    /// Returns the objects in the order in which a packet has them: the first of each family, then the second
-    /// of each, and so on.
+    /// Returns the objects in the order in which a packet has them: the first object of each family, then the
+    /// second object of each family, and so on.
     pub(crate) fn slots(&self) -> Vec<u32> {
         let places = self.iter().flat_map(|family| (0..).zip(family));
         let mut slots: Vec<(u32, u32)> = places.map(|(place, &(slot, _))| (place, slot)).collect();

@@ -22,8 +22,7 @@ pub(crate) struct Closed {
     pub(crate) position: Option<u64>,
     /// The id of the blob with an update of the object, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether nothing of the object was ever sent. If nothing of the object was ever sent, the state of the
-    /// object is deleted already.
+    /// Whether nothing of the object was ever sent. If so, the state of the object is deleted already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -47,7 +46,8 @@ impl ObjectStates {
         self.tracked.get(slot).is_some_and(|tracked| tracked.after_closing == AfterClosing::FamilyIsGone)
     }
 
-    /// Returns an object that is being closed with all subobjects that are, after those below them.
+    /// Returns an object that is being closed and its subobjects that are being closed. Each object comes
+    /// after the objects below it.
     pub(crate) fn closing_below(&self, world: &World, slot: u32) -> Vec<u32> {
         let mut family = world.subobjects.with_descendants(slot);
         family.retain(|&slot| self.is_closed(slot));
@@ -55,8 +55,8 @@ impl ObjectStates {
         family
     }
 
-    /// Returns the object at the top of the family of an object that is being closed. Its family is what is
-    /// [below](Self::closing_below) the top, and it is being closed with it.
+    /// Returns the top object of the family with which an object is being closed. This family consists of the
+    /// objects [below](Self::closing_below) the top.
     pub(crate) fn closing_top(&self, world: &World, slot: u32) -> u32 {
         let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_closed(parent));
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
@@ -111,10 +111,11 @@ impl ObjectStates {
 
     /// Handles the removal of an object and its subobjects from the server as a plain removal. The object is
     /// the first of `family`. Returns `false` and changes nothing if this is not possible: if the client must
-    /// be told more than that the object is gone, or does not see all of them in the default view.
+    /// be told more than that the object is gone, or if the client does not see all of them in the default
+    /// view.
     pub(crate) fn remove_plainly(&mut self, family: &[u32]) -> bool {
-        // If a part of the family was on its way, it could arrive after the rest was removed, and then would
-        // not be removed with it.
+        // If only a part of the family was in flight, this part could arrive after the rest was removed. It
+        // would then not be removed with the rest.
         let is_arriving = |&slot: &u32| self.standings.is_pending(slot);
         let is_alike = family.iter().all(is_arriving) || !family.iter().any(is_arriving);
         let is_removed = is_alike && family.iter().all(|&slot| self.is_removable_plainly(slot));
@@ -128,8 +129,9 @@ impl ObjectStates {
         is_removed
     }
 
-    /// Tracks an object from now on, if it is a plain removal that was not sent yet. It is removed in the
-    /// packet `since` or a later one, together with its family. Otherwise it could be sent after its parent.
+    /// Tracks an object from now on, if it is a plain removal that was not sent yet. The object is removed in
+    /// the packet `since` or a later packet, together with its family. Otherwise it could be sent after its
+    /// parent.
     pub(crate) fn remove_with_family(&mut self, slot: u32, since: Sequence) {
         if self.is_removed_plainly(slot) && self.standings.to_send().contains(slot) {
             let tracked = self.track(slot);
@@ -157,7 +159,7 @@ impl ObjectStates {
     }
 
     /// Records that the client has removed the objects in `mask`. Deletes the states of the plain removals
-    /// among them, and returns these.
+    /// among them, and returns these objects.
     pub(crate) fn plain_removals_arrived(&mut self, word: usize, mask: u64) -> u64 {
         self.standings.plain_removals_arrived(word, mask)
     }

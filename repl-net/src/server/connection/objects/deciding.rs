@@ -1,7 +1,8 @@
-//! What a client sees is decided once in each tick. Until then, objects that it may no longer see only leave,
-//! and owners and roles that have changed are only noted. So what is taken back before the tick costs nothing.
+//! Each tick decides once what a client sees. Before that, objects that the client may no longer see are only
+//! marked as leaving, and changed owners and roles are only recorded. So a change that is undone before the
+//! tick costs nothing.
 //!
-//! *Invariant:* what leaves is not seen, so only what brings it into sight anew lets it stay.
+//! *Invariant:* a leaving object does not count as seen, so it stays only if it comes into sight again.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use crate::body::role::Proxy;
 use crate::body::sparse_slots::SparseSlots;
 
 impl ObjectStates {
-    /// Records that the client may not see an object now. Returns `false` if the client neither has the object
-    /// nor will receive it, so that there is nothing to decide.
+    /// Records that the client may not see an object now. Returns `false` if the client neither has the
+    /// object nor will receive it, so that there is nothing to decide.
     pub(crate) fn leave(&mut self, slot: u32) -> bool {
         let leaves = self.is_expected(slot);
         if leaves {
@@ -20,15 +21,16 @@ impl ObjectStates {
         leaves
     }
 
-    /// Records that the client may see an object after all.
+    /// Records that the client may see a leaving object again.
     pub(crate) fn stay(&mut self, slot: u32) {
         if self.is_leaving(slot) {
             self.view.change_undecided(|undecided| undecided.leaving.remove(slot));
         }
     }
 
-    /// Records that the owner or the role of an object may have changed. The client was told what `before`
-    /// says, unless it has changed already since the last tick.
+    /// Records that the owner or the role of an object may have changed. `before` is the state before the
+    /// change. Only the first change since the last tick is recorded, because the client was told the state
+    /// before it.
     pub(crate) fn note_proxy(&mut self, slot: u32, before: Proxy) {
         self.view.change_undecided(|undecided| _ = undecided.proxies.entry(slot).or_insert(before));
     }
@@ -41,7 +43,7 @@ impl ObjectStates {
         self.view.change_undecided(|undecided| std::mem::take(&mut undecided.leaving))
     }
 
-    /// Takes the objects whose owner or role may have changed, each with what the client was told.
+    /// Takes the objects whose owner or role may have changed, each with the state that the client was told.
     pub(crate) fn take_proxies(&mut self) -> BTreeMap<u32, Proxy> {
         if self.view.undecided().is_none() {
             return BTreeMap::new();

@@ -1,7 +1,7 @@
-//! How objects end that are removed from the server: what the client may lack of them then, and how that is kept
-//! until the client has removed them.
+//! The end of objects that are removed from the server: what the client may lack of them at the removal, and
+//! their last states, which are stored until the client has removed the objects.
 //!
-//! *Invariant:* what is said about an object that leaves, or that was never sent, is nothing.
+//! *Invariant:* an object that leaves, or that was never sent, gets no last state.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::server::last_state::LastState;
 pub(crate) enum LastLack {
     /// The client has everything, or it does not have the object.
     Nothing,
-    /// The client lacks what is in flight, and what no tick has found yet.
+    /// The client lacks only the changes in flight, and the changes that no tick has found yet.
     Changes,
     /// The client may lack anything.
     Everything,
@@ -64,7 +64,7 @@ impl ObjectStates {
     }
 
     /// Stores the last state of an object, which is sent with its closing. `is_owner` says whether the client
-    /// owned the object or what it was attached to.
+    /// owned the object or an object to which it was attached.
     pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>, is_owner: bool) {
         debug_assert!(self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing()));
         self.view.change_last_states(|states| states.insert(slot, state, is_owner));

@@ -1,5 +1,5 @@
 //! Tracks the progress of joining: whether all objects that existed when the client joined have arrived, and
-//! the news of the static objects that were destroyed before.
+//! whether the client knows which static objects were destroyed before.
 //!
 //! *Invariant:* an object counts as arrived only when all packets with its opening and with its first items
 //! and entries are acknowledged.
@@ -14,19 +14,19 @@ use super::tracked_objects::TrackedObjects;
 use crate::body::slot_set::{bit_of, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// What the client still lacks of the objects and the news that it receives when it joins. `None` if it lacks
-/// nothing. In a box, because a connection needs it only for a short time.
+/// The objects and the news that the client still lacks after it has connected. `None` if it lacks nothing.
+/// In a box, because a connection needs it only for a short time.
 #[derive(Debug)]
 pub(super) struct Joining(Option<Box<Missing>>);
 
-/// What has not arrived yet.
+/// The data that has not arrived yet.
 #[derive(Debug, Default)]
 struct Missing {
-    /// Objects of which the client still lacks some content. Only content counts that existed when the client
-    /// connected.
+    /// Objects of which the client still lacks some content. Only content that existed when the client
+    /// connected counts.
     lacking: SparseSlots,
-    /// Objects whose content from that time was sent. The number is that of the first packet that contains
-    /// none of this content.
+    /// Objects whose content at the time of the connection was sent, each with the number of the first packet
+    /// that contains none of this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,

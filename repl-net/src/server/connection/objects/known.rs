@@ -9,7 +9,7 @@ use std::ops::Deref;
 use crate::body::slot_set::SlotSet;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The known objects of a connection. It is read like the [`SparseSlots`] in it.
+/// The known objects of a connection. It can be read like the [`SparseSlots`] in it.
 #[derive(Debug, Default)]
 pub(super) struct KnownObjects {
     slots: SparseSlots,

@@ -12,12 +12,12 @@ use crate::server::last_state::LastState;
 #[derive(Debug, Default)]
 pub(super) struct LastStates(BTreeMap<u32, Kept>);
 
-/// A last state, as it is kept for one client.
+/// A last state that is stored for one client.
 #[derive(Debug)]
 struct Kept {
     state: Arc<LastState>,
-    /// Whether the client owned the object or what it was attached to. An owner sees an object whatever
-    /// groups the relevancy of the object asks for.
+    /// Whether the client owned the object or an object to which it was attached. An owner sees an object
+    /// even if it is not in the group of the object's relevancy.
     is_owner: bool,
 }
 

@@ -1,15 +1,15 @@
 //! The state of each object for one client: whether the client has the object, which changes it lacks, and
 //! how it sees the object. The *opening* of an object is its first update, its *closing* removes it.
 //!
-//! An object is *in step* with a client if the client has it and sees it like most clients, and if everything
-//! except items of collections was sent and nothing that was lost waits. The changes of an object in step are
-//! sent in shared segments and tables, and the connection stores only a few bits for it. All other known
-//! objects are out of step. A tracked object can be in step too, for example while new items of it are
-//! unacknowledged.
+//! An object is *in step* with a client if three conditions hold: The client has it. The client sees it like
+//! most clients. Everything of it was sent, except for items of collections, and no lost data of it waits.
+//! The changes of an object in step are sent in shared segments and tables, and the connection stores only a
+//! few bits for it. All other known objects are out of step. A tracked object can be in step too, for example
+//! while new items of it are unacknowledged.
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client. An object comes
 //! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
-//! asserts how what is stored of an object depends on its standing.
+//! asserts that the sets agree about an object.
 
 mod closings;
 mod deciding;
@@ -66,7 +66,7 @@ use repl_link::parts::Sequence;
 pub(crate) struct ObjectStates {
     standings: Standings,
     /// Objects that are not known, although they are in cells in sight of the client, for example hidden
-    /// ones. It may have other objects, too.
+    /// objects. The set may contain other objects, too.
     unknown_in_sight: SparseSlots,
     /// The object for which a blob (an update that is too large for one packet) was last begun.
     last_blob: u32,
@@ -106,7 +106,7 @@ impl ObjectStates {
         preload_all(self.standings.out_of_step());
     }
 
-    /// Preloads what every pass reads, without the members of sets.
+    /// Preloads the sets that every pass reads, without their members.
     pub(super) fn preload_pass(&self) {
         self.standings.preload();
         preload_all(&self.unknown_in_sight);
@@ -125,8 +125,9 @@ impl ObjectStates {
         self.view.sight.iter().for_each(|sight| preload_all(&**sight));
     }
 
-    /// Preloads what the lists lead to. It reads what [`preload_lists`](Self::preload_lists) has preloaded,
-    /// so call it only when that has had time to arrive.
+    /// Preloads the memory to which the lists point. This reads the memory that
+    /// [`preload_lists`](Self::preload_lists) has preloaded, so call it only after that memory has had time
+    /// to arrive.
     pub(super) fn preload_next(&self) {
         self.view.sight.iter().for_each(|sight| preload_all(sight.spans()));
     }
@@ -142,8 +143,8 @@ impl ObjectStates {
         self.view.sees(world, slot, ring, |slot| self.is_expected(slot) && !self.is_leaving(slot))
     }
 
-    /// Returns what the client has in sight, so that the caller can change it. The caller must then show or
-    /// remove the objects that came into sight or went out of sight.
+    /// Returns the sight of the client, so that the caller can change it. The caller must then show or remove
+    /// the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {
         self.view.sight.get_or_insert_default()
     }
@@ -153,7 +154,7 @@ impl ObjectStates {
         self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
 
-    /// Removes and returns what the client has in sight.
+    /// Removes and returns the sight of the client.
     pub(super) fn take_sight(&mut self) -> Option<Box<Sight>> {
         self.view.sight.take()
     }
@@ -166,9 +167,9 @@ impl ObjectStates {
         self.view.opening_mask(world, slot)
     }
 
-    /// Returns the handles of an object that may be sent to the client now: those that the client may see,
-    /// and the collections that an opening still owes to the client. Changes of a collection that the client
-    /// does not see must not be sent, even if an opening owes it.
+    /// Returns the handles of an object that may be sent to the client now: the handles that the client may
+    /// see, and the collections whose items did not fit into an opening. Such a collection is not sent if
+    /// even an opening may not contain it now.
     pub(super) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let mut mask = self.view.mask(world, slot);
         if let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) {
@@ -215,7 +216,7 @@ impl ObjectStates {
         self.standings.is_pending(slot)
     }
 
-    /// Returns whether the client must remove an object and be told nothing else.
+    /// Returns whether the client must remove an object and must be told nothing else.
     pub(crate) fn is_removed_plainly(&self, slot: u32) -> bool {
         self.standings.plain_removals().contains(slot)
     }
@@ -241,7 +242,7 @@ impl ObjectStates {
             || self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
     }
 
-    /// Returns whether an object is closed, and the client has not acknowledged it.
+    /// Returns whether an object is closed, and the client has not acknowledged the closing.
     pub(super) fn is_closed_unacked(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(Tracked::is_closing) || self.is_removed_plainly(slot)
     }
@@ -359,8 +360,8 @@ impl ObjectStates {
 
     /// Begins to send an object to the client, in the packet `since` or a later packet. The argument
     /// `is_static` says whether the object has a path, so that its opening is never shared, and `is_newborn`
-    /// whether no packet has had anything of it. Returns `false` if the client has the object already, or
-    /// must still remove it.
+    /// whether no packet has contained anything of it. Returns `false` if the client has the object already,
+    /// or must still remove it.
     pub(super) fn show(&mut self, slot: u32, since: Sequence, is_static: bool, is_newborn: bool) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
@@ -400,12 +401,12 @@ impl ObjectStates {
         self.view.hidden.remove(slot);
     }
 
-    /// Records whether an object that the client may not have is in a cell in sight of the client.
+    /// Records whether an object that the client must not have is in a cell in sight of the client.
     pub(super) fn set_unknown_in_sight(&mut self, slot: u32, is_in_sight: bool) {
         self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Finds the objects in cells in sight of the client that it may not have, when the session begins.
+    /// Finds the objects in cells in sight of the client that are not known, when the session begins.
     pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
@@ -415,7 +416,7 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the client takes the shared data of an object, so that the cell of the object is open.
+    /// Records that the client receives the shared data of an object, so that the cell of the object is open.
     pub(super) fn open_cell(&mut self, world: &World, slot: u32) {
         if let (Home::Cell(cell), Some(sight)) = (world.cells.home(slot), &mut self.view.sight) {
             sight.open(&world.cells, cell);
@@ -464,8 +465,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and no
-    /// late ack has an effect any more, so that nothing that arrives can be about those objects.
+    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and late
+    /// acks have no effect any more. Then no packet can be about these objects.
     pub(super) fn forget_used_slots(&mut self) {
         self.standings.forget_used();
     }
@@ -483,7 +484,7 @@ impl ObjectStates {
         self.unknown_in_sight.shrink();
     }
 
-    /// Asserts for one object that the sets in `ObjectStates` depend on each other as intended.
+    /// Asserts that the sets in `ObjectStates` agree about one object.
     fn check(&self, slot: u32) {
         if !cfg!(debug_assertions) {
             return;

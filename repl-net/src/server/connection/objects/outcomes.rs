@@ -76,8 +76,8 @@ impl ObjectStates {
         if sequence < since {
             return LostOpening::Ignored;
         }
-        // A blob with an opening of the object also contains the owner and the role. The blob with an opening
-        // may be dropped although the client has the object from an earlier opening.
+        // A blob with an opening of the object also contains the owner and the role. Such a blob may be
+        // dropped, although the client has the object from an earlier opening.
         self.proxy_lost(slot, sequence);
         // A blob with the opening may have begun in a packet that had no room for any part of the blob. A
         // blob without sent parts still counts as an opening in flight.

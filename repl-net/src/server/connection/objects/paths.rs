@@ -1,5 +1,5 @@
-//! The paths that the client knows, and the closings of static objects that the client may not have (S200,
-//! S212).
+//! The paths that the client knows, and the closings of static objects, even if the client does not have
+//! these objects (S200, S212).
 //!
 //! *Invariant:* only an ack of an opening with a path makes the path known, so a path is repeated after each
 //! loss.
@@ -27,14 +27,14 @@ impl ObjectStates {
     }
 
     /// Returns whether the packet `sequence` is about the object that the client has or is receiving in a
-    /// slot, and not about an earlier one.
+    /// slot, and not about an earlier object.
     pub(crate) fn is_since(&self, slot: u32, sequence: Sequence) -> bool {
         let is_since = self.tracked.get(slot).is_none_or(|tracked| tracked.since <= sequence);
         self.is_known(slot) && is_since
     }
 
     /// Begins to tell a client that joins that a static object is destroyed, in the packet `since` or a later
-    /// packet. The client has not joined before it knows this.
+    /// packet. The client counts as joined only after it knows this.
     pub(crate) fn close_for_joiner(&mut self, slot: u32, since: Sequence) {
         self.joining.await_news(slot);
         self.close_for_good(slot, since);

@@ -15,7 +15,7 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
-/// What an opening does not contain.
+/// The data that an opening does not contain.
 #[derive(Debug)]
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
@@ -57,10 +57,10 @@ impl ObjectStates {
         }
     }
 
-    /// Returns those objects of the mask `changed` whose changes of this tick the client receives later,
+    /// Returns the objects of the mask `changed` whose changes of this tick the client receives later,
     /// because the connection has a long period for their cells. These changes [wait](crate::server::later)
-    /// with those of earlier ticks, and are sent when they are due. Only objects that the client sees like
-    /// most clients wait. Costs O(1) if there are no long periods.
+    /// together with the changes of earlier ticks, and are sent when they are due. Only objects that the
+    /// client sees like most clients wait. Costs O(1) if there are no long periods.
     pub(crate) fn wait_for_band(&self, world: &World, word: usize, changed: u64) -> u64 {
         if !world.cells.have_bands() {
             return 0;
@@ -103,8 +103,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether something of an object must be sent to this client alone, or the opening of a pending
-    /// spawn.
+    /// Returns whether something of an object must be sent to this client alone, or whether the object is a
+    /// pending spawn that was not sent yet.
     pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
         self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
     }
@@ -154,14 +154,14 @@ impl ObjectStates {
         self.standings.known().masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
     }
 
-    /// Begins to send what waits of an object. After this call, the caller sends the object, or
+    /// Begins to send the waiting data of an object. After this call, the caller sends the object, or
     /// [marks](Self::must_send) it again.
     pub(crate) fn begin_sending(&mut self, slot: u32) {
         self.standings.begin_sending(slot);
         self.wake_to_send(slot);
     }
 
-    /// Records that an object must be sent as a blob of so many bytes, but that the blob cannot begin yet.
+    /// Records that an object must be sent as a blob of `bytes` bytes, but that the blob cannot begin yet.
     pub(crate) fn wait_for_blob(&mut self, slot: u32, bytes: usize) {
         self.must_send(slot);
         self.track(slot).waiting_blob_bytes = bytes;
@@ -169,8 +169,8 @@ impl ObjectStates {
     }
 
     /// Ends the wait of an object until its blob begins. Returns the number of bytes of the blob. Returns
-    /// `None` if the object did not wait, or if it now has something else to send. `is_unchanged`: whether the
-    /// object has no changes since it began to wait.
+    /// `None` if the object did not wait, or if it now has something else to send. `is_unchanged` says
+    /// whether the object has no changes since it began to wait.
     pub(crate) fn take_waiting_blob(&mut self, slot: u32, is_unchanged: bool) -> Option<usize> {
         let tracked = self.tracked.get_mut(slot)?;
         let bytes = std::mem::take(&mut tracked.waiting_blob_bytes);
@@ -202,8 +202,8 @@ impl ObjectStates {
     }
 
     /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
-    /// number of bits of the opening, and `remainder` is what the opening does not contain. Returns the
-    /// connection's position in the history of the object, which the caller must release.
+    /// number of bits of the opening, and `remainder` is the data that the opening does not contain. Returns
+    /// the connection's position in the history of the object, which the caller must release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -216,7 +216,8 @@ impl ObjectStates {
         tracked.opened_with_items |= remainder.has_items;
         tracked.open_bits = bits;
         tracked.pending = remainder.after_ack;
-        // Perhaps an earlier opening arrives and this one does not. So what earlier openings owe stays owed.
+        // Perhaps an earlier opening arrives and this opening does not. So the collections of earlier
+        // openings stay in `owed`.
         if !remainder.owed.is_empty() {
             tracked.owed.get_or_insert_default().union(&remainder.owed);
         }
@@ -346,8 +347,8 @@ impl ObjectStates {
     }
 
     /// Records that the changelist at the position `dropped` was dropped from the full history of an object.
-    /// If the connection has not sent this changelist, its changes become pending (R10), except those of
-    /// properties that are not in the result of `mask`.
+    /// If the connection has not sent this changelist, its changes become pending (R10). Changes of
+    /// properties that are not in the result of `mask` are dropped.
     pub(crate) fn evicted(
         &mut self,
         slot: u32,

@@ -1,7 +1,7 @@
-//! The objects that sleep for one client, and those that are about to fall asleep (S207).
+//! The objects that sleep for one client, and the objects that are about to fall asleep (S207).
 //!
 //! *Invariant:* an object falls asleep only when every packet with something of it was acked or counts as
-//! lost, and nothing of it waits.
+//! lost, and nothing of it waits to be sent.
 
 use std::collections::VecDeque;
 
@@ -18,11 +18,11 @@ pub(crate) struct Sleep {
     pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
-    /// The objects of which something is sent in this tick, and that are not in the queue.
+    /// The objects that a packet of this tick contains, and that are not in the queue.
     sent_now: SparseSlots,
     /// The objects in the queue.
     pub(super) queued: SparseSlots,
-    /// The objects in the queue of which something was sent since they were put there.
+    /// The objects in the queue that a packet has contained since they were put into the queue.
     sent_while_queued: SparseSlots,
     /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
     /// is in the queue at most once.
@@ -51,7 +51,7 @@ impl Sleep {
         self.chosen.remove(slot);
     }
 
-    /// Puts the objects of which something was sent in this tick into the queue. The next packet is `next`.
+    /// Puts the objects that a packet of this tick contains into the queue. The next packet is `next`.
     pub(super) fn end_pass(&mut self, next: Sequence) {
         let Self { sent_now, queued, queue, .. } = self;
         for (word, mask) in sent_now.masks() {
@@ -61,8 +61,9 @@ impl Sleep {
         sent_now.clear();
     }
 
-    /// Returns the next object in the queue of which nothing is on its way, if all packets before `floor`
-    /// have arrived or count as lost. Objects of which something was sent in the meantime begin anew.
+    /// Returns the next object in the queue that no packet in flight contains. All packets before `floor`
+    /// have arrived or count as lost. If something of an object was sent while it was in the queue, the
+    /// object waits again.
     pub(super) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
             self.queue.pop_front();

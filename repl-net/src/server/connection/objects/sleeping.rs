@@ -27,7 +27,8 @@ impl ObjectStates {
         self.sleep.as_ref().map(|sleep| &sleep.chosen)
     }
 
-    /// Sets whether an object with partial dormancy may sleep for the client. Returns whether this is news.
+    /// Sets whether an object with partial dormancy may sleep for the client. Returns whether this is a
+    /// change.
     pub(crate) fn set_may_sleep(&mut self, slot: u32, may_sleep: bool) -> bool {
         let chosen = &mut self.sleep.get_or_insert_default().chosen;
         let is_news = chosen.contains(slot) != may_sleep;
@@ -36,8 +37,9 @@ impl ObjectStates {
     }
 
     /// Wakes an object that the client has or is receiving. If the client was ever told that the object
-    /// sleeps, it is told in the packet `since` or a later packet that the object is awake: a change that has
-    /// woken the object since then may not have been sent, for example because a condition hides it.
+    /// sleeps, it is told in the packet `since` or a later packet that the object is awake. This is
+    /// necessary, because a change that has woken the object is not always sent, for example if a condition
+    /// hides it.
     pub(crate) fn wake(&mut self, slot: u32, since: Sequence) {
         let told_asleep = &mut self.sleep.get_or_insert_default().told_asleep;
         if told_asleep.contains(slot) {
@@ -48,7 +50,8 @@ impl ObjectStates {
         self.stay_awake(slot);
     }
 
-    /// Records that an object is awake. If it may sleep, it falls asleep when nothing of it is on its way.
+    /// Records that an object is awake. If it may sleep, it falls asleep when no packet in flight contains
+    /// anything of it.
     pub(crate) fn stay_awake(&mut self, slot: u32) {
         self.sleep.get_or_insert_default().keep_awake(slot as usize / 64, 1 << (slot % 64));
     }
@@ -66,8 +69,8 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. The news
-    /// that the object sleeps does not wake it, and neither do its owner and role.
+    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. Only the
+    /// news that the object sleeps, and its owner and role, do not wake it.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
         let Some(sleep) = &self.sleep else { return };
         let tells_that_it_sleeps = sleep.asleep.contains(slot)

@@ -1,5 +1,5 @@
 //! What a connection knows of each object, in a few bits. Does the client have the object? Is it in step?
-//! Must something be sent to this client alone? Is its first opening on its way?
+//! Must something be sent to this client alone? Is its first opening in flight?
 //!
 //! A *pending spawn* is an object with the default view that is sent to the client for the first time. A
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
@@ -12,7 +12,7 @@
 //!
 //! *Invariant:* only the named transitions of [`Standings`] change these bits, and after each of them
 //! [`Words::check`] holds. A pending spawn and a plain removal are sent at most once. A packet in flight
-//! about their slots belongs to another object only if its generation says so.
+//! about their slots is about the same object, unless its generation differs.
 
 use repl_core::__private::preload_all;
 use repl_link::parts::Sequence;
@@ -37,13 +37,13 @@ pub(super) struct Words {
     pub unsent: u64,
     /// A pending spawn whose opening is in flight.
     pub opening: u64,
-    /// The client has had the same object in the slot before, or a former one, and none that was born there
-    /// since then. A packet about it may be in flight.
+    /// The client has removed this object or an earlier object of the slot before, and no newborn object was
+    /// shown in the slot since then. A packet about the removed object may be in flight.
     pub used: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
-    /// A plain removal: the object was destroyed, and the client must be told nothing else. It waits, or it
-    /// is in flight for the first time.
+    /// A plain removal: the object was destroyed, and the client must be told nothing else. Its closing
+    /// waits, or is in flight for the first time.
     pub plain_removals: u64,
 }
 
@@ -69,8 +69,8 @@ impl Words {
     }
 }
 
-/// What a connection knows of all objects. Each word lies in a set of its own, because almost all objects are
-/// known and in step, and then only one set has members.
+/// What a connection knows of all objects. Each word of [`Words`] is stored in its own set. Almost all
+/// objects are known and in step, and then only one set has members.
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     known: KnownObjects,
@@ -79,7 +79,7 @@ pub(super) struct Standings {
     unsent: SparseSlots,
     opening: SparseSlots,
     with_new_elements: SparseSlots,
-    /// `None` if there are no such objects.
+    /// Objects that the client has removed or must remove. `None` if there are none.
     removed: Option<Box<RemovedObjects>>,
 }
 
@@ -107,7 +107,7 @@ impl RemovedObjects {
     }
 }
 
-/// What is known.
+/// Methods that return what is known.
 impl Standings {
     /// Returns what is known of the objects in a word.
     pub(super) fn words(&self, word: usize) -> Words {
@@ -230,7 +230,7 @@ impl Standings {
         is_pending
     }
 
-    /// An object that the client may not have must be removed there.
+    /// The client must be told to remove an object that it does not certainly have.
     pub(super) fn remove_there(&mut self, slot: u32) {
         self.known.insert(slot);
         self.must_send(slot);
@@ -249,7 +249,7 @@ impl Standings {
         self.check(word);
     }
 
-    /// What waits of an object is sent now.
+    /// The waiting data of an object is sent now.
     pub(super) fn begin_sending(&mut self, slot: u32) {
         self.to_send.remove(slot);
     }
@@ -332,7 +332,8 @@ impl Standings {
         self.check(word_of(slot));
     }
 
-    /// All that can be sent of an object was sent, so it is decided whether it is in step.
+    /// Everything of an object that can be sent was sent. `is_in_step` says whether the object is in step
+    /// now.
     pub(super) fn settle(&mut self, slot: u32, is_in_step: bool, has_new_elements: bool) {
         self.with_new_elements.set(slot, has_new_elements);
         self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
@@ -365,9 +366,9 @@ impl Standings {
         self.removed.take_if(|removed| removed.plain.is_empty());
     }
 
-    /// Forgets the slots that were used so long ago that all packets about their former objects come before
-    /// `floor`, the oldest packet of which it is not known whether it has arrived. `next` is the next packet.
-    /// Returns the packet before which late acks may have no effect any more, if slots were forgotten.
+    /// Forgets the used slots if all packets about their former objects come before `floor`. This is the
+    /// oldest packet that is neither acknowledged nor counted as lost. `next` is the next packet. Returns the
+    /// packet before which late acks may have no effect any more, if slots were forgotten.
     pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
         let removed = self.removed.as_mut().filter(|removed| removed.boundary <= floor)?;
         removed.used_before = std::mem::take(&mut removed.used);

@@ -30,7 +30,7 @@ pub(super) struct TrackedObjects {
     held_bytes: usize,
     /// The entry at which the search for overdue closings continues.
     cursor: usize,
-    /// The objects that are being closed and of whose closings a part has arrived since the search has last
+    /// The objects that are being closed, if a part of their closing has arrived since the search has last
     /// examined them.
     progressed: BTreeSet<u32>,
 }
@@ -137,7 +137,7 @@ impl TrackedObjects {
     }
 
     /// Returns whether the closing of any object was first sent, or first waited for calls, before `start`
-    /// and is not acknowledged yet. The time of a closing of which a part has arrived begins again. Each call
+    /// and is not acknowledged yet. If a part of a closing has arrived, its time begins again. Each call
     /// examines only some of the entries, and [`SEARCH_CALLS`] calls examine all of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration, now: Duration) -> bool {
         if self.entries.is_empty() {

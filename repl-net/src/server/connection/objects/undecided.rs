@@ -1,6 +1,6 @@
-//! What the next tick decides about objects that the client has or will have.
+//! Facts about the objects of a client that the next tick must decide about.
 //!
-//! *Invariant:* an object that leaves is known to the connection.
+//! *Invariant:* an object that is leaving is known to the connection.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::body::sparse_slots::SparseSlots;
 pub(crate) struct Undecided {
     /// The objects that the client may not see now. They are closed in the next tick.
     pub(super) leaving: SparseSlots,
-    /// The objects whose owner or role may have changed for the client, each with what the client was told.
+    /// The objects whose owner or role may have changed for the client, each with the state that the client
+    /// was told.
     pub(super) proxies: BTreeMap<u32, Proxy>,
 }
 

@@ -26,8 +26,9 @@ use crate::server::world::World;
 pub(crate) struct View {
     id: ConnectionId,
     is_replay: bool,
-    /// Objects whose shared data this client does not take, including objects that the client does not have:
-    /// its view of them is not the default view, or it sees them although their cells are out of its sight.
+    /// Objects whose shared data this client does not receive, including objects that the client does not
+    /// have: its view of them is not the default view, or it sees them although their cells are out of its
+    /// sight.
     pub(super) own: SparseSlots,
     /// Objects that the client owns, including objects that it does not have yet. The openings of objects
     /// that a client owns are encoded separately for this client.
@@ -41,8 +42,8 @@ pub(crate) struct View {
     rare: Option<Box<Rare>>,
 }
 
-/// The state of a view that most clients do not have. It is in a box, so that a connection that needs none of
-/// it takes less memory.
+/// The state of a view that most clients do not have. It is in a box, so that a connection without such state
+/// takes less memory.
 #[derive(Debug, Default)]
 struct Rare {
     /// For each slot, the handles of those properties with custom conditions that are switched differently
@@ -51,7 +52,7 @@ struct Rare {
     /// Objects that are so far away that the client may not see their `NearOnly` properties, including
     /// objects that it does not have.
     far: SparseSlots,
-    /// What was decided in the last tick and is decided anew in the next one.
+    /// The changes of the view that the next tick must decide about.
     undecided: Undecided,
     /// The last states of objects that were removed from the server.
     last_states: LastStates,
@@ -103,7 +104,7 @@ impl View {
         is_owner || ring == Some(Ring::InSight) || ring == Some(Ring::Kept) && is_shown(carrier)
     }
 
-    /// Returns whether the client owns an object or anything that it is attached to.
+    /// Returns whether the client owns an object, or an object to which it is attached.
     pub(crate) fn is_owner_of_any(&self, world: &World, slot: u32) -> bool {
         let mut carriers = world.cells.carriers(slot);
         carriers.any(|carrier| world.store.objects[carrier as usize].owner() == Some(self.id))
@@ -118,12 +119,12 @@ impl View {
         }
     }
 
-    /// Returns whether the client sees from anywhere.
+    /// Returns whether the client has viewpoints.
     pub(crate) fn has_viewpoints(&self) -> bool {
         self.sight.as_ref().is_some_and(|sight| !sight.viewpoints().is_empty())
     }
 
-    /// Returns whether an object, or one to which it is attached, is hidden from the client.
+    /// Returns whether an object, or an object to which it is attached, is hidden from the client.
     #[inline]
     pub(crate) fn is_hidden(&self, world: &World, slot: u32) -> bool {
         let is_any_hidden = || world.cells.carriers(slot).any(|carrier| self.hidden.contains(carrier));
@@ -205,7 +206,7 @@ impl View {
     }
 
     /// Returns whether the client may not see the `NearOnly` properties of an object now: its cell is far,
-    /// and the client owns neither the object nor one that carries it.
+    /// and the client owns neither the object nor an object to which it is attached.
     pub(crate) fn is_far_now(&self, world: &World, slot: u32) -> bool {
         let owns = |carrier: u32| world.store.objects[carrier as usize].owner() == Some(self.id);
         world.cells.have_far()
@@ -326,8 +327,7 @@ impl View {
         !self.is_replay
     }
 
-    /// Returns the objects in a word, as a mask. Only objects with openings that can be shared with other
-    /// clients are in the mask.
+    /// Returns the mask of the objects in a word whose openings can be shared with other clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
@@ -374,7 +374,7 @@ impl View {
         }
     }
 
-    /// Returns whether nothing is set for an object that the client may see.
+    /// Returns whether this client has no settings of its own for an object, and does not own it.
     pub(super) fn is_plain(&self, slot: u32) -> bool {
         let sets = [&self.own, &self.owned, &self.hidden];
         self.rare.is_none() && !sets.into_iter().any(|set| set.contains(slot))
@@ -394,12 +394,12 @@ impl View {
         }
     }
 
-    /// Returns what the next tick decides anew, if there is anything.
+    /// Returns the changes that the next tick must decide about, if there are any.
     pub(super) fn undecided(&self) -> Option<&Undecided> {
         self.rare.as_ref().map(|rare| &rare.undecided)
     }
 
-    /// Changes what the next tick decides anew.
+    /// Changes the list of changes that the next tick must decide about.
     pub(super) fn change_undecided<R>(&mut self, change: impl FnOnce(&mut Undecided) -> R) -> R {
         let result = change(&mut self.rare.get_or_insert_default().undecided);
         self.free_rare();

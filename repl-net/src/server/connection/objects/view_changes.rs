@@ -1,4 +1,5 @@
-//! Changes of the view: which properties of an object the client may see from now on, and what it lacks then.
+//! Changes of the view: which properties of an object the client may see from now on, and which values it
+//! lacks then.
 //!
 //! *Invariant:* a property that the client may see again is sent, unless it is known that the client has its
 //! current value.
@@ -77,8 +78,8 @@ impl ObjectStates {
     /// Changes which properties of an object the client may see. The argument `properties` contains
     /// properties, each with a flag that is true if the client may now see the property, and false if it may
     /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns those properties that the client may now see, but without having their
-    /// current values. Returns `None` if the whole object must be sent or closed.
+    /// frames are recorded. Returns the properties that the client may see now, and of which it lacks the
+    /// current value. Returns `None` if the whole object must be sent or closed.
     pub(crate) fn change_view(
         &mut self,
         slot: u32,
@@ -100,7 +101,7 @@ impl ObjectStates {
                 }
                 tracked.left.retain(|(left, _)| *left != property);
             } else {
-                // The elements that an opening owes are still sent.
+                // The elements that did not fit into an opening are still sent.
                 let mut dropped = handles;
                 let is_owed = tracked.owed.as_ref().is_some_and(|owed| owed.intersects(&dropped));
                 tracked.owed.iter().for_each(|owed| dropped.difference(owed));
@@ -112,8 +113,8 @@ impl ObjectStates {
         Some(lacking)
     }
 
-    /// Drops the collections that an opening owes to the client and that not even an opening may contain now.
-    /// Returns whether there were any.
+    /// Drops from `owed` the collections that even an opening may not contain now. Returns whether there were
+    /// any.
     pub(crate) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
         let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
             return false;
