@@ -23,6 +23,10 @@ pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 /// How many bits a coordinate may take with `unit_vector`. It also repeats a constant of `repl-core`.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
+/// The attributes that only fields of objects may have.
+const OBJECT_ONLY: &[&str] =
+    &["condition", "starts_off", "notify", "notify_always", "push", "location", "delta"];
+
 /// Applies every rule.
 pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     kind(container, errors);
@@ -52,6 +56,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         one_form(field, errors);
         conversions_define_the_form(field, errors);
         whole_values_have_their_own_form(field, errors);
+        differences_have_their_own_form(field, errors);
         saturates_something(field, errors);
         numbers(field, errors);
         if container.sends(field) {
@@ -306,7 +311,7 @@ fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
 /// whole. An item has no owner and no own position, and its fields have no dirty marks.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
-        if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push" | "location") {
+        if !OBJECT_ONLY.contains(&name) {
             continue;
         }
         let message = match container.derive {
@@ -327,6 +332,8 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
 fn misplaced_in_an_item(name: &str) -> String {
     match name {
         "condition" | "starts_off" => "conditions do not apply to single items: write `condition` on the object's field that holds the array; put items that only some clients may see into a separate array"
+            .to_owned(),
+        "delta" => "an item is sent by its properties, each of them whole: remove `delta`, or write it on a field of the object"
             .to_owned(),
         "location" => "an item is where its object is: write `location` on a field of the object, in a struct that derives `Replicated`"
             .to_owned(),
@@ -411,6 +418,17 @@ fn conversions_define_the_form(field: &Field<'_>, errors: &mut Errors) {
     }
     if let Some(atomic) = &attrs.atomic {
         errors.at(atomic.span, "`as` already sends the value as a whole: remove `atomic`");
+    }
+}
+
+/// Refuses `delta` together with an attribute that defines the wire form of the field, too.
+fn differences_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
+    if field.attrs.delta.is_none() {
+        return;
+    }
+    let forms = ["quantize", "bits", "range", "saturate", "max_len", "with", "as", "atomic"];
+    for (name, span) in field.attrs.names_and_spans().into_iter().filter(|(name, _)| forms.contains(name)) {
+        errors.at(span, format!("`delta` and `{name}` each define the wire format: remove one of them"));
     }
 }
 

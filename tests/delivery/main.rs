@@ -11,6 +11,7 @@ mod support;
 
 mod clocks;
 mod difficult_cases;
+mod differences;
 mod end_to_end;
 mod limits;
 mod packet_sizes;

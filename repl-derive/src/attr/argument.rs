@@ -87,6 +87,11 @@ impl Argument {
         self.parsed()
     }
 
+    /// Reads a path, or nothing if the attribute has no value.
+    pub(crate) fn path_or_nothing(&self) -> Result<Option<Path>> {
+        if let Value::Nothing = self.value { Ok(None) } else { self.path().map(Some) }
+    }
+
     pub(crate) fn ty(&self) -> Result<Type> {
         self.parsed()
     }

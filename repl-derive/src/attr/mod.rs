@@ -58,6 +58,8 @@ pub(crate) struct FieldAttrs {
     /// The type of the attribute `as`.
     pub(crate) form: Option<At<Type>>,
     pub(crate) atomic: Flag,
+    /// The attribute `delta`, with the module that it names.
+    pub(crate) delta: Option<At<Option<Path>>>,
     pub(crate) name: Option<At<LitStr>>,
 }
 
@@ -100,6 +102,7 @@ impl FieldAttrs {
             "with" => arg.put(&mut attrs.with, Argument::path),
             "as" => arg.put(&mut attrs.form, Argument::ty),
             "atomic" => arg.put(&mut attrs.atomic, Argument::flag),
+            "delta" => arg.put(&mut attrs.delta, Argument::path_or_nothing),
             _ => arg.put(&mut attrs.name, Argument::text),
         });
         attrs
@@ -131,6 +134,7 @@ impl FieldAttrs {
             ("with", of(&self.with)),
             ("as", of(&self.form)),
             ("atomic", of(&self.atomic)),
+            ("delta", of(&self.delta)),
             ("name", of(&self.name)),
         ];
         slots.into_iter().filter_map(|(name, span)| Some((name, span?))).collect()

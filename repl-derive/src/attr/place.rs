@@ -49,12 +49,13 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
     ("with", "with = module"),
     ("as", "as = [f32; 3]"),
     ("atomic", "atomic"),
+    ("delta", "delta"),
     ("name", "name = \"…\""),
 ];
 
 /// The attributes that are allowed only on fields of objects.
 const OBJECT_ONLY_ATTRIBUTES: &[&str] =
-    &["condition", "starts_off", "notify", "notify_always", "push", "location"];
+    &["condition", "starts_off", "notify", "notify_always", "push", "location", "delta"];
 
 pub(super) static FIELD: Place = replicated("on a field", FIELD_ATTRIBUTES, &[]);
 static FIELD_OF_ITEM: Place = replicated("on a field of an item", FIELD_ATTRIBUTES, OBJECT_ONLY_ATTRIBUTES);
@@ -63,7 +64,7 @@ pub(super) static PARAMETER: Place = replicated("on a parameter", FIELD_ATTRIBUT
 
 /// The attributes of fields that a parameter of a call cannot have.
 const NOT_FOR_PARAMETERS: &[&str] =
-    &["skip", "condition", "starts_off", "notify", "notify_always", "push", "location"];
+    &["skip", "condition", "starts_off", "notify", "notify_always", "push", "location", "delta"];
 
 pub(super) static VARIANT: Place = replicated("on a variant", &[("name", "name = \"…\"")], &[]);
 

@@ -53,6 +53,12 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
     if field.attrs.has_serializer() {
         let serializer = serializer(container, index);
         quote_spanned!(span=> &#private::Shape::custom::<#ty, #serializer>())
+    } else if let Some(delta) = &field.attrs.delta {
+        let by = match &delta.value {
+            Some(_) => serializer(container, index),
+            None => quote_spanned!(span=> <#ty as #private::ByDifference>::Delta),
+        };
+        quote_spanned!(span=> &#private::Shape::delta::<#ty, #by>())
     } else if field.attrs.atomic.is_some() {
         quote_spanned!(span=> <#ty as #private::Unit>::PARTS)
     } else {
@@ -110,7 +116,7 @@ pub(super) fn numbers(container: &Container<'_>, field: &Field<'_>, span: Span) 
 /// Returns the span of the attribute that defines the field's wire form. Errors in the table entry are
 /// reported at this span.
 pub(super) fn form_span(field: &Field<'_>) -> Span {
-    let forms = ["quantize", "bits", "range", "max_len", "with", "as", "atomic"];
+    let forms = ["quantize", "bits", "range", "max_len", "with", "as", "atomic", "delta"];
     let said = field.attrs.names_and_spans().into_iter().find(|(name, _)| forms.contains(name));
     said.map_or_else(|| field.ty.span(), |(_, span)| span)
 }

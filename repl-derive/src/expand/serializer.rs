@@ -16,6 +16,9 @@ use crate::ast::{Container, Field};
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let sent = container.sent().into_iter().enumerate();
     sent.filter_map(|(index, field)| {
+        if let Some(module) = field.attrs.delta.as_ref().and_then(|delta| delta.value.as_ref()) {
+            return Some(delta_of(container, generics, field, index, module));
+        }
         let body = match (&field.attrs.with, &field.attrs.form) {
             (Some(module), _) => module_body(container, field, &module.value),
             (None, Some(form)) => conversion_body(container, field, index, generics, form.value.span()),
@@ -112,6 +115,65 @@ fn conversion_body(
         },
         write: quote!((Self::CONVERSION.write)(value, Self::ENTRY, writer)),
         read: quote!((Self::CONVERSION.read)(Self::ENTRY, reader, references)),
+    }
+}
+
+/// Returns a type that calls the functions of the module that the user names by `delta`.
+fn delta_of(
+    container: &Container<'_>,
+    generics: &Generics,
+    field: &Field<'_>,
+    index: usize,
+    module: &Path,
+) -> TokenStream {
+    let span =
+        field::generated_span(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
+    let (ident, private) = (container.ident(), field::private_at(container, span));
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
+    let (name, ty) = (field::serializer_name(index), field::type_of(container, field));
+    let [wire_name, wire_version] = wire_form(&private, module, span);
+    let named = quote_spanned!(span=> #private::assert_named(#wire_name););
+    let state = quote_spanned!(span=> #module::State);
+    let calls = ["state", "is_same", "write", "read"].map(|function| {
+        let function = Ident::new(function, span);
+        quote_spanned!(span=> #module::#function)
+    });
+    let [make, is_same, write, read] = &calls;
+    quote! {
+        const _: () = #named
+
+        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
+
+        impl #declared #private::Delta<#ty> for #name #parameters #bounds {
+            const NAME: &'static ::core::primitive::str = #wire_name;
+            const VERSION: ::core::primitive::u32 = #wire_version;
+            type State = #state;
+
+            fn state(value: &#ty) -> Self::State {
+                #make(value)
+            }
+
+            fn is_same(one: &#ty, other: &#ty) -> ::core::primitive::bool {
+                #is_same(one, other)
+            }
+
+            fn write(
+                base: &Self::State,
+                value: &#ty,
+                writer: &mut #private::BitWriter,
+            ) -> ::core::result::Result<(), #private::WriteError> {
+                #write(base, value, writer)
+            }
+
+            fn read(
+                base: &Self::State,
+                reader: &mut #private::BitReader<'_>,
+                references: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<#ty, #private::ReadError> {
+                #read(base, reader, references)
+            }
+        }
     }
 }
 

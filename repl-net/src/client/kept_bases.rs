@@ -26,7 +26,8 @@ impl KeptBases {
         base: impl FnOnce() -> Option<Base>,
     ) {
         let kept = self.0.entry((slot, received.handle)).or_default();
-        if let Some(used) = received.base.and_then(|base| kept.iter().position(|(revision, _)| *revision == base))
+        if let Some(used) =
+            received.base.and_then(|base| kept.iter().position(|(revision, _)| *revision == base))
         {
             kept.drain(..used);
         }

@@ -55,7 +55,7 @@ impl Mentions {
 
     /// Removes a leaf from the index, because it contains no references any more.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
-        if !self.intersects(slot) {
+        if !self.has_any_of(slot) {
             return;
         }
         let was_reference = Leaf::of(slot, path).is_some_and(|leaf| self.references.remove(leaf));
@@ -66,7 +66,7 @@ impl Mentions {
     /// Removes from the index all leaves with a path that begins with `path` and continues with a handle in
     /// `steps`. Costs O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
-        if self.intersects(slot) {
+        if self.has_any_of(slot) {
             let removed = self.references.cut(slot, path, &steps);
             let removed = removed.saturating_add(self.values.cut(slot, path, &steps));
             self.forget(slot, removed);
@@ -83,7 +83,7 @@ impl Mentions {
     }
 
     /// Returns whether any leaf of the object in `slot` is in the index.
-    fn intersects(&self, slot: u32) -> bool {
+    fn has_any_of(&self, slot: u32) -> bool {
         self.counts.get(slot as usize).is_some_and(|count| *count > 0)
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
-    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
+    Base, BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
     Observer, Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 use repl_link::parts::Sequence;
@@ -351,6 +351,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
                 class.validate(self.placed.get(path), handles, reader, references, checked)
             }
         }
+    }
+
+    fn base_of(&self, row: u32, handle: u32) -> Option<Base> {
+        self.class.base(self.base(row as usize)?, handle)
     }
 
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {

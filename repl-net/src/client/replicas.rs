@@ -98,6 +98,7 @@ impl Replicas {
             slots: SlotTable::new(max_objects, max_assets),
             paths: PathTable::default(),
             mentions: Mentions::default(),
+            kept_bases: KeptBases::default(),
             reassembly: Reassembly::default(),
             max_object_bytes,
             traffic: measure.then(Traffic::default),

@@ -176,7 +176,8 @@ impl<'b> Applier<'_, 'b> {
     /// Applies the next updates, one to each object in `slots`. The objects have the same class. If there are
     /// several objects, they are new, and their rows are consecutive.
     fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
-        let Replicas { columns, slots: table, mentions, kept_bases, touched, updates, .. } = &mut *self.replicas;
+        let Replicas { columns, slots: table, mentions, kept_bases, touched, updates, .. } =
+            &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return };
         let Some(column) = columns.get_mut(class as usize) else { return };
         let (is_watched, is_told) = (column.is_watched(), updates.is_recording() && !is_new);

@@ -190,6 +190,7 @@ impl Validator<'_> {
                 (None, Some(path)) if column.has_placed(path) => Subject::Placed(path),
                 (None, _) => Subject::New { archetype: origin.archetype, objects: new },
             };
+            references.begin_object(slot);
             column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
             slot = slot.saturating_add(new.max(1));
         }
@@ -315,6 +316,7 @@ impl Visitor for Validator<'_> {
         }
         // If the recipe has refused the values, this walk finds the reason.
         let Self { references, checked, .. } = self;
+        references.begin_object(slot);
         let subject = Subject::Row(row);
         column.validate(subject, handles, reader, references, checked).map_err(BodyError::malformed)?;
         self.contents.update(slot, index);

@@ -174,7 +174,8 @@ impl Broadcast {
         if list.is_empty() {
             return;
         }
-        let portions = if list.handles().intersects(class.deltas) { None } else { list.into_owned().take_portions() };
+        let portions =
+            if list.handles().intersects(class.deltas) { None } else { list.into_owned().take_portions() };
         let Some(mut portions) = portions else {
             self.unshared.push((change.slot, Distance::Any));
             return;

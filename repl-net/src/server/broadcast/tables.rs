@@ -260,8 +260,8 @@ impl Tables {
                         rows.make_recipe(list.handles(), other_recipe);
                         other_recipe
                     };
-                    let is_written =
-                        !list.handles().intersects(deltas) && rows.write_values(row, list, recipe, bits).is_ok();
+                    let is_written = !list.handles().intersects(deltas)
+                        && rows.write_values(row, list, recipe, bits).is_ok();
                     named_assets.take(change.slot, bits);
                     is_written
                 };

@@ -10,12 +10,12 @@ use std::time::Duration;
 use repl_core::{BitWriter, Changelist, Rendition, WriteRecipe};
 use repl_link::parts::Draft;
 
+use super::copies::bases::ClientBases;
 use crate::body::State;
 use crate::body::growth::{Demand, shrink};
 use crate::body::parent::PARENT_BITS;
 use crate::body::role::PROXY_BITS;
 use crate::body::slot_set::SlotSet;
-use super::copies::bases::ClientBases;
 use crate::server::broadcast::{Broadcast, Piece};
 use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};

@@ -32,7 +32,7 @@ impl Connection {
         // A client sends no state (S106).
         let messages = self.link.exchange.read_alone(reader, mailbox).map_err(protocol)?;
         // Only a server names assets.
-        if world.store.assets.channel().is_some_and(|channel| messages.intersects(channel)) {
+        if world.store.assets.channel().is_some_and(|channel| messages.has_any_of(channel)) {
             return Err(protocol(ReadError::OutOfRange));
         }
         let mut acks = self.link.accept(packet);
