@@ -10,8 +10,8 @@ mod forge;
 mod support;
 
 mod clocks;
-mod difficult_cases;
 mod differences;
+mod difficult_cases;
 mod end_to_end;
 mod limits;
 mod packet_sizes;

@@ -25,6 +25,7 @@ pub struct Rendition {
 pub struct Difference {
     /// The revision of the value to which it was made.
     pub base: Revision,
+    /// The bits of the difference, which connections share.
     pub bits: Arc<DifferenceBits>,
 }
 

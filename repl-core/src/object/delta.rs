@@ -69,7 +69,10 @@ fn read<T: NetSerialize, D: Delta<T>>(
         return Ok((T::read(reader, references)?, received(None)));
     };
     let base = references.base(revision);
-    let state = base.as_ref().and_then(Base::state::<D::State>).ok_or(ReadError::UnknownVariant)?;
+    let state = base
+        .as_ref()
+        .and_then(Base::state::<D::State>)
+        .ok_or(ReadError::Other("a difference to a value that was not kept"))?;
     let mut bits = bits.reader();
     let value = D::read(state, &mut bits, references)?;
     if bits.remaining() > 0 {

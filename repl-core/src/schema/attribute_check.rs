@@ -9,7 +9,7 @@ use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify, Shape};
 
 impl Field {
     /// Applies the attribute `atomic` to a field of type `T`. Before this call, the entry describes `T` by
@@ -88,13 +88,23 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
             _ => check_attributes(property.element(element)),
         },
         Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
-            check_attributes(property.element(element))
+            check_element(property, element)
         }
         Kind::Entries(entries) => match check_attributes(entries.key.native()) {
-            None => check_attributes(property.element(entries.elements.element)),
+            None => check_element(property, entries.elements.element),
             error => error,
         },
     }
+}
+
+/// Checks the elements of an array, collection or map. Clients have no bases for the fields of elements.
+const fn check_element(property: Formatted, element: &'static Shape) -> Option<AttributeError> {
+    if element.has_deltas() {
+        return Some(AttributeError::Form(
+            "a field inside has `delta`, which works only in an object and in structs that are fields of it: remove `delta` there, or move the field to the object",
+        ));
+    }
+    check_attributes(property.element(element))
 }
 
 const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {

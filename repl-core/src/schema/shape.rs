@@ -144,6 +144,30 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// Returns whether a field inside the type, or the type itself, is sent as differences.
+    pub(crate) const fn has_deltas(&self) -> bool {
+        match &self.kind {
+            Kind::Leaf(Codec::Opaque(opaque)) => opaque.delta.is_some(),
+            Kind::Leaf(_) => false,
+            Kind::Struct(fields) => {
+                let mut i = 0;
+                while i < fields.len() {
+                    if fields[i].shape.has_deltas() {
+                        return true;
+                    }
+                    i += 1;
+                }
+                false
+            }
+            Kind::FixedArray { element, .. } => element.has_deltas(),
+            Kind::Array(array) => array.element.has_deltas(),
+            Kind::Items(items) => items.element.has_deltas(),
+            Kind::Entries(entries) => entries.elements.element.has_deltas(),
+        }
+    }
+}
+
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {

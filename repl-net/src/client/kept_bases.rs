@@ -46,11 +46,6 @@ impl KeptBases {
             self.0.retain(|(of, _), _| *of != slot);
         }
     }
-
-    /// Forgets all objects.
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 impl Bases for KeptBases {

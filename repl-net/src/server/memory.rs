@@ -22,6 +22,8 @@ pub struct ServerMemory {
     pub history_bytes: usize,
     /// The openings of objects: their spawn data, encoded once for all clients that join.
     pub opening_bytes: usize,
+    /// Earlier values of properties that are sent as differences, which clients have.
+    pub base_bytes: usize,
     /// State that clients have not acknowledged, the sum of
     /// [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) of all connections.
     pub connection_bytes: usize,
@@ -36,6 +38,7 @@ impl ServerMemory {
             + self.slot_bytes
             + self.history_bytes
             + self.opening_bytes
+            + self.base_bytes
             + self.connection_bytes
     }
 }
@@ -64,6 +67,7 @@ impl Server {
             slot_bytes: store.slot_bytes(),
             history_bytes: store.objects.iter().map(|object| object.history.heap_bytes()).sum(),
             opening_bytes: broadcast.opening_bytes(),
+            base_bytes: world.revisions.bytes(),
             connection_bytes: peers.values().map(|peer| peer.connection.memory_bytes()).sum(),
         }
     }

@@ -276,6 +276,9 @@ impl World {
         if column.hand_over(row, live, inputs) {
             self.marks.dirty.insert(slot);
         }
+        for (handle, base) in self.changes.found.scratch.take_replaced() {
+            self.revisions.replaced(slot, handle, base);
+        }
         Ok(self.changes.found.scratch.take_must_renumber())
     }
 

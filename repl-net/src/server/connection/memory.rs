@@ -44,6 +44,7 @@ impl Connection {
         self.link.outbox.other_bytes = self.copies.objects.measure_memory()
             + self.link.other_bytes()
             + self.copies.blobs.held_bytes()
+            + self.copies.bases.held_bytes()
             + self.calls.heap_bytes()
             + self.assets.held_bytes()
             + self.copies.last_rights.heap_bytes();

@@ -40,10 +40,10 @@ impl World {
         self.compare_each(&queue);
         queue.clear();
         self.marks.queue = queue;
+        self.begin_revisions();
         for (slot, handle, base) in self.changes.found.replaced.drain(..) {
             self.revisions.replaced(slot, handle, base);
         }
-        self.begin_revisions();
         self.changes.found.refusing.drain(..).for_each(|(slot, has)| self.marks.refusing.set(slot, has));
         self.changes.complete();
         self.schedule.changed(&self.changes.slots);

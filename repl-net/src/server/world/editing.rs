@@ -81,6 +81,9 @@ impl World {
         if column.hand_over(row, live, inputs) {
             self.marks.dirty.insert(slot);
         }
+        for (handle, base) in self.changes.found.scratch.take_replaced() {
+            self.revisions.replaced(slot, handle, base);
+        }
         column.shadows.mark_handles(row, marked);
         if self.changes.found.scratch.take_must_renumber() {
             column.shadows.class.renumber_items(live);

@@ -62,6 +62,11 @@ impl ClientBases {
         Some((handle, Rendition { keeps, difference }))
     }
 
+    /// Returns about how many bytes of memory this takes. Costs O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.0.len() * (size_of::<(u32, u32)>() + size_of::<ClientBase>())
+    }
+
     /// Records that values were sent in this way.
     pub(crate) fn sent(
         &mut self,
