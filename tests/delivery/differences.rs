@@ -283,7 +283,11 @@ mod worlds {
             }
         }
         let (first, before) = start.expect("it has begun");
-        println!("connected {} text {} now {now:?} ticks {ticks}", client.is_connected(), client.get(page).map_or(0, |page| page.text.len()));
+        println!(
+            "connected {} text {} now {now:?} ticks {ticks}",
+            client.is_connected(),
+            client.get(page).map_or(0, |page| page.text.len())
+        );
         (network.total().bytes_sent - before) / (ticks - first) as u64
     }
 
