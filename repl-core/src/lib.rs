@@ -28,8 +28,8 @@
 //!
 //! # The three types to know
 //!
-//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. A layout can
-//!   be printed as a table, which people can review.
+//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. Its `Display`
+//!   output is a table that people can review.
 //! - A [`Class`] is an object type at run time. A class compares an object with its shadow (a copy of the
 //!   values of the last comparison), writes changes, and reads them into a replica.
 //! - [`Changelist`] lists the changed properties, with nested changes for arrays and collections. Changelists

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use crate::bits::BitSlice;
 
-/// The number of bits of a key that one step of a path holds.
+/// The number of bits of a key in one step of a path. A path is a list of numbers that leads to a value of an
+/// object.
 const STEP_BITS: u32 = 24;
 
 /// Keys of up to this many bytes are stored without an allocation.

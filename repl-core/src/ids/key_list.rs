@@ -41,7 +41,7 @@ pub(crate) struct KeyReader {
     last: Option<KeyBits>,
     /// The position in the input, in bits, at which the last key began.
     start: usize,
-    /// The number of keys that are left to read, if the list began with the number of keys.
+    /// The number of keys that are still to be read, if the list began with the number of keys.
     left: Option<usize>,
 }
 

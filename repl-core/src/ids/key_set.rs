@@ -20,7 +20,7 @@ impl IdSet<KeyBits> for KeySet {
     const CAN_BE_ALL: bool = true;
 
     /// Returns the set that stands for all keys that exist. A changelist needs this set, because it does not
-    /// know the existing keys until it is pruned.
+    /// know which keys exist until it is checked against the object.
     fn all() -> Self {
         Self { all: true, ..Self::default() }
     }

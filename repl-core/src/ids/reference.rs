@@ -24,7 +24,7 @@ use std::num::NonZeroU32;
 /// would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// Holds the generation in the upper 32 bits and the slot in the lower 32 bits. The value zero is the
+    /// Contains the generation in the upper 32 bits and the slot in the lower 32 bits. The value zero is the
     /// null reference.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
@@ -119,7 +119,8 @@ pub trait Objects {
     /// Returns whether the object or asset called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 
-    /// Returns the epoch of the references that are read. Guids on the wire always belong to the first epoch.
+    /// Returns the epoch of this side: the number that is added to the generations of the references that are
+    /// read. Guids on the wire always belong to the first epoch.
     fn epoch(&self) -> Epoch {
         Epoch::default()
     }
@@ -144,8 +145,9 @@ impl<'a> ReferenceMap<'a> {
         self.known(guid).map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
-    /// Returns the guid that this side uses for the object or asset `guid` of the wire, if it exists. Records
-    /// that the value that is being read refers to `guid`.
+    /// Converts `guid`, the guid of an object or asset on the wire, into the guid that this side uses for it.
+    /// Returns `None` if it does not exist on this side. Records that the value that is being read refers to
+    /// `guid`.
     pub(crate) fn known(&mut self, guid: Guid) -> Option<Guid> {
         self.mentioned.push(guid);
         self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid))

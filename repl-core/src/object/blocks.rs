@@ -1,12 +1,13 @@
 //! Blocks of an object: a block is up to 64 bytes of plain memory, with the properties to which the bytes
 //! belong. A comparison finds all differing properties of a block at once, and copies the block.
 //!
-//! Values with a margin (see `schema/plan`) have separate blocks. A comparison compares these blocks with the
-//! seen bytes of the object, and copies the differing bytes to the seen bytes.
+//! Values with a margin (quantised values that are sent only after they have moved by more than the margin)
+//! have separate blocks. A comparison compares these blocks with the seen bytes of the object (the bytes of
+//! these values at the last comparison), and copies the differing bytes to the seen bytes.
 //!
 //! *Invariant:* a block begins at the start of a property's value, ends at the end of a property's value, and
-//! lies in one run of the type's plan of all properties. So all bytes of the block are initialised, and
-//! copying a block copies whole values.
+//! lies in one run (initialised memory without padding) of the type's plan of all properties. So all bytes of
+//! the block are initialised, and copying a block copies whole values.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::marker::PhantomData;
@@ -30,7 +31,8 @@ pub(crate) struct Blocks<T> {
 #[derive(Debug)]
 struct BlockList {
     blocks: Vec<Block>,
-    /// For each byte of an object that is in a block, the bit of its property in [`Block::handles`].
+    /// The index is the offset of a byte in the object. If the byte is in a block, the value is the position
+    /// of its property's bit in [`Block::handles`].
     bits: Vec<u8>,
 }
 
@@ -133,8 +135,9 @@ impl<T: Planned> Blocks<T> {
         Known { shadow: std::ptr::from_mut(shadow).cast(), seen }
     }
 
-    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
-    /// property differs from the shadow. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. Then each comparison of the object finds
+    /// the property again, as long as it differs from the shadow. Does nothing for a property without seen
+    /// bytes.
     #[cold]
     pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
         // SAFETY: the values belong to `T`.

@@ -1,5 +1,5 @@
-//! Joined leaves in memory: compares, copies, writes and reads them together. A leaf is a value that is sent
-//! as a unit.
+//! Joined leaves: neighbours in memory that are compared, copied, written and read together. A leaf is a
+//! value that is sent as a unit.
 //!
 //! *Invariant:* the memory of joined leaves is initialised and has no padding, because a program joins only
 //! leaves without gaps between them, and only leaves with a wire form that equals their bytes.
@@ -16,7 +16,8 @@ use crate::schema::program::TableEntry;
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
-    /// The entries of the leaves, and possibly of more, in the table of their level.
+    /// The entries of the leaves in the table of their object or element. Entries of other properties may
+    /// follow.
     pub(super) entries: &'a [TableEntry],
     pub(super) memory: &'a [u8],
 }
@@ -79,7 +80,7 @@ impl JoinedLeaves<'_> {
         }
     }
 
-    /// Writes the values of leaves that together take more than a word. None of them is signed.
+    /// Writes the values of leaves that together take more than 8 bytes. None of them is signed.
     // This function is not inlined, so that the code for one leaf stays short. Most updates change one leaf.
     #[inline(never)]
     fn write_words(&self, writer: &mut BitWriter) {

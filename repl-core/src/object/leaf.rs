@@ -208,8 +208,8 @@ pub(super) unsafe fn number(codec: &Codec, value: *const u8) -> Result<Option<(u
     }
 }
 
-/// Returns whether a property that was sent as the number `sent` keeps this number on clients although its
-/// value is now `live`. `live` has a wire form.
+/// Returns whether the value `live` is within the margin around the last sent number `sent`, so that clients
+/// need no update. `live` has a wire form.
 ///
 /// # Safety
 /// The pointer points to an aligned value of the type that `codec` is for.
@@ -226,8 +226,8 @@ pub(super) unsafe fn keeps_number(codec: &Codec, sent: u64, live: *const u8) -> 
     }
 }
 
-/// Returns whether a property keeps the value `sent` on clients although its value is now `live`. Both values
-/// have a wire form that is not a number.
+/// Returns whether the value `live` is within the margin around the last sent value `sent`, so that clients
+/// need no update. Both values have a wire form that is not a number.
 ///
 /// # Safety
 /// Both pointers point to an aligned value of the type that `codec` is for.
@@ -670,7 +670,8 @@ fn read_text_bits<'b>(max_bytes: u32, reader: &mut BitReader<'b>) -> Result<BitS
 #[inline(always)]
 fn text_of(bits: BitSlice<'_>) -> Result<String, ReadError> {
     let len = bits.len() / 8;
-    // Whole words are stored, because storing a few bytes takes longer. An allocator reserves words anyway.
+    // Whole words of 8 bytes are stored, because storing a few bytes takes longer. An allocator reserves
+    // whole words anyway.
     let mut bytes = Vec::with_capacity(len.next_multiple_of(8));
     let mut all = 0;
     each_word(bits, |word| {

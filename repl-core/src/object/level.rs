@@ -141,15 +141,16 @@ impl<'a> Level<'a> {
         self.slot_of(self.program.command(self.table, handle)?)
     }
 
-    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
+    /// Returns the leaf at `handle` together with the leaves after it with which the program has joined it,
+    /// at most `max` leaves. Joined leaves are neighbours in memory that are compared and copied together.
+    /// Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
         self.joined_of(entries_from(self.table, handle, max))
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of this level's table.
+    /// Does the same as [`joined`](Self::joined) for the leaf of the first of `entries`, which are
+    /// consecutive entries of this level's table.
     #[inline]
     fn joined_of(&self, entries: &'a [TableEntry]) -> Option<JoinedLeaves<'a>> {
         let joined = Program::joined(entries)?;
@@ -299,15 +300,15 @@ impl<'a> LevelMut<'a> {
         Some(LeafMut { command, value, object: PhantomData })
     }
 
-    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
+    /// Returns the leaf at `handle` together with the leaves after it with which the program has joined it,
+    /// at most `max` leaves. Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&mut self, handle: u32, max: u32) -> Option<JoinedLeavesMut<'_>> {
         self.joined_of(entries_from(self.table, handle, max))
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of the table of this level.
+    /// Does the same as [`joined`](Self::joined) for the leaf of the first of `entries`, which are
+    /// consecutive entries of this level's table.
     #[inline]
     fn joined_of<'s>(&'s mut self, entries: &'s [TableEntry]) -> Option<JoinedLeavesMut<'s>> {
         let joined = Program::joined(entries)?;
@@ -316,8 +317,8 @@ impl<'a> LevelMut<'a> {
         Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
     }
 
-    /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at`
-    /// of `bits`. Returns the position of the bit after the values.
+    /// Reads the values of `count` properties from the handle `first` on, all of them leaves that can be
+    /// joined. The values begin at bit `at` of `bits`. Returns the position of the bit after the values.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
     pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>, at: usize) -> usize {
@@ -385,8 +386,9 @@ impl<'a> LevelMut<'a> {
     }
 }
 
-/// Reads the values of an update of an object with a recipe. The values begin at bit `at` of `bits`, and were
-/// validated. Returns the position of the bit after the values.
+/// Reads the values of an update of an object with a recipe (a list of the places and types of the values).
+/// The values begin at bit `at` of `bits`, and were validated. Returns the position of the bit after the
+/// values.
 ///
 /// # Safety
 /// `program` is the program of the type `T`.
