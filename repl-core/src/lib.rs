@@ -137,8 +137,8 @@ pub mod __private {
     pub use crate::types::within::*;
     pub use crate::*;
 
-    /// Writes all replicated fields of an object in order. The derives use this function to implement
-    /// `NetSerialize`.
+    /// Writes all replicated fields of an object in the order of declaration. The derives use this function
+    /// to implement `NetSerialize`.
     ///
     /// # Errors
     /// Returns an error if a part of the object has no wire form.

@@ -23,7 +23,6 @@ pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 /// How many bits a coordinate may take with `unit_vector`. It also repeats a constant of `repl-core`.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
-/// Applies every rule.
 pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     kind(container, errors);
     packed(container, errors);

@@ -2,7 +2,6 @@
 //!
 //! *Invariant:* each variant has the name that users write.
 
-/// Which macro is running.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Replicated,

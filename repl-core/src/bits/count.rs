@@ -52,7 +52,7 @@ pub(crate) fn read_new_count(
 }
 
 /// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element begins at bit
-/// `start`. It may contain earlier bits than those that `write` writes.
+/// `start`. Bits that were written before this call, such as the element's key, may belong to it, too.
 #[inline]
 pub(crate) fn write_element(
     start: usize,

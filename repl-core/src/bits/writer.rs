@@ -282,7 +282,6 @@ impl BitWriter {
         self.settled += count * 8;
     }
 
-    /// Writes whole bytes.
     #[inline]
     pub(crate) fn append_bytes(&mut self, bytes: &[u8]) {
         // The same limit as in `append`.
@@ -361,8 +360,8 @@ impl BitWriter {
         self.bytes
     }
 
-    /// Returns all bytes that were written, and leaves the writer empty and without memory. The last of the
-    /// returned bytes is padded with zeros.
+    /// Returns all bytes that were written. Afterwards the writer is empty and has no allocated memory. The
+    /// last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         let named = std::mem::take(&mut self.named);

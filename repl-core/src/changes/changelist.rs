@@ -312,8 +312,9 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// Adds the new elements that the client may not have received. Each array in this changelist gets its
-    /// new elements from `new_elements`. Each changed item that is new in `new_elements` is sent whole.
+    /// Adds the new elements that the client may not have received. For each array in this changelist, adds
+    /// the new elements that `new_elements` has for this array. Each changed item that is new in
+    /// `new_elements` is sent whole.
     pub fn extend_new_elements(&mut self, new_elements: &Self) {
         for (handle, new_elements) in &new_elements.nested.0 {
             if self.handles.contains(*handle) {
@@ -426,7 +427,6 @@ impl Changelist {
         only
     }
 
-    /// Removes and returns the changes of one property.
     pub(crate) fn take_nested(&mut self, handle: u32) -> Option<Nested> {
         self.handles.remove(handle);
         let at = self.nested.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
@@ -490,7 +490,6 @@ impl NestedChanges {
         self.0.extend(new.iter().cloned());
     }
 
-    /// Removes and returns all changes.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Nested> {
         self.0.drain(..).map(|(_, nested)| nested)
     }

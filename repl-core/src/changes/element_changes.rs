@@ -14,7 +14,7 @@ use crate::ids::identity::{IdSet, Identity};
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements the trait
-/// `PropertyChanges`. A `Changelist` can also hold the changes of collections inside the element.
+/// `PropertyChanges`. A `Changelist` can also contain the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
     fn has_new_elements(&self) -> bool;
@@ -160,8 +160,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             && self.changed.is_empty()
     }
 
-    /// Returns about how many bytes the `ElementChanges` take on the heap, including the box that holds them.
-    /// Costs O(1).
+    /// Returns about how many bytes the `ElementChanges` take on the heap, including the box that contains
+    /// them. Costs O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()

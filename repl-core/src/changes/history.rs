@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the history keeps changelists while any connection is behind (has not gathered all
 //! changelists). At most [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its
-//! handles remain in `ever`, and the connections that lack the changelist get it for their own lists.
+//! handles remain in `ever`, and the connections that lack the changelist must store it themselves.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -50,7 +50,7 @@ impl History {
     }
 
     /// Returns the properties that ever changed. Clients that join late need these properties. They receive
-    /// each property whole, so the nested changes are not stored.
+    /// each property whole, so this set does not contain nested changes.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever

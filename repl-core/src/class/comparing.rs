@@ -28,7 +28,7 @@ pub struct Shadow<'a, T> {
     /// shadow. This takes longer while a value stays near the border of a quantisation step.
     pub seen: &'a mut [u8],
     /// Whether the object is compared for the first time. In the first comparison, each quantised value gets
-    /// its nearest step, independently of the step of its initial value.
+    /// its nearest step, whatever the step of its initial value is.
     pub is_new: bool,
 }
 
@@ -89,8 +89,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns whether a [comparison](Self::compare) of an object with this shadow would find no change in
-    /// the properties of `scope`. Quantised values may differ by less than a step. Costs a copy and a
-    /// comparison of these properties.
+    /// the properties of `scope`. If the result is true, quantised values may still differ by less than a
+    /// step. Costs a copy and a comparison of these properties.
     #[must_use]
     pub fn would_send_nothing(&self, live: &T, shadow: &T, scope: &HandleSet) -> bool {
         let mut values = T::initial();
@@ -127,7 +127,7 @@ impl<T: Replicated> Class<T> {
     /// O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for arrays.
     ///
     /// A quantised value without `exact` counts as the same while it is at most a quarter of a step outside
-    /// the step of the shadow.
+    /// the interval that is rounded to the shadow's step.
     #[inline]
     pub fn compare(
         &self,
@@ -171,9 +171,10 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
-    /// tick, in fewer steps. `shadow` and `seen` have the same meaning as in a [`Shadow`] that is not new.
-    /// Call it only for classes whose properties are all compared in every tick. In other classes it may miss
-    /// changes.
+    /// tick, in fewer steps. `shadow` is the server's copy of the object with the values of its last
+    /// comparison, and `seen` contains its [seen bytes](Shadow::seen). The object must not be
+    /// [new](Shadow::is_new). Call it only for classes whose properties are all compared in every tick. In
+    /// other classes it may miss changes.
     #[inline(always)]
     pub fn compare_ordinary(
         &self,
@@ -222,7 +223,7 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Gives the items of a compared object the ids that the same items have in the shadow. New ids are
+    /// Sets the ids of the items of a compared object to the ids of the same items in the shadow. New ids are
     /// necessary if a collection has replaced another collection. The items must be renumbered when
     /// [`Scratch::take_must_renumber`] returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {

@@ -1,9 +1,9 @@
 //! Compares an object with its shadow (the values that clients receive). Values that differ are copied to the
 //! shadow and listed (S60 to S63).
 //!
-//! *Invariant:* the shadow holds only values that have a wire form. Encoding from the shadow fails only if a
-//! hand-written serialiser refuses a value that it accepted before. The code that writes updates handles this
-//! case (R3).
+//! *Invariant:* the shadow contains only values that have a wire form. Encoding from the shadow fails only if
+//! a hand-written serialiser refuses a value that it accepted before. The code that writes updates handles
+//! this case (R3).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,8 +23,8 @@ use crate::schema::step::Step;
 /// One comparison of an object with its shadow, and the lists that receive the results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
-    /// Whether the object is compared for the first time. In the first comparison, quantised values have no
-    /// earlier step that they could keep.
+    /// Whether the object is compared for the first time. In the first comparison, each quantised value gets
+    /// its nearest step, whatever the step of its initial value is.
     pub(crate) is_new: bool,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
@@ -59,7 +59,8 @@ const LEAST_SPARES: usize = 8;
 #[derive(Debug)]
 struct SpareChanges<I: Identity> {
     boxes: Vec<Box<ElementChanges<I>>>,
-    /// The smallest number of boxes at any time of this round. This many boxes were not needed.
+    /// The smallest number of boxes in the list since the last call of [`Scratch::end_round`]. So this many
+    /// boxes were not needed.
     idle: usize,
 }
 
@@ -126,7 +127,6 @@ impl Scratch {
         self.spare_entries.end_round();
     }
 
-    /// Returns how many spare changes there are.
     #[cfg(test)]
     pub(crate) fn spares(&self) -> usize {
         self.spare_items.boxes.len() + self.spare_entries.boxes.len()
@@ -185,8 +185,8 @@ enum Relation {
 }
 
 impl Comparison<'_> {
-    /// Adds a refusal for a value that has no wire form. `step` is the path step from the compared value to
-    /// the refused value inside it. If `step` is `None`, the compared value itself is refused.
+    /// Adds a refusal for a value that has no wire form. `step` is the step of the path from the compared
+    /// value to the refused value inside it. If `step` is `None`, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });

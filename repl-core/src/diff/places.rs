@@ -63,7 +63,6 @@ impl<T: Planned> Places<T> {
         (handles.is_one_word() && word & !direct == 0).then(|| self.blocks.copy_direct(live, shadow, word))
     }
 
-    /// Returns the properties that are compared by their commands.
     #[inline]
     pub(crate) fn by_command(&self) -> &HandleSet {
         &self.by_command
@@ -74,9 +73,10 @@ impl<T: Planned> Places<T> {
         self.blocks.forget_seen(handle, shadow, seen);
     }
 
-    /// Compares the bytes of the properties in scope of an object and its shadow. Adds to `differences` the
-    /// properties that differ, and the properties that must still be compared by their commands. `seen` has
-    /// the seen bytes of the object (see `schema/plan`), or is empty.
+    /// Compares the bytes of the properties in `differences.scope` in an object and its shadow. Adds to
+    /// `differences` the properties that differ, and the properties that must still be compared by their
+    /// commands. `seen` contains the seen bytes of the object (the bytes of its quantised values at the last
+    /// comparison), or is empty.
     #[inline]
     pub(crate) fn compare(
         &self,

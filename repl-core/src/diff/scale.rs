@@ -159,8 +159,8 @@ impl Scale {
     }
 }
 
-/// Accepts growths in the given order, as long as the sum of `bits` and the accepted growths does not exceed
-/// `max_bits`. Returns the growths that were not accepted.
+/// Accepts growths (increases of values in bits) in the given order, as long as `bits` plus the accepted
+/// growths is at most `max_bits`. Returns the growths that were not accepted.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

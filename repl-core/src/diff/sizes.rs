@@ -1,5 +1,5 @@
 //! Sizes: the number of bits that the values of an object may take. The server uses sizes so that no object
-//! becomes larger than clients can hold.
+//! becomes larger than clients accept.
 //!
 //! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
 //! more bits than this module computes, for any set of changed values.

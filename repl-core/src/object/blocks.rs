@@ -44,15 +44,16 @@ struct Block {
     bytes: usize,
     /// Whether the properties are compared in every tick.
     is_ordinary: bool,
-    /// A bit for each byte that belongs to a property.
+    /// A mask of the bytes that belong to a property.
     owned: u64,
-    /// A bit for the last byte of each property.
+    /// A mask of the last bytes of the properties.
     last: u64,
     /// The index of the word of a set of handles that contains the properties.
     word: usize,
     /// The bits of the properties in this word.
     handles: u64,
-    /// A bit for the last byte of each property that can be copied to a shadow with any value.
+    /// A mask of the last bytes of those properties whose values can all be sent, so that they are copied to
+    /// a shadow without a check.
     any_sent: u64,
     /// Whether the whole block can be copied to the shadow.
     is_copied: bool,
@@ -73,8 +74,8 @@ impl<T: Planned> Blocks<T> {
     }
 
     /// Compares the blocks of an object with the blocks of its shadow, and adds the properties that differ to
-    /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
-    /// scope one by one. Copies the values that differ and can be copied.
+    /// `differences`. Compares a whole block if all its values are in `differences.scope`, and otherwise the
+    /// values in this scope one by one. Copies the values that differ and can be copied.
     ///
     /// Compares values with a margin with the seen bytes of the object, and copies the differing bytes to the
     /// seen bytes. If `seen` is empty, compares these values with the shadow.

@@ -31,7 +31,6 @@ pub(crate) struct JoinedLeavesMut<'a> {
 }
 
 impl JoinedLeaves<'_> {
-    /// Returns how many leaves are joined.
     #[inline]
     pub(crate) fn leaves(&self) -> u32 {
         self.joined.leaves.into()
@@ -66,7 +65,6 @@ impl JoinedLeaves<'_> {
         }
     }
 
-    /// Writes the values of all leaves.
     #[inline]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         if self.memory.len() > 8 {
@@ -107,7 +105,6 @@ impl JoinedLeavesMut<'_> {
         Self { joined, entries: &[], first, object: PhantomData }
     }
 
-    /// Returns the same leaves, read-only.
     #[inline]
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
         // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.

@@ -108,7 +108,6 @@ pub(crate) struct ElementsMut<'a, I: Identity> {
 }
 
 impl<I: Identity> ElementsMut<'_, I> {
-    /// Returns the same collection as [`Elements`], read-only.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
@@ -274,12 +273,10 @@ impl<'a> LevelMut<'a> {
         Self { program, table: program.own_table(), base, object: PhantomData }
     }
 
-    /// Borrows the same level for a shorter time.
     pub(crate) fn reborrow(&mut self) -> LevelMut<'_> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns the same level as a [`Level`], read-only.
     #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
@@ -508,7 +505,6 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// Returns the same leaf as a [`Leaf`], read-only.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
@@ -555,7 +551,6 @@ impl Leaf<'_> {
         unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
     }
 
-    /// Writes the value of the leaf.
     pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
@@ -585,7 +580,6 @@ impl Leaf<'_> {
         self.command.codec.must_be_tried()
     }
 
-    /// Returns whether the value is a text.
     #[inline]
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.command.codec, Codec::String { .. })

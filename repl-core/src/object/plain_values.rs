@@ -2,8 +2,9 @@
 //! many values at once. This module compares and copies values one by one if a block or stripe cannot be
 //! copied whole.
 //!
-//! Values with a margin (see `schema/plan`) are compared with the seen bytes of the object. If a value
-//! differs, it is copied to the seen bytes.
+//! Values with a margin (quantised values that are sent only after they have moved by more than the margin)
+//! are compared with the seen bytes of the object: their bytes at the last comparison. If a value differs, it
+//! is copied to the seen bytes.
 //!
 //! *Invariant:* the bytes of a value lie in one run of the type's plan of all properties. So all of them are
 //! initialised, and copying them copies the value.

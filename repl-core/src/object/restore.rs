@@ -30,7 +30,6 @@ pub(crate) struct Restore<'o> {
 }
 
 impl Restore<'_> {
-    /// Restores all properties of a level.
     pub(crate) fn level(&self, base: Level<'_>, live: &mut LevelMut<'_>) {
         (1..=base.handles()).for_each(|handle| self.property(base, live, handle));
     }
@@ -110,7 +109,6 @@ impl Restore<'_> {
         Some(result)
     }
 
-    /// Restores the label of an element, if it has one.
     fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
         if let Some(label) = base.collection.label(id)
             && live.collection.label(id) != Some(label)

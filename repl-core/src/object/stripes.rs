@@ -19,10 +19,10 @@ pub(super) struct Stripes(Box<[Stripe]>);
 /// The properties in a stripe.
 #[derive(Debug)]
 struct Stripe {
-    /// A bit for each byte that belongs to a property.
+    /// A mask of the bytes that belong to a property.
     owned: u64,
-    /// A bit for the last byte of each property. If a property continues in the next stripe, the bit is for
-    /// its last byte in this stripe.
+    /// A mask of the last bytes of the properties. If a property continues in the next stripe, its last byte
+    /// in this stripe counts.
     last: u64,
     /// Whether each byte belongs to a property.
     has_no_gaps: bool,

@@ -22,7 +22,7 @@ use crate::schema::program::{CommandKind, LeafCommand, Program};
 /// as much as writing one object without it. Writing an object with the recipe costs a fraction of this.
 #[derive(Clone, Debug, Default)]
 pub struct WriteRecipe {
-    /// The layout of the objects, if the recipe was made for any.
+    /// The layout of the objects, or `None` before the recipe is made for the first time.
     layout: Option<&'static Layout>,
     handles: HandleSet,
     steps: Vec<Step>,

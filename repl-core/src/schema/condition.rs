@@ -84,8 +84,8 @@ pub enum Condition {
     /// or off if the field has `starts_off`.
     ///
     /// While the switch for all connections is off, the property is not compared, and a client that receives
-    /// the object for the first time gets the value of the archetype. When both switches of a property are
-    /// on, a connection that lacks the current value receives it.
+    /// the object for the first time receives the value of the object's archetype (a set of initial values).
+    /// When both switches of a property are on, a connection that lacks the current value receives it.
     Custom = 8,
     /// The property is sent to replay connections and to the connection that owns the object.
     ReplayOrOwner = 9,
@@ -108,8 +108,8 @@ pub enum Condition {
     /// near. Without this setting, and for objects without positions, each connection that sees the object is
     /// near. For an attached object, the distance of the object to which it is attached counts.
     ///
-    /// A client that comes near receives the values that it lacks. A client that goes away keeps its values,
-    /// and receives no newer values.
+    /// A client that comes near the object receives the values that it lacks. A client that moves away keeps
+    /// the values that it has, and receives no newer ones.
     NearOnly = 16,
 }
 
@@ -122,8 +122,8 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection. The flag depends on the role after a possible
-    /// downgrade.
+    /// The object is a simulated proxy for the connection. If the role of the object is autonomous proxy, the
+    /// object is still a simulated proxy for all connections except its owner.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);

@@ -22,7 +22,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Makes a text of one piece.
     pub(crate) const fn of(piece: &str) -> Self {
         Self { bytes: [0; CAPACITY], len: 0, full: false }.and(piece)
     }
@@ -40,7 +39,6 @@ impl Text {
         self
     }
 
-    /// Returns the text with a number at its end.
     pub(crate) const fn and_number(self, number: i128) -> Self {
         let mut digits = [0; MOST_DIGITS];
         let (mut rest, mut first) = (number.unsigned_abs(), MOST_DIGITS);

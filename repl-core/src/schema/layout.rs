@@ -328,7 +328,8 @@ const fn depth(property: Formatted) -> usize {
     }
 }
 
-/// Returns how many parents, commands and handles a property adds to its level.
+/// Returns how many parents, commands and handles a property adds to its level: to the object, or to the
+/// element that contains it.
 #[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
@@ -467,9 +468,10 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Returns the minimum size of a new element of an array in bits. The minimum size ensures that a few bits
-/// from a peer cannot allocate much memory. It is 8 bits, or 0 if every value takes at least one bit for two
-/// bytes of its memory. It depends only on the wire types, never on sizes that vary with the compiler.
+/// Returns the minimum size of a new element of an array in bits. The minimum ensures that a few bits from a
+/// peer cannot allocate much memory. It is 8 bits. It is 0 if the values alone ensure this: each value takes
+/// at least one bit on the wire for every two bytes in memory. The minimum depends only on the wire types,
+/// never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
         // An `Option` allocates nothing, because its value is stored inside the object.

@@ -38,12 +38,14 @@ pub(crate) struct TableEntry {
     command: u32,
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The leaves that are joined, beginning with the leaf at the handle.
+    /// How many leaves are joined (compared, copied and sent together), beginning with the leaf at the
+    /// handle.
     joined: Joined,
     /// The number of consecutive direct properties, beginning with the property of this handle. A property is
     /// direct if it is a leaf whose bytes in memory are its wire form.
     direct: u32,
-    /// The number of bits that the direct properties from the first handle to this one take on the wire.
+    /// The number of bits on the wire of all direct properties from the first handle of the level to this
+    /// handle, inclusive.
     direct_bits: u32,
     /// The number of bits of the value on the wire if the property is direct.
     bits: u32,
@@ -133,7 +135,7 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// An [`Identity`] of elements. Collections of these elements have commands in a program.
+/// An [`Identity`] (the id or key of an element) with its own kind of collection command in a program.
 pub(crate) trait Collected: Identity {
     /// Returns the collection command in `kind`, if the elements of the collection have identities of this
     /// type.
@@ -330,9 +332,9 @@ impl Program {
         (count, last.direct_bits - first.direct_bits + first.bits)
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of a table. Returns `None` if the first entry is not a leaf, or if the bytes of the leaf are
-    /// not its wire form.
+    /// Returns the leaf of the first of `entries` together with the leaves after it in `entries` with which
+    /// it is joined. `entries` are consecutive entries of a table. Returns `None` if the first entry is not a
+    /// leaf, or if the bytes of the leaf are not its wire form.
     #[inline]
     pub(crate) fn joined(entries: &[TableEntry]) -> Option<Joined> {
         let first = entries.first()?;

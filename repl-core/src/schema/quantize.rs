@@ -41,15 +41,16 @@ use std::ops::RangeInclusive;
 use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
-/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision. The
-/// limit of 48 bits leaves five bits for rounding errors.
+/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision. With
+/// the limit of 48 bits, five bits remain for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
 /// The greatest difference between one and the length of a unit vector.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// The margin: a value keeps the step that clients have until the value is more than this part of a step
-/// outside the step. So noise of half a step, from peak to peak, does not switch a value between two steps.
+/// The margin: clients keep the sent step until the value is outside the interval that is rounded to this
+/// step by more than this part of a step. So noise of half a step, from peak to peak, does not switch a value
+/// between two steps.
 const MARGIN_STEPS: f64 = 0.25;
 
 /// The greatest distance of a value from the middle of the step as which it is encoded.
@@ -62,9 +63,9 @@ const HALF_STEP: f64 = 0.5;
 /// same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
 /// from zero.
 ///
-/// Unless the quantizer is [exact](Self::exact), a property [keeps](Self::keeps) its step until its value is
-/// more than a quarter of a step outside the step. Then the decoded value differs from the value of the
-/// property by at most ¾ of a step, plus the same rounding errors.
+/// Unless the quantizer is [exact](Self::exact), clients [keep](Self::keeps) the sent step until the value is
+/// outside the interval that is rounded to this step by more than a quarter of a step. Then the decoded value
+/// differs from the value of the property by at most ¾ of a step, plus the same rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -158,8 +159,9 @@ impl Quantizer {
         }
     }
 
-    /// Returns whether a property that clients show as `step` keeps this step although its value is now
-    /// `value`, because the value is at most [`MARGIN_STEPS`] outside the step.
+    /// Returns whether clients that have `step` need no update for `value`, because it is outside the
+    /// interval that is rounded to `step` by at most [`MARGIN_STEPS`] of a step. Always returns false if the
+    /// quantizer is exact.
     #[inline]
     pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
         let position = (value - self.min) / self.step;
@@ -233,8 +235,8 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     }
 }
 
-/// Returns whether no component of two unit vectors differs by more than `margin`, after they were scaled to
-/// the length one. Returns false if one of the two is not a unit vector.
+/// Returns whether `other` and `one` times `sign` differ by at most `margin` in each component, after both
+/// vectors were scaled to the length one. Returns false if one of the two is not a unit vector.
 fn are_within<const N: usize>(margin: f64, one: [f32; N], other: [f32; N], sign: f64) -> bool {
     let (Ok(one), Ok(other)) = (normalise(one), normalise(other)) else { return false };
     one.iter().zip(other).all(|(one, other)| (sign * one - other).abs() <= margin)
@@ -323,9 +325,9 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
-/// Returns whether a property keeps the value that was `sent` although its value is now `quaternion`. This is
-/// true if each component of the rotation differs by at most [`MARGIN_STEPS`] of a step. So the error of each
-/// decoded component can be a quarter of a step greater than the error of encoding alone.
+/// Returns whether clients that have the value `sent` need no update for `quaternion`. This is true if each
+/// component of the rotation differs by at most [`MARGIN_STEPS`] of a step. So the error of each decoded
+/// component can be a quarter of a step greater than the error of encoding alone.
 pub(crate) fn keeps_smallest_three(sent: [f32; 4], quaternion: [f32; 4], bits: u32) -> bool {
     let dot: f32 = sent.iter().zip(quaternion).map(|(sent, component)| sent * component).sum();
     let step = FRAC_1_SQRT_2 / f64::from(Lattice::new(bits).half);
@@ -345,8 +347,8 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // Two points on an edge of the square may stand for the same direction. All four corners of the square
-    // stand for the same direction.
+    // Two points on an edge of the square may be the same direction. All four corners of the square are the
+    // same direction.
     if u.abs() == lattice.half {
         v = v.abs();
     }

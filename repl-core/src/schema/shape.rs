@@ -69,7 +69,7 @@ pub(crate) enum Content {
     /// The fields of a struct, or of all variants of an enum. `variants` has the name of each variant and the
     /// number of its fields. A struct has no variants.
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
-    /// All values that the shape describes, in order, with the attributes of a field.
+    /// All values that the shape describes, in the order of declaration, with the attributes of a field.
     Shape(Formatted),
     /// Values of another form, and the collections around them.
     Around(&'static Around, &'static WireForm),
@@ -90,7 +90,7 @@ pub enum Around {
 }
 
 impl Shape {
-    /// Returns the first field inside the type that has a condition.
+    /// Returns the name of the first field inside the type that has a condition.
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
         match &self.kind {
@@ -398,7 +398,6 @@ impl Field {
 }
 
 impl Shape {
-    /// Returns whether this is the shape of a tuple.
     pub(crate) fn is_tuple(&self) -> bool {
         matches!(self.kind, Kind::Struct(_)) && self.name == "()"
     }
@@ -457,7 +456,6 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of an array of variable length.
     pub(crate) const fn array<A>(name: &'static str, array: &'static ArrayShape) -> Self {
         Self {
             name,

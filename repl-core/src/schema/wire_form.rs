@@ -161,7 +161,7 @@ impl WireForm {
         self.checksum
     }
 
-    /// Returns the first field inside the value that has a condition.
+    /// Returns the name of the first field inside the value that has a condition.
     #[doc(hidden)]
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {

@@ -84,8 +84,8 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether each update that was stored since `mark` takes at least `bits` bits. The first update
-    /// may take fewer bits.
+    /// Returns whether the updates that were stored since `mark`, except the first of them, each take at
+    /// least `bits` bits.
     #[must_use]
     pub fn rest_takes(&self, mark: CheckedMark, bits: usize) -> bool {
         let rest = self.updates.iter().skip(mark.updates).skip(1);

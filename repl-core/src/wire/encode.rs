@@ -348,8 +348,8 @@ fn write_removals<I: Identity>(
     added: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
-    // In a sweep, the receiver keeps each map entry that is in the update, but it keeps an item of a fast
-    // array only if the item is sent whole.
+    // If the update removes all elements except some, the receiver keeps each map entry that is in the
+    // update. But it keeps an item of a fast array only if the update lists the item here or sends it whole.
     let kept = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let all_here = elements.collection.len() == added.len() + kept.count();
     let only_here = match changes.sweep {

@@ -16,7 +16,6 @@ use syn::{
 use crate::attr::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
 use crate::error::Errors;
 
-/// An impl block with calls.
 pub(super) struct Block {
     pub(super) attrs: RpcsAttrs,
     /// The block without our attributes and without functions that have no body.
@@ -41,14 +40,12 @@ pub(super) struct Call {
     pub(super) parameters: Vec<Parameter>,
 }
 
-/// One parameter that is sent.
 pub(super) struct Parameter {
     pub(super) attributes: Vec<Attribute>,
     pub(super) pattern: Pat,
     pub(super) ty: Type,
 }
 
-/// A function without a body.
 struct Bodiless {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -123,7 +120,6 @@ impl Call {
         &self.signature.ident
     }
 
-    /// Returns the name of the call on the wire.
     pub(super) fn wire_name(&self) -> String {
         match &self.attrs.name {
             Some(name) => name.value.value(),
@@ -201,7 +197,6 @@ pub(super) fn remove_our_attributes(attributes: &mut Vec<Attribute>, signature: 
     }
 }
 
-/// Returns whether an item is a function without a body.
 pub(super) fn is_bodiless(item: &impl ToTokens) -> bool {
     parse2::<Bodiless>(item.to_token_stream()).is_ok()
 }

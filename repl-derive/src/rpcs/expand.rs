@@ -182,7 +182,6 @@ fn entries(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the entry of one call.
 fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: &TokenStream) -> TokenStream {
     let (private, attrs) = (context.private(), &call.attrs);
     let kind = match call.kind() {

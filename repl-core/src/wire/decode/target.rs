@@ -32,7 +32,8 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Stores the values of `count` direct properties from the handle `first` on. The values are `bits`.
+    /// Stores the values of `count` direct properties (leaves with a wire form that equals their bytes in
+    /// memory) from the handle `first` on. The values are `bits`.
     fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>);
 
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.

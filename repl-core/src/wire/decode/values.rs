@@ -182,7 +182,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads all values of a new element.
     fn whole<T: Target>(&mut self, table: &[TableEntry], first: u32, target: &mut T) -> Result<(), P::Stop> {
         let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
         while next < end {
@@ -215,7 +214,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the changes of a collection.
     fn elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,
@@ -286,8 +284,9 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads a whole element, which may be new. The size of the element is counted from `start`, the bit at
-    /// which its key began, or from the end of its label.
+    /// Reads a whole element, which may be new. For a map entry, `start` is the bit at which its key begins,
+    /// and the size of the entry includes the key. For an item, `start` is `None`, and its size is counted
+    /// from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: &[TableEntry],
@@ -319,7 +318,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 }
 
-/// Reads one element of a collection.
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: &'i [TableEntry],
