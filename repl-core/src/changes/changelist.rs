@@ -177,7 +177,7 @@ impl Changelist {
         }
     }
 
-    /// Returns the changed handles at the object's own level.
+    /// Returns the changed handles of the object itself, without the handles inside elements.
     #[inline]
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
@@ -408,8 +408,8 @@ impl Changelist {
     }
 
     /// Returns how many items or entries the changelist contains, if the changelist changes one collection or
-    /// map at the object's own level and nothing else. A changelist of only one collection or map can be sent
-    /// in parts.
+    /// map of the object itself (not inside an element) and nothing else. A changelist of only one collection
+    /// or map can be sent in parts.
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -418,8 +418,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Removes and returns the changes of a collection at the object's own level, if the changelist contains
-    /// nothing else.
+    /// Removes and returns the changes of a collection of the object itself (not inside an element), if the
+    /// changelist contains nothing else.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
@@ -434,9 +434,9 @@ impl Changelist {
     }
 
     /// Splits the changelist of an object that is sent to a client for the first time and is too large for
-    /// one update. Moves the items of collections and the entries of maps at the object's own level to the
-    /// changelist that is returned, which is sent later. The remaining changelist makes the receiver begin
-    /// with empty collections and maps.
+    /// one update. Moves the items of collections and the entries of maps of the object itself (not inside
+    /// elements) to the changelist that is returned, which is sent later. The remaining changelist makes the
+    /// receiver begin with empty collections and maps.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();

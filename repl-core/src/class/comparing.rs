@@ -126,8 +126,8 @@ impl<T: Replicated> Class<T> {
     /// adds them to `changes`. A value without a wire form is not copied, and is added to `refusals`. Costs
     /// O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for arrays.
     ///
-    /// A quantised value without `exact` counts as the same while it is at most a quarter of a step outside
-    /// the interval that is rounded to the shadow's step.
+    /// A quantised value without `exact` counts as the same while it differs from the step of the shadow by
+    /// at most ¾ of a step.
     #[inline]
     pub fn compare(
         &self,

@@ -38,7 +38,7 @@ pub struct DecodeError {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Returns the handles of the fast arrays at the object's own level.
+    /// Returns the handles of the fast arrays that are properties of the object itself (not inside elements).
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
         let [_, (items, _), _] = &self.tables.growing;

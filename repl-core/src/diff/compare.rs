@@ -430,8 +430,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a new element to the shadow, without the handles in `except`. The argument `first` is the step
-    /// in a path to the first property of the element.
+    /// Copies a new element to the shadow, without the handles in `except`. `first` is the step that stands
+    /// for the first property of the element in a path.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {

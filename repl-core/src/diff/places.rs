@@ -124,8 +124,8 @@ impl<T: Planned> Places<T> {
 }
 
 impl StringPlace {
-    /// Adds the property of a string that differs to `copied` if the string can be sent, and otherwise to
-    /// `left`. Returns whether the string can be sent.
+    /// A string differs from its shadow: adds its property to `copied` if the string is short enough to be
+    /// sent, and otherwise to `left`. Returns whether the string can be sent.
     fn list(&self, text: &str, copied: &mut HandleSet, left: &mut HandleSet) -> bool {
         let is_copied = text.len() <= self.max_bytes as usize;
         let list = if is_copied { copied } else { left };

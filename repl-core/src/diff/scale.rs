@@ -75,7 +75,7 @@ pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> 
 
 /// Returns the greatest number of bits of an array of `len` elements, without the values of the elements and
 /// the list of changed elements. The header of an array consists of the length of the array, the index of the
-/// first new element, and two bits for forms.
+/// first new element, and two bits that select forms.
 fn array_header_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;

@@ -42,7 +42,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// Makes a key of `bits` bits. `bytes` has at most the number of bytes that `bits` bits need.
+    /// Makes a key of `bits` bits. `bytes` returns at most as many bytes as `bits` bits need.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };

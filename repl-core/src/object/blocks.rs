@@ -55,7 +55,7 @@ struct Block {
     /// A mask of the last bytes of those properties whose values can all be sent, so that they are copied to
     /// a shadow without a check.
     any_sent: u64,
-    /// Whether the whole block can be copied to the shadow.
+    /// Whether the whole block can be copied to the shadow without a check.
     is_copied: bool,
     /// The offset of the block in the seen bytes, if its values have a margin.
     seen: Option<usize>,
@@ -75,7 +75,8 @@ impl<T: Planned> Blocks<T> {
 
     /// Compares the blocks of an object with the blocks of its shadow, and adds the properties that differ to
     /// `differences`. Compares a whole block if all its values are in `differences.scope`, and otherwise the
-    /// values in this scope one by one. Copies the values that differ and can be copied.
+    /// values in this scope one by one. Copies the values that differ and need no check before they are
+    /// copied.
     ///
     /// Compares values with a margin with the seen bytes of the object, and copies the differing bytes to the
     /// seen bytes. If `seen` is empty, compares these values with the shadow.

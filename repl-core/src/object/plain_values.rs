@@ -124,10 +124,10 @@ impl PlainValues {
         &self.list
     }
 
-    /// Compares the values with a set bit in `scope`, one by one. `scope` belongs to the word of handles with
-    /// the index `word`. If a differing value has seen bytes, it is copied to the seen bytes. Otherwise it is
-    /// copied to the shadow if it needs no check. Adds the properties that were copied to the shadow to
-    /// `in_shadow`, and the other differing properties to `to_do`.
+    /// Compares the values with a set bit in `scope`, one by one. `scope` is a mask of the 64 handles in the
+    /// word with the index `word`. If a differing value has seen bytes, it is copied to the seen bytes.
+    /// Otherwise it is copied to the shadow if it needs no check. Adds the properties that were copied to the
+    /// shadow to `in_shadow`, and the other differing properties to `to_do`.
     ///
     /// # Safety
     /// `from` and the shadow are objects of the type to which the values belong. The shadow and the seen

@@ -57,9 +57,9 @@ pub(super) enum ReadKind {
 }
 
 impl ReadRecipe {
-    /// Returns the recipe of a set of handles of the object's own level. Returns `None` if a property must be
-    /// read alone by a walk over the program, or if the recipe would have more than [`MAX_READS`] reading
-    /// steps.
+    /// Returns the recipe of a set of handles of the object itself (not of its elements). Returns `None` if a
+    /// property must be read alone by a walk over the program, or if the recipe would have more than
+    /// [`MAX_READS`] reading steps.
     pub(crate) fn of(program: &Program, handles: &HandleSet) -> Option<Self> {
         let mut parts = Parts::default();
         for (first, count) in handles.stretches() {

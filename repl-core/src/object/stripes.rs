@@ -26,7 +26,7 @@ struct Stripe {
     last: u64,
     /// Whether each byte belongs to a property.
     has_no_gaps: bool,
-    /// Whether the whole stripe can be copied to the shadow.
+    /// Whether the whole stripe can be copied to the shadow without a check.
     is_copied: bool,
     /// The index of the word of a set of handles that contains all properties, or `None` if they are in
     /// several words.

@@ -122,7 +122,7 @@ pub enum Format {
         /// saturation is off, such a value is refused. A float that is NaN is always refused.
         saturate: bool,
         /// Whether clients always show the nearest step. Otherwise clients keep the sent step until the value
-        /// is outside the interval that is rounded to this step, by more than a quarter of a step.
+        /// differs from it by more than ¾ of a step.
         exact: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.

@@ -128,7 +128,8 @@ fn rows(
 }
 
 impl Layout {
-    /// Returns the path of each handle of the object's own level, in the order of the handles.
+    /// Returns the path of each handle of the object itself (not of its elements), in the order of the
+    /// handles.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
         let mut level = Vec::new();

@@ -34,7 +34,8 @@ pub struct Counts {
     /// The number of commands: one for each leaf, array, collection and map, a return command for each array,
     /// collection and map, and one return command for the whole object.
     pub commands: usize,
-    /// The number of handles at the object's own level.
+    /// The number of handles of the object itself, without the handles inside elements of its arrays and
+    /// collections.
     pub handles: usize,
     /// The total number of handles of all levels.
     pub tables: usize,
@@ -487,8 +488,8 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
 }
 
 impl Layout {
-    /// Returns the handles of a property at the object's or item's own level, counted from one. Costs
-    /// O(properties).
+    /// Returns the handles of a property of the object or item itself, counted from one. Elements of arrays
+    /// and collections have handles of their own. Costs O(properties).
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> Range<u32> {
         let handles = |fields: &[Field]| {

@@ -1,10 +1,10 @@
 //! Plans: a plan lists the plain memory of an object, which is compared as bytes instead of value by value.
 //! The compiler computes the plans of each type.
 //!
-//! A value with a margin is a quantised value without `exact`. Clients keep its sent step while the value is
-//! outside the interval that is rounded to this step by at most the margin, a quarter of a step. Then its
-//! bytes differ from the bytes in the shadow, but nothing is sent. So its bytes are compared with the *seen
-//! bytes*: the bytes of the object at its last comparison.
+//! A value with a margin is a quantised value without `exact`. Clients keep the sent step while the value
+//! differs from it by at most half a step plus the margin, a quarter of a step. In the margin, the bytes of
+//! the value differ from the bytes in the shadow, but nothing is sent. So its bytes are compared with the
+//! *seen bytes*: the bytes of the object at its last comparison.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
@@ -232,8 +232,8 @@ impl Plan {
         }
     }
 
-    /// Returns the offset in the seen bytes of `len` bytes of an object that begin at `offset`. Returns
-    /// `None` if an object has no seen bytes for them.
+    /// Returns the position in the seen bytes at which the `len` bytes from `offset` of the object on are
+    /// stored. Returns `None` if an object has no seen bytes for them.
     pub(crate) const fn seen_at(&self, offset: usize, len: usize) -> Option<usize> {
         let mut i = 0;
         while i < self.seen_count {

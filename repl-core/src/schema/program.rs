@@ -23,8 +23,8 @@ pub struct Program {
     layout: &'static Layout,
     commands: Cow<'static, [Command]>,
     parents: Cow<'static, [Parent]>,
-    /// The index of the command of each handle, level by level. The table of the object's own level comes
-    /// first (S22).
+    /// The index of the command of each handle, in one table for the object and one for each kind of element
+    /// in it. The table of the object itself is the first (S22).
     tables: Cow<'static, [u32]>,
     /// The same tables, with the most used values of each command. They are empty until
     /// [`join_leaves`](Self::join_leaves) is called.
@@ -250,7 +250,7 @@ impl Program {
         std::ptr::eq(self.layout, layout)
     }
 
-    /// Returns the number of handles at the object's own level.
+    /// Returns the number of handles of the object itself, without the handles inside elements.
     #[must_use]
     pub fn handles(&self) -> u32 {
         self.layout.counts.handles as u32
@@ -265,8 +265,8 @@ impl Program {
         &self.parents
     }
 
-    /// Returns the handle table of the object's own level: for each handle in ascending order, the index of
-    /// its command.
+    /// Returns the handle table of the object itself (not of its elements): for each handle in ascending
+    /// order, the index of its command.
     #[inline]
     pub(crate) fn own_table(&self) -> &[TableEntry] {
         self.table(0, self.handles())
@@ -365,12 +365,12 @@ impl Program {
         self.commands.get(command as usize).map(|command| &command.kind)
     }
 
-    /// Returns whether the property at `handle` at the object's own level is an array.
+    /// Returns whether the property at `handle` of the object itself is an array.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Returns whether the property at `handle` at the object's own level is a collection of this kind.
+    /// Returns whether the property at `handle` of the object itself is a collection of this kind.
     pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
         self.kind(handle).is_some_and(|kind| I::command(kind).is_some())
     }

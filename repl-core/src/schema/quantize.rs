@@ -13,8 +13,8 @@
 //!    `identical` in `object/leaf` compares, and `keeps` there, which is the rule for the margin;
 //!    `types/foreign`, which states which forms can be used for the types of other crates; and
 //!    `both/attributes` of `repl-fastarray`, which states it for fast arrays. If the number of bits depends
-//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Without it
-//!    the value counts as unlimited, so objects are measured.
+//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Otherwise
+//!    the size of the value counts as unlimited, and each object must be measured.
 //! 3. In the derive, the form needs a variant of `QuantizeForm` and a name in `attr/quantize` and
 //!    `attr/place`. After you add the variant, the compiler reports the `match` expressions in `expand/field`
 //!    and in `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which
@@ -48,9 +48,8 @@ const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 /// The greatest difference between one and the length of a unit vector.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// The margin: clients keep the sent step until the value is outside the interval that is rounded to this
-/// step by more than this part of a step. So noise of half a step, from peak to peak, does not switch a value
-/// between two steps.
+/// The margin: clients keep the sent step until the value differs from it by more than half a step plus this
+/// part of a step. So noise of half a step, from peak to peak, does not switch a value between two steps.
 const MARGIN_STEPS: f64 = 0.25;
 
 /// The greatest distance of a value from the middle of the step as which it is encoded.
@@ -63,9 +62,9 @@ const HALF_STEP: f64 = 0.5;
 /// same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
 /// from zero.
 ///
-/// Unless the quantizer is [exact](Self::exact), clients [keep](Self::keeps) the sent step until the value is
-/// outside the interval that is rounded to this step by more than a quarter of a step. Then the decoded value
-/// differs from the value of the property by at most ¾ of a step, plus the same rounding errors.
+/// Unless the quantizer is [exact](Self::exact), clients [keep](Self::keeps) the sent step until the value
+/// differs from it by more than ¾ of a step. So the decoded value differs from the value of the property by
+/// at most ¾ of a step, plus the same rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -159,9 +158,8 @@ impl Quantizer {
         }
     }
 
-    /// Returns whether clients that have `step` need no update for `value`, because it is outside the
-    /// interval that is rounded to `step` by at most [`MARGIN_STEPS`] of a step. Always returns false if the
-    /// quantizer is exact.
+    /// Returns whether clients that have `step` need no update for `value`, because the two differ by at most
+    /// half a step plus [`MARGIN_STEPS`]. Always returns false if the quantizer is exact.
     #[inline]
     pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
         let position = (value - self.min) / self.step;

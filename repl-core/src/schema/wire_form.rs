@@ -186,8 +186,8 @@ impl Content {
 }
 
 impl Around {
-    /// Returns a checksum of these collections and of the values inside. The form of the values has the
-    /// checksum `form`.
+    /// Returns a checksum of these collections and of the values inside. `form` is the checksum of the form
+    /// of these values.
     pub(crate) const fn checksum(&self, form: u64) -> u64 {
         let (sum, inner) = match self {
             Self::Nothing => return form,

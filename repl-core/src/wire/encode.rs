@@ -18,7 +18,7 @@ use crate::object::level::{Array, Elements, Level, Slot};
 use crate::object::rows::Rows;
 use crate::object::write_recipe::WriteRecipe;
 
-/// Writes the values of the properties in `changes`, without the handles of the object's own level.
+/// Writes the values of the properties in `changes`, without the handles of the object itself.
 pub(crate) fn write_values(
     shadow: Level<'_>,
     changes: &Changelist,

@@ -127,7 +127,7 @@ impl Call {
         }
     }
 
-    /// Returns where the call runs. For a call without a kind, which is a mistake, returns some kind.
+    /// Returns where the call runs. For a call without a kind, which is a mistake, returns `Server`.
     pub(super) fn kind(&self) -> Kind {
         self.attrs.kinds.given().first().map_or(Kind::Server, |&(kind, _)| kind)
     }

@@ -4,7 +4,8 @@
 //! labels there is room for another label, which may need more digits. A good choice of new labels delays the
 //! need for more digits. Users usually continue to insert at the place of the last insertion, and the choice
 //! of a label takes this into account (see [`Hint`]). Items that are inserted one after another form a run.
-//! The labels of a run follow each other closely, and the first label of a run leaves room on both sides.
+//! The labels of a run follow each other closely, and there is room on both sides of the first label of a
+//! run.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last digit is not zero, so the order
 //! of the bytes is the order of the fractions.

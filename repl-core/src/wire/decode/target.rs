@@ -53,8 +53,8 @@ pub(crate) trait ElementTarget<I> {
     /// elements.
     fn own(&mut self) {}
 
-    /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
-    /// be added.
+    /// Returns how many elements the collection has, to limit how many may be added. Returns 0 if no limit
+    /// applies.
     fn held(&self) -> usize {
         0
     }

@@ -1,7 +1,8 @@
 //! Reads the values of an update of an object, including the values in its arrays and collections, at any
 //! depth.
 //!
-//! *Invariant:* no element of a collection is both removed and added or changed by one update.
+//! *Invariant:* if an update removes an element of a collection, the same update does not add or change this
+//! element.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::ops::Range;
