@@ -1,8 +1,8 @@
 //! The rules for the input of the derives, each with its reason.
 //!
-//! *Invariant:* code can be generated without errors for an input that passes. Each mistake is reported at
-//! the smallest span, with what to write instead. The compiler and the traits of `repl-core` find the other
-//! mistakes, which are in types and constants.
+//! *Invariant:* code can be generated without errors for an input that breaks no rule. Each mistake is
+//! reported at the smallest span, with what to write instead. The compiler and the traits of `repl-core` find
+//! the other mistakes, which are in types and constants.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;

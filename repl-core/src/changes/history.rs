@@ -23,7 +23,7 @@ pub struct History {
     kept: Option<Box<Kept>>,
 }
 
-/// The changelists that are kept while some connection is behind.
+/// The changelists that are kept while some connection has not gathered all of them.
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,

@@ -63,8 +63,8 @@ impl<T: Replicated> Class<T> {
     /// by their commands in the program. Costs about as much as a `memcmp` of the objects if all properties
     /// are plain memory, and 1.6 to 2.4 times as much if one property is a `String`.
     ///
-    /// `seen` has the seen bytes of all objects, one after another. If `seen` is empty, the scan also finds
-    /// unchanged objects that have a value near the border of a quantisation step.
+    /// `seen` contains the seen bytes of all objects, one after another. If `seen` is empty, the scan also
+    /// finds unchanged objects that have a value near the border of a quantisation step.
     pub fn scan(&self, live: &[T], shadow: &[T], seen: &[u8], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             // Without seen bytes, each object gets an empty slice.
@@ -80,7 +80,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns whether one object differs from its shadow in the properties that ordinary updates compare.
-    /// `seen` has the seen bytes of the object, or is empty.
+    /// `seen` contains the seen bytes of the object, or is empty.
     #[must_use]
     pub fn differs(&self, live: &T, shadow: &T, seen: &[u8]) -> bool {
         let mut differs = false;

@@ -207,9 +207,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the properties `handles` of a level with the shadow. Copies the values that differ to the
-    /// shadow, and lists them. If `by_command` is given, the caller already knows that the bytes of all
-    /// properties outside `by_command` differ.
+    /// Compares the properties `handles` of an object or element with the shadow. Copies the values that
+    /// differ to the shadow, and lists them. If `by_command` is given, the caller already knows that the
+    /// bytes of all properties outside `by_command` differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -256,8 +256,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one slot of a level (a leaf, array or collection), and copies the values that differ to the
-    /// shadow. `step` is its step in the path.
+    /// Compares one slot (a leaf, array or collection) of an object or element, and copies the values that
+    /// differ to the shadow. `step` is its step in the path.
     // This function is always inlined. Most properties are leaves, and a call for each leaf would take a
     // tenth of the time of the comparison.
     #[inline(always)]

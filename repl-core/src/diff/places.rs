@@ -39,8 +39,8 @@ struct StringPlace {
 }
 
 impl<T: Planned> Places<T> {
-    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` has the
-    /// properties that are compared in every tick.
+    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` contains
+    /// the properties that are compared in every tick.
     pub(crate) fn of(program: &Program, ordinary: &HandleSet) -> Self {
         let (strings, plain) = strings_and_plain_values(program, ordinary, const { T::PLAN }.strings());
         let (blocks, in_blocks) = Blocks::of(plain);

@@ -21,7 +21,7 @@ pub(crate) trait VisitCollections: Sized {
         }
     }
 
-    /// Visits all collections below a level.
+    /// Visits all collections inside an object or element, at any depth.
     fn visit(&mut self, level: &mut LevelMut<'_>) {
         for handle in 1..=level.as_level().handles() {
             self.visit_slot(level, handle);

@@ -47,7 +47,7 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     }
 }
 
-/// Returns whether two levels of one type have the same values.
+/// Returns whether two objects, or two elements, of one type have the same values.
 pub(crate) fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
     one.slots().zip(other.slots()).all(|(one, other)| same_slot(one, other, answer))
 }

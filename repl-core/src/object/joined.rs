@@ -37,7 +37,7 @@ impl JoinedLeaves<'_> {
     }
 
     /// Calls `found` with the number of each leaf that has another value than in `other`, counted from zero.
-    /// `other` has the same properties of another object.
+    /// `other` contains the same properties of another object.
     #[inline]
     pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
         if self.joined.leaves == 1 {
@@ -112,7 +112,7 @@ impl JoinedLeavesMut<'_> {
         JoinedLeaves { joined: self.joined, entries: self.entries, memory }
     }
 
-    /// Copies the values of `from` to these leaves. `from` has the same properties of another object.
+    /// Copies the values of `from` to these leaves. `from` contains the same properties of another object.
     #[inline]
     pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
         assert_eq!(self.joined, from.joined, "leaves of different properties");

@@ -192,8 +192,9 @@ impl PlainValues {
         })
     }
 
-    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
-    /// property differs from the shadow. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. Then each comparison of the object finds
+    /// the property again, as long as it differs from the shadow. Does nothing for a property without seen
+    /// bytes.
     ///
     /// # Safety
     /// `shadow` is an object of the type to which the values belong.

@@ -1,8 +1,8 @@
 //! Recipes: a recipe is the list of steps that read the values of a set of properties. It is made once, and
 //! used for all updates of the same properties.
 //!
-//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
-//! The offsets of a recipe lie in objects of its layout, and its indices of codecs are valid.
+//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as the commands of the
+//! program. The offsets of a recipe lie in objects of its layout, and its indices of codecs are valid.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
@@ -58,7 +58,7 @@ pub(super) enum ReadKind {
 
 impl ReadRecipe {
     /// Returns the recipe of a set of handles of the object itself (not of its elements). Returns `None` if a
-    /// property must be read alone by a walk over the program, or if the recipe would have more than
+    /// property must be read alone, by its command in the program, or if the recipe would have more than
     /// [`MAX_READS`] reading steps.
     pub(crate) fn of(program: &Program, handles: &HandleSet) -> Option<Self> {
         let mut parts = Parts::default();

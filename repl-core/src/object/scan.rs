@@ -12,8 +12,8 @@ use crate::schema::plan::{Planned, SeenRun};
 const BLOCK: usize = 8;
 
 /// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain
-/// memory or strings. `seen` has the seen bytes of all objects, one after another. If `seen` has another
-/// length, all plain memory is compared with the shadows.
+/// memory or strings. `seen` contains the seen bytes of all objects, one after another. If the length of
+/// `seen` is different, all plain memory is compared with the shadows.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: impl FnMut(usize)) {
     let bytes = const { T::WHOLE.seen_bytes() };

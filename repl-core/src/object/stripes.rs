@@ -4,7 +4,7 @@
 //!
 //! *Invariant:* a stripe is a part of a run of the type's plan. So all bytes of the stripe are initialised,
 //! and copying all bytes of a value copies the value. A value in two stripes is always copied whole: both
-//! stripes copy their part, or both leave the value to [`PlainValues::compare`].
+//! stripes copy their part, or neither of them copies it, and [`PlainValues::compare`] compares the value.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use super::differing::{MAX_BYTES, differing_bytes, last_of_values};
@@ -86,8 +86,8 @@ impl Stripes {
 }
 
 impl Stripe {
-    /// Returns the properties in a stripe of a run. `values` has the values that are compared in every tick,
-    /// in ascending order of their offsets.
+    /// Returns the properties in a stripe of a run. `values` contains the values that are compared in every
+    /// tick, in ascending order of their offsets.
     fn of(run: Run, values: &[PlainValue]) -> Self {
         let (begin, end) = (run.offset, run.offset + run.len);
         let (mut owned, mut last, mut handles) = (0_u64, 0_u64, [0; MAX_BYTES]);

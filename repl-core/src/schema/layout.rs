@@ -394,7 +394,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map. `self` has the counts of its elements.
+    /// Returns the counts of an array, collection or map. `self` contains the counts of its elements.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }

@@ -3,8 +3,8 @@
 //!
 //! A value with a margin is a quantised value without `exact`. Clients keep the sent step while the value
 //! differs from it by at most half a step plus the margin, a quarter of a step. In the margin, the bytes of
-//! the value differ from the bytes in the shadow, but nothing is sent. So its bytes are compared with the
-//! *seen bytes*: the bytes of the object at its last comparison.
+//! the value differ from the bytes in the shadow, but nothing is sent. To find only later changes, its bytes
+//! are compared with the *seen bytes*: the bytes of the object at its last comparison.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.

@@ -113,7 +113,7 @@ pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + Eve
     fn edit(editor: Editor<'_, Self>) -> Self::Edit<'_>;
 
     /// Calls the notify method of the replicated field `field`. `field` is an index in the order of
-    /// declaration. The argument `old` has the object's values from before the update.
+    /// declaration. The argument `old` contains the object's values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

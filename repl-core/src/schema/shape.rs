@@ -66,8 +66,8 @@ pub struct WireForm {
 pub(crate) enum Content {
     /// Functions that were written by hand. Two builds compare the version and the parameters.
     ByHand { version: u32, parameters: &'static [(&'static str, u128)] },
-    /// The fields of a struct, or of all variants of an enum. `variants` has the name of each variant and the
-    /// number of its fields. A struct has no variants.
+    /// The fields of a struct, or of all variants of an enum. `variants` contains the name of each variant
+    /// and the number of its fields. A struct has no variants.
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
     /// All values that the shape describes, in the order of declaration, with the attributes of a field.
     Shape(Formatted),

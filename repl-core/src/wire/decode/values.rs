@@ -30,7 +30,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 
     /// Reads the values of `handles` of an object or element with this table. If `is_measured` is set,
-    /// reports to the observer how many bits each property takes.
+    /// reports to the `Observer` how many bits each property takes.
     fn properties<T: Target>(
         &mut self,
         table: &[TableEntry],
@@ -78,7 +78,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         count
     }
 
-    /// Reports to the observer how many bits the direct property at `handle` took.
+    /// Reports to the `Observer` how many bits the direct property (its bytes in memory are its wire form) at
+    /// `handle` took.
     fn measure_direct(&mut self, table: &[TableEntry], handle: u32) {
         if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
             self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
