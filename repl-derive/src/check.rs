@@ -441,7 +441,6 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Returns the form of the attribute `quantize(…)` of a field.
 fn quantize_form<'a>(field: &'a Field<'_>) -> Option<&'a QuantizeForm> {
     field.attrs.quantize.as_ref().map(|quantize| &quantize.value.form)
 }

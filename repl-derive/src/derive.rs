@@ -13,7 +13,6 @@ pub(crate) enum Derive {
 }
 
 impl Derive {
-    /// Returns the name that users write.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Replicated => "Replicated",
@@ -23,7 +22,6 @@ impl Derive {
         }
     }
 
-    /// Returns the derive that has this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [Self::Replicated, Self::FastArrayItem, Self::NetSerialize]
             .into_iter()

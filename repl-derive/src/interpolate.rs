@@ -9,7 +9,6 @@ use syn::{Attribute, Data, DeriveInput, Field, Index, LitStr, Meta, Path, Token,
 
 use crate::error::{Errors, collect};
 
-/// The arguments of `#[interpolate(…)]`.
 #[derive(Default)]
 struct Arguments {
     krate: Option<Path>,

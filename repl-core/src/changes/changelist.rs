@@ -119,7 +119,6 @@ macro_rules! of_both {
 /// The handles of one kind of property that has elements, and the change that sends such a property whole.
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
-/// The changes of one array.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
     /// The index of the first new element. The element at this index and all later elements are sent whole
@@ -512,7 +511,6 @@ impl NestedChanges {
         self.0.get_mut(at).map(|(_, nested)| nested)
     }
 
-    /// Returns the changes of the array at `handle`.
     pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
         if let Nested::Array(array) = self.get(handle)? { Some(array) } else { None }
     }
@@ -534,7 +532,6 @@ impl NestedChanges {
         }
     }
 
-    /// Adds later changes of one property.
     pub(crate) fn add(&mut self, handle: u32, later: Nested) {
         match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
             Ok(at) => self.0[at].1.merge(&later),

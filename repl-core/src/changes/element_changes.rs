@@ -30,7 +30,6 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 pub(crate) struct ElementChanges<I: Identity, L> {
     /// Which elements the receiver removes in addition to the elements in `removed`.
     pub(crate) sweep: Sweep,
-    /// Elements that were removed.
     pub(crate) removed: I::Set,
     /// New elements of the collection, which are sent whole until they are acked (R2). Some of the added
     /// elements may not exist any more.
@@ -39,7 +38,6 @@ pub(crate) struct ElementChanges<I: Identity, L> {
     pub(crate) changed: Vec<ElementChange<I, L>>,
 }
 
-/// The changes of one element.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,

@@ -19,7 +19,8 @@ use crate::ids::handles::HandleSet;
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// This is in a box, because for most objects all connections are at the end of the history.
+    /// Boxed, so that a `History` is small: for most objects all connections are at the end of the history,
+    /// and nothing is kept.
     kept: Option<Box<Kept>>,
 }
 

@@ -20,7 +20,6 @@ use crate::schema::replicated::Replicated;
 struct Growth {
     property: PropertyIndex,
     handle: u32,
-    /// The number of bits of the new value.
     bits: u64,
     /// How many more bits the new value takes than the old value.
     by: i128,

@@ -18,12 +18,10 @@ pub(crate) struct Places<T> {
     blocks: Blocks<T>,
     /// The strings of the type's plan.
     strings: Box<[StringPlace]>,
-    /// The properties of these strings.
     in_strings: HandleSet,
     /// The properties that are compared by their commands in the program, because their bytes do not show
     /// whether they changed.
     by_command: HandleSet,
-    /// Whether there are properties in `by_command`.
     has_by_command: bool,
     /// The properties in `by_command` that are compared in every tick.
     ordinary_by_command: HandleSet,

@@ -153,7 +153,6 @@ impl Scale {
         level.slots().map(|slot| self.slot(slot)).sum()
     }
 
-    /// Returns the number of bits of the values of all `handles` together.
     pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
         handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
     }

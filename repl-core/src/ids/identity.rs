@@ -22,8 +22,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
 
     /// The type of a set of such ids or keys.
     type Set: IdSet<Self>;
-    /// What the description of a collection's type states about its ids or keys: whether items are ordered,
-    /// or how a key is read.
+    /// The part of the `Shape` of a collection that is about its ids or keys: whether items are ordered, or
+    /// how a key is read.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;
@@ -95,7 +95,6 @@ pub(crate) trait ReadIds<I> {
     fn began_at(&self) -> Option<usize>;
 }
 
-/// A set of ids or of keys.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Whether a set can stand for all elements that exist, without listing them.
     const CAN_BE_ALL: bool;

@@ -46,7 +46,6 @@ impl Removals {
     }
 }
 
-/// Writes a list of item ids.
 pub(crate) struct IdWriter {
     last: Option<ItemId>,
     order: u32,

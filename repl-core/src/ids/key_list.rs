@@ -90,7 +90,6 @@ impl ReadIds<KeyBits> for KeyReader {
 /// The part of the shape of a collection that only maps have.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
-    /// The function that reads a key of the map.
     pub(crate) read: ReadKey,
     /// Whether keys may refer to objects or assets.
     pub(crate) may_refer: bool,

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use crate::ids::identity::IdSet;
 use crate::ids::key::KeyBits;
 
-/// A set of keys of a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySet {
     /// Whether the set stands for all keys that exist, in addition to the keys that it lists.

@@ -18,7 +18,6 @@ use super::stripes::Stripes;
 use crate::ids::handles::HandleSet;
 use crate::schema::plan::{Plan, Planned, Run};
 
-/// The blocks of the type `T`.
 #[derive(Debug)]
 pub(crate) struct Blocks<T> {
     list: BlockList,
@@ -148,7 +147,6 @@ impl<T: Planned> Blocks<T> {
 }
 
 impl BlockList {
-    /// Divides the values into blocks.
     fn of(values: &PlainValues, plan: &Plan) -> Self {
         let runs: Vec<Run> = plan.all_runs().collect();
         let (mut blocks, mut bits, mut run_of_last) = (Vec::<Block>::new(), Vec::new(), None);
@@ -231,7 +229,6 @@ impl BlockList {
 }
 
 impl Block {
-    /// Returns the block that begins with this value.
     fn of(value: PlainValue, seen: Option<usize>) -> Self {
         let mut block = Self {
             offset: value.offset,

@@ -14,7 +14,6 @@ use crate::object::level::{ElementsMut, LevelMut, Slot};
 pub(crate) trait VisitCollections: Sized {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>);
 
-    /// Visits all collections inside the elements of one collection.
     fn visit_elements<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         if elements.as_elements().nests() {
             elements.each(&mut |element| self.visit(element));
@@ -28,7 +27,6 @@ pub(crate) trait VisitCollections: Sized {
         }
     }
 
-    /// Visits all collections in the property at `handle`.
     fn visit_slot(&mut self, level: &mut LevelMut<'_>, handle: u32) {
         match level.as_level().slot(handle) {
             Some(Slot::Array(array)) if array.nests() => {

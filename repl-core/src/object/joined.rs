@@ -12,7 +12,6 @@ use crate::bits::{BitSlice, BitWriter, word_of};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
-/// Joined leaves, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
@@ -22,7 +21,6 @@ pub(crate) struct JoinedLeaves<'a> {
     pub(super) memory: &'a [u8],
 }
 
-/// Joined leaves, mutable.
 pub(crate) struct JoinedLeavesMut<'a> {
     pub(super) joined: Joined,
     pub(super) entries: &'a [TableEntry],

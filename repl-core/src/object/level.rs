@@ -81,7 +81,6 @@ pub(crate) enum Slot<'a> {
 pub(crate) enum Part<'a> {
     /// The handle of the first joined leaf, and the joined leaves.
     Joined(u32, JoinedLeaves<'a>),
-    /// The slot at a handle.
     Slot(u32, Slot<'a>),
 }
 
@@ -341,7 +340,6 @@ impl<'a> LevelMut<'a> {
         Some(old)
     }
 
-    /// Returns the element at `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: the command guarantees that `at` points to an array of this shape.
@@ -358,7 +356,6 @@ impl<'a> LevelMut<'a> {
         Some(LevelMut { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Returns the collection at `handle`.
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
         let (kind, at) = self.at(handle)?;
         let command = I::command(kind)?;

@@ -76,7 +76,6 @@ impl Known {
     }
 }
 
-/// The place of a plain value.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValuePlace {
     /// The offset of the value from the start of the object, in bytes.
@@ -210,7 +209,6 @@ impl PlainValues {
 }
 
 impl ValuePlace {
-    /// Returns the place of a plain value.
     fn of(value: &PlainValue, seen: Option<usize>) -> Self {
         debug_assert!(value.offset <= MAX_OFFSET && value.bytes <= MAX_BYTES, "the value is plain");
         let &PlainValue { offset, bytes, is_any_sent, .. } = value;

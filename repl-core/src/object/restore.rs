@@ -34,7 +34,6 @@ impl Restore<'_> {
         (1..=base.handles()).for_each(|handle| self.property(base, live, handle));
     }
 
-    /// Restores the property at `handle` of a level.
     pub(crate) fn property(&self, base: Level<'_>, live: &mut LevelMut<'_>, handle: u32) {
         match base.slot(handle) {
             Some(Slot::Leaf(leaf)) => {

@@ -16,7 +16,6 @@ use crate::schema::plan::{Plan, Planned, Run, SeenRun};
 #[derive(Debug)]
 pub(super) struct Stripes(Box<[Stripe]>);
 
-/// The properties in a stripe.
 #[derive(Debug)]
 struct Stripe {
     /// A mask of the bytes that belong to a property.

@@ -68,7 +68,6 @@ enum AttributeError {
 /// A field of a nested struct, if this field has a condition, a notify or `push`. Such an attribute would
 /// have no effect inside a nested struct or inside a value that is sent as a unit.
 struct Inside {
-    /// The name of the nested struct.
     owner: &'static str,
     field: &'static Field,
 }

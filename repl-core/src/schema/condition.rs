@@ -66,9 +66,9 @@ pub enum Condition {
     OwnerOnly = 2,
     /// The property is sent to every connection except the one that owns the object.
     SkipOwner = 3,
-    /// The property is sent only to clients for which the object is a simulated proxy. By default the object
-    /// is a simulated proxy for all clients, including the owner. The server can set another role with
-    /// `set_remote_role`.
+    /// The property is sent only to clients for which the object is a simulated proxy: an object that the
+    /// client shows but does not control. By default the object is a simulated proxy for all clients,
+    /// including the owner. The server can set another role with `set_remote_role`.
     SimulatedOnly = 4,
     /// The property is sent only to clients for which the object is not a simulated proxy.
     AutonomousOnly = 5,
@@ -87,9 +87,10 @@ pub enum Condition {
     /// the object for the first time receives the value of the object's archetype (a set of initial values).
     /// When both switches of a property are on, a connection that lacks the current value receives it.
     Custom = 8,
-    /// The property is sent to replay connections and to the connection that owns the object.
+    /// The property is sent to replay connections (connections that record a replay), and to the connection
+    /// that owns the object.
     ReplayOrOwner = 9,
-    /// The property is sent only to replay connections.
+    /// The property is sent only to replay connections: connections that record a replay.
     ReplayOnly = 10,
     /// The property is sent in the same cases as with `SimulatedOnly`, but never to replay connections.
     SimulatedOnlyNoReplay = 11,

@@ -6,7 +6,6 @@
 /// The greatest length of a text, in bytes.
 const CAPACITY: usize = 1024;
 
-/// The greatest number of digits of a number.
 const MOST_DIGITS: usize = 39;
 
 /// The greatest length, in bytes, of a name that is compared with similar names.

@@ -89,7 +89,6 @@ impl Layout {
         }
     }
 
-    /// Returns whether this is the layout of `T`.
     pub(crate) fn describes<T: 'static>(&self) -> bool {
         (self.type_id)() == TypeId::of::<T>()
     }

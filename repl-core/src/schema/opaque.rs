@@ -11,7 +11,6 @@ use crate::ids::reference::ReferenceMap;
 /// A leaf whose type is known only to the functions in this struct.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
-    /// The checksum of the wire form.
     pub(crate) checksum: u64,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),

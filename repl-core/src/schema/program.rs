@@ -34,7 +34,6 @@ pub struct Program {
 /// One handle in the table of a level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableEntry {
-    /// The index of the command of the handle.
     command: u32,
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
@@ -51,17 +50,16 @@ pub(crate) struct TableEntry {
     bits: u32,
 }
 
-/// One command of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Command {
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle of the command at its level, counted from one. A return command has the handle zero.
+    /// The handle of the command in its object or element, counted from one. A return command has the handle
+    /// zero.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }
 
-/// The kind of a command, which depends on the type of its value.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -272,7 +270,7 @@ impl Program {
         self.table(0, self.handles())
     }
 
-    /// Returns the handle table that begins at `start`, of a level with `handles` handles.
+    /// Returns the handle table that begins at `start` and has `handles` entries.
     #[inline]
     pub(crate) fn table(&self, start: u32, handles: u32) -> &[TableEntry] {
         self.entries.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
@@ -391,7 +389,7 @@ struct Cursor<'a> {
     commands: &'a mut [Command],
     tables: &'a mut [u32],
     command: usize,
-    /// The index of the first table entry that is not reserved for a level.
+    /// The index of the first entry that is not reserved for a handle table.
     free: usize,
     /// Whether the current property has a notify, or is inside a collection with callbacks.
     watched: bool,

@@ -184,7 +184,6 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
     /// The greatest number of elements that a server sends, unless an attribute sets another limit.
     pub(crate) max_len: u32,
-    /// Whether the elements of the collection have callbacks.
     pub(crate) has_callbacks: bool,
     /// The part of the shape that depends on whether the collection is a fast array or a map.
     pub(crate) form: I::Form,
@@ -204,7 +203,6 @@ pub(crate) struct MapShape {
     pub(crate) elements: CollectionShape<KeyBits>,
     /// The shape of the keys of the map. Attributes of the field do not apply to keys, but only to values.
     pub(crate) key: &'static Shape,
-    /// Whether the type is a set.
     pub(crate) is_set: bool,
 }
 
@@ -443,7 +441,6 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
         let kind = Kind::FixedArray { element, len };
         Self {

@@ -183,7 +183,6 @@ fn arguments(rust_name: &str) -> String {
     without_paths(start.map_or("", |start| &rust_name[start..]))
 }
 
-/// Returns a type without module paths.
 fn without_paths(rust_name: &str) -> String {
     let (mut text, mut word) = (String::new(), 0);
     let mut rest = rust_name;

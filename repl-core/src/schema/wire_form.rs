@@ -199,7 +199,6 @@ impl Around {
     }
 }
 
-/// Adds the number of fields and each field to a checksum.
 const fn add_fields(sum: Checksum, fields: &[Field]) -> Checksum {
     let mut sum = sum.number(fields.len() as u64);
     let mut i = 0;

@@ -122,7 +122,6 @@ impl Checked {
         self.asked |= asked;
     }
 
-    /// Records that a key refers to an object.
     pub(crate) fn key_refers(&mut self) {
         self.refers = true;
     }
@@ -135,7 +134,6 @@ impl Checked {
     }
 }
 
-/// Moves `reader` forward to `position`.
 fn move_to(position: usize, reader: &mut BitReader<'_>) {
     // Validation has read these bits already, so `skip_bits` cannot fail.
     let skipped = reader.skip_bits(position.wrapping_sub(reader.position()));

@@ -8,7 +8,6 @@ use syn::{Error, Ident, Path, Result};
 
 use crate::spelling::{is_same_spelling, nearest};
 
-/// All conditions, in the order of their numbers.
 const NAMES: [&str; 17] = [
     "None",
     "InitialOnly",

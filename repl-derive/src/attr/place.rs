@@ -77,7 +77,6 @@ pub(super) static QUANTIZE: Place = replicated(
     &[],
 );
 
-/// The options of a call.
 pub(super) static CALL: Place = Place {
     attribute: "rpc",
     name: "in `#[rpc(…)]`",

@@ -106,7 +106,6 @@ struct Setter<'a> {
     field: &'a Field<'a>,
     /// The position of the field among the fields that are sent.
     index: u16,
-    /// The names of the setters of all fields.
     names: &'a [Ident],
 }
 

@@ -25,7 +25,6 @@ pub(super) struct Block {
     pub(super) incomplete: Vec<Signature>,
 }
 
-/// One call: a function with `#[rpc(…)]`.
 pub(super) struct Call {
     pub(super) attrs: RpcAttrs,
     /// The attributes of the function, as they are written.
@@ -36,7 +35,6 @@ pub(super) struct Call {
     /// The first parameter, if it is `self` or a reference. Through this parameter the function accesses its
     /// object.
     pub(super) object: Option<FnArg>,
-    /// The parameters that are sent.
     pub(super) parameters: Vec<Parameter>,
 }
 
@@ -186,7 +184,6 @@ fn allow_references_to_values(own: &mut ItemImpl, calls: &[Call]) {
     }
 }
 
-/// Removes our attributes from a call and its parameters.
 pub(super) fn remove_our_attributes(attributes: &mut Vec<Attribute>, signature: &mut Signature) {
     attributes.retain(|attribute| !is_rpc(attribute));
     for input in &mut signature.inputs {

@@ -132,8 +132,8 @@ impl Label {
         }
     }
 
-    /// Returns a short label between the labels `before` and `after`. If `before` or `after` is `None`, it
-    /// stands for that end of the array. Returns `None` if the label would need more than
+    /// Returns a short label between the labels `before` and `after`. `None` for `before` means the start of
+    /// the array, and `None` for `after` the end. Returns `None` if the label would need more than
     /// [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not less than `after`.
     pub fn between(before: Option<&Self>, after: Option<&Self>, hint: Hint) -> Option<Self> {
         let gap = Gap::find(before, after, hint.room())?;

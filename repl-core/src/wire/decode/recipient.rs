@@ -143,7 +143,6 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection into which elements are read.
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     /// The same collection with the elements that the server sent, if the user has borrowed the object.

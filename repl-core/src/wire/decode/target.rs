@@ -39,14 +39,11 @@ pub(crate) trait Target {
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
 
-    /// Returns the target for the element at `index` of the array at `handle`.
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
-    /// Returns the target for the elements of the collection at `handle`.
     fn elements<I: Collected>(&mut self, handle: u32) -> Self::Elements<'_, I>;
 }
 
-/// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
     /// Marks the collection as a client's replica. This function is called first when an update changes the
     /// collection. If client code has assigned another collection to the field, this collection loses all

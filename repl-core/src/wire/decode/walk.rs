@@ -54,7 +54,6 @@ impl Observer for () {
     }
 }
 
-/// One walk over the values of an object.
 pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) program: &'w Program,
     pub(crate) reader: &'w mut BitReader<'b>,
