@@ -2,8 +2,8 @@
 //! and collections (S58 to S62, S72).
 //!
 //! *Invariant:* the sets in a changelist are sorted and have no duplicates. If a property has nested changes,
-//! its handle is also in the set of handles of its level, because the count of an array is always sent with
-//! its changes (S92).
+//! its handle is also in the set of handles of its object or element, because the count of an array is always
+//! sent with its changes (S92).
 
 use thin_vec::ThinVec;
 
@@ -365,8 +365,9 @@ impl Changelist {
         });
     }
 
-    /// Returns whether all new elements are items of collections or entries of maps at the object's own
-    /// level. If the result is true, only changes of these items and entries affect the new elements.
+    /// Returns whether all new elements are items of collections or entries of maps of the object itself (not
+    /// inside elements). If the result is true, only changes of these items and entries affect the new
+    /// elements.
     #[must_use]
     pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))

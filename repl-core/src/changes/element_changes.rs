@@ -45,8 +45,7 @@ pub(crate) struct ElementChange<I, L> {
     pub(crate) age: u64,
     /// Whether the label (the position) of the element changed.
     pub(crate) moved: bool,
-    /// The changed properties of the element. The handles are counted in the element's own level, not in the
-    /// level of the object.
+    /// The changed properties of the element. The handles are those of the element, not of the object.
     pub(crate) list: L,
 }
 

@@ -41,7 +41,7 @@ impl<T: Replicated> fmt::Debug for ByLayout<'_, T> {
     }
 }
 
-/// Prints the values of an object, level by level.
+/// Prints the values of an object, and then the values of its elements.
 struct Print<'p, 'a, 'b> {
     layout: &'p Layout,
     /// The handles on the path to the current value.

@@ -33,8 +33,8 @@ pub struct Shadow<'a, T> {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
-    /// compares the object with this shadow.
+    /// Returns a shadow with the replicated values of `archetype`, an object with the initial values of new
+    /// objects. The first comparison of a new object compares the object with this shadow.
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -142,8 +142,8 @@ impl<T: Replicated> Class<T> {
         self.compare_seen(live, shadow, scope, changes, refusals, scratch);
     }
 
-    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned, and also
-    /// updates the seen bytes of the object.
+    /// Does the same as [`compare`](Self::compare) for an object in a slice that is [scanned](Self::scan),
+    /// and also updates the seen bytes of the object.
     #[inline]
     pub fn compare_seen(
         &self,

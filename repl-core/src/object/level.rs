@@ -66,7 +66,7 @@ pub(crate) struct Array<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// The property at one handle of a level: a leaf, an array, a fast array or a map.
+/// The property at one handle of an object or element: a leaf, an array, a fast array or a map.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),

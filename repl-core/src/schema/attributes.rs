@@ -313,10 +313,10 @@ pub trait Notified<Object, Old, Form>: Sized {
     }
 }
 
-/// The form of a notify that takes only the object.
+/// The form of a notify with the object as its only parameter.
 pub enum Alone {}
 
-/// The form of a notify that takes the object and the old value of the field.
+/// The form of a notify with two parameters: the object and the old value of the field.
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {

@@ -28,7 +28,7 @@ struct PrintedHandle {
     brackets: &'static str,
 }
 
-/// Appends the handles of a property at its level, in ascending order.
+/// Appends the handles of a property, without those inside its elements, in ascending order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
         Kind::Leaf(_) => {
@@ -104,7 +104,7 @@ struct Row {
     remarks: String,
 }
 
-/// Appends a table row for each handle of a level, and for the handles of its elements.
+/// Appends a table row for each handle in `level`, and for the handles of its elements.
 fn rows(
     level: Vec<PrintedHandle>,
     prefix: &str,

@@ -37,11 +37,12 @@ pub struct Counts {
     /// The number of handles of the object itself, without the handles inside elements of its arrays and
     /// collections.
     pub handles: usize,
-    /// The total number of handles of all levels.
+    /// The number of handles of the object itself plus the handles of one element of each array and
+    /// collection, at any depth.
     pub tables: usize,
 }
 
-/// The greatest number of handles of one level.
+/// The greatest number of handles of an object, or of one element.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
 /// The greatest depth to which arrays can be nested. A collection or map counts as two levels. This limit

@@ -31,7 +31,7 @@ pub struct Program {
     entries: Vec<TableEntry>,
 }
 
-/// One handle in the table of a level.
+/// One handle in the handle table of an object or element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableEntry {
     command: u32,
@@ -43,7 +43,7 @@ pub(crate) struct TableEntry {
     /// The number of consecutive direct properties, beginning with the property of this handle. A property is
     /// direct if it is a leaf whose bytes in memory are its wire form.
     direct: u32,
-    /// The number of bits on the wire of all direct properties from the first handle of the level to this
+    /// The number of bits on the wire of all direct properties from the first handle of the table to this
     /// handle, inclusive.
     direct_bits: u32,
     /// The number of bits of the value on the wire if the property is direct.
@@ -395,7 +395,7 @@ struct Cursor<'a> {
     watched: bool,
 }
 
-/// A level while its handle table is being filled.
+/// An object or element while its handle table is being filled.
 #[derive(Clone, Copy)]
 struct Level {
     table: usize,

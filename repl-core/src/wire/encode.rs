@@ -199,7 +199,7 @@ fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(
     count::write_elements(elements, array.least_bits(), writer, write_whole)
 }
 
-/// Writes all values of a level, without handles.
+/// Writes all values of an object or element, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
     let (mut next, end) = (1, level.handles() + 1);
     loop {

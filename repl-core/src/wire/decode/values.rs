@@ -86,8 +86,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         }
     }
 
-    /// Reads an update of the property at `handle` of a level. An update of an array contains only the
-    /// changes.
+    /// Reads an update of the property at `handle` of an object or element. An update of an array contains
+    /// only the changes.
     #[inline]
     fn property<T: Target>(
         &mut self,
