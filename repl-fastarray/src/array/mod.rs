@@ -147,8 +147,8 @@ impl<T> FastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
-    /// and so do tests of the end of the id range.
+    /// Returns an empty array. The first item that is added receives the id `next`. Clones use
+    /// `with_next_id`, and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -192,7 +192,7 @@ impl<T> FastArray<T> {
     }
 
     /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
-    /// other item gets the id.
+    /// other item receives the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.item_ids.ids.get(index).copied()
@@ -318,7 +318,6 @@ impl<T> FastArray<T> {
         self.item_ids.ids.try_reserve(additional)
     }
 
-    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.item_ids.next_for_copies()
     }

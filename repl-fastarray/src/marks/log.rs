@@ -56,7 +56,7 @@ impl<E> Log<E> {
         NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Gives this log a new lineage, so that no shadow takes it for the log that the shadow knows.
+    /// Sets a new lineage for this log, so that each shadow notices that it has not read this log before.
     pub(super) fn begin_lineage(&self) {
         self.lineage.store(Self::new_lineage().get(), Ordering::Relaxed);
     }
@@ -110,7 +110,8 @@ impl<E> Log<E> {
         self.entries.is_empty()
     }
 
-    /// Appends an entry to a log that is [trimmed](Self::trim). `len` is the number of elements.
+    /// Appends an entry. The caller has [trimmed](Self::trim) the log before. `len` is the number of elements
+    /// in the collection.
     pub(crate) fn append(&mut self, entry: E, len: usize)
     where
         E: PartialEq,

@@ -110,7 +110,7 @@ pub struct OrderedFastArray<T> {
     followed: Option<FollowedRevision>,
     /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
-    /// In a client's replica, the keys of the items that got new labels from the update.
+    /// In a client's replica, the keys of the items that received new labels from the update.
     relabeled: Vec<Key>,
 }
 
@@ -121,8 +121,8 @@ impl<T> OrderedFastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
-    /// and so do tests of the end of the id range.
+    /// Returns an empty array. The first item that is added receives the id `next`. Clones use
+    /// `with_next_id`, and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -181,7 +181,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
-    /// other item gets the id.
+    /// other item receives the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.items.get(index).map(|entry| entry.id)
@@ -239,7 +239,6 @@ impl<T> OrderedFastArray<T> {
         index.get(id)
     }
 
-    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.id_counter.next_for_copies()
     }

@@ -120,7 +120,6 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Returns an empty order.
     pub(crate) const fn new() -> Self {
         Self {
             nodes: Vec::new(),
@@ -133,12 +132,10 @@ impl Order {
         }
     }
 
-    /// Returns the number of keys. Costs O(1).
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the key at `index`.
     pub(crate) fn key_at(&self, index: usize) -> Option<u32> {
         let spot = self.spot(index)?;
         Some(self.nodes[spot.leaf as usize].ids[spot.at])
@@ -267,7 +264,6 @@ impl Order {
         Keys { order: self, front, back, left: range.len() }
     }
 
-    /// Reserves memory for `additional` new keys.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.leaves.reserve(additional);
     }
@@ -321,8 +317,8 @@ impl Order {
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == NODE_ENTRIES {
-            // After an insertion at one end of the tree, more insertions at that end are likely. So the split
-            // leaves more room in the node at that end.
+            // After an insertion at one end of the tree, more insertions at that end are likely. So after the
+            // split, the node at that end has more free room.
             let cut = match at {
                 0 => NODE_ENTRIES - BUILT_ENTRIES,
                 _ if at == NODE_ENTRIES - 1 => BUILT_ENTRIES,

@@ -28,7 +28,7 @@ impl Places {
     /// there is a free place.
     ///
     /// `needs` says whether a connection still needs its place. It is called only if no place seems to be
-    /// free: O(share), or O(places) if other origins take all places.
+    /// free. Then the cost is O(share), or O(places) if other origins take all places.
     pub(super) fn contenders(
         &mut self,
         origin: Origin,
@@ -62,12 +62,10 @@ impl Places {
         }
     }
 
-    /// Returns how many places are taken.
     pub(super) fn taken(&self) -> usize {
         self.taken
     }
 
-    /// Returns the connections that take places.
     pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> {
         self.by_origin.values().flatten().copied()
     }

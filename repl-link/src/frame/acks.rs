@@ -119,10 +119,8 @@ impl Received {
 
     /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`. The newest range of packets is
     /// written first. The bit that ends the list of ranges is always written. Returns whether all ranges were
-    /// written.
-    ///
-    /// If a range does not fit, the sender gets no ack for its packets, and sends their content again after a
-    /// timeout.
+    /// written. If a range does not fit, the sender receives no ack for its packets, and sends their content
+    /// again after a timeout.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
         // One bit is reserved for the zero that ends the list of ranges.

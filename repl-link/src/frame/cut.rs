@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 /// The smallest size of a part, except for the last part of the content. Each stored part costs memory in
-/// addition to its bits, and the smallest size limits the number of parts.
+/// addition to its bits. The smallest size limits the number of parts, and thus this memory.
 pub const LEAST_PART_BITS: usize = 256;
 
 /// How content is cut into parts.
@@ -145,8 +145,8 @@ impl Partial {
         whole
     }
 
-    /// Returns the whole content if `more` contains all missing parts, by their indexes. Does not store these
-    /// parts.
+    /// Returns the whole content if `more`, which maps the index of a part to its bits, contains all missing
+    /// parts. Does not store these parts.
     pub fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
         let new = more.keys().filter(|&&index| !self.has(index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {

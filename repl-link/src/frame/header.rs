@@ -15,7 +15,7 @@ use super::sequence::Sequence;
 pub struct Header {
     /// The number of the packet.
     pub sequence: Sequence,
-    /// The number of the first packet of the same tick.
+    /// The number of the first packet that the sender sent in the same tick.
     pub stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// the floor.
@@ -30,8 +30,8 @@ pub trait Extension: fmt::Debug + Default {
     /// The greatest number of bits that the extension takes in a header.
     const BITS: usize;
 
-    /// Returns whether the extension contains data that the other side may not know yet. Then each packet has
-    /// the long form.
+    /// Returns whether the extension contains data that the other side may not know yet. Then each packet
+    /// contains the long form of the extension.
     fn is_urgent(&self) -> bool;
 
     /// Writes the extension of a header. `is_long` says whether to write the long form.

@@ -53,7 +53,7 @@ pub(super) struct SendingChannel {
     deficit_bits: ByLane<i64>,
     /// The numbers of the held messages. Only reliable messages are held.
     held: BTreeSet<u64>,
-    /// Whether `contents` has contents that no message needs.
+    /// Whether `contents` stores contents that no message needs any more.
     has_gaps: bool,
 }
 
@@ -73,7 +73,6 @@ pub(super) enum Stop {
 pub(super) struct Stored {
     /// The bytes of all stored messages, except bulk messages.
     pub bytes: usize,
-    /// The bytes of the bulk messages.
     pub bulk_bytes: usize,
     /// How many messages must be sent in the next tick, in whole or in part. Bulk messages do not count.
     pub waiting: usize,
@@ -93,7 +92,7 @@ struct Message {
     content: Content,
 }
 
-/// The form in which a message is sent.
+/// The form in which a message is stored and sent.
 #[derive(Debug)]
 enum Content {
     /// The message fits into a packet. The number is the position of its content in the buffer.
@@ -152,7 +151,6 @@ impl Message {
         is_bulk(self.bit_len)
     }
 
-    /// Returns whether the message is larger than a packet.
     fn is_large(&self) -> bool {
         match self.content {
             Content::Whole(..) => false,
@@ -170,7 +168,6 @@ impl Message {
         }
     }
 
-    /// Allows a held message to be sent.
     fn release(&mut self) {
         if let Content::Parts(parts) = &mut self.content {
             parts.is_held = false;
@@ -272,12 +269,10 @@ impl SendingChannel {
         self.config.options.max_bytes
     }
 
-    /// Returns how many messages are stored.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Returns the number of the first message that is stored.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -287,7 +282,7 @@ impl SendingChannel {
         self.first.saturating_add(self.messages.len() as u64)
     }
 
-    /// Returns how many times each message is sent, if no packet is lost.
+    /// Returns how many times each message is sent, without repetitions after losses.
     fn times(&self) -> u8 {
         match self.config.channel {
             Channel::Sequenced { copies } => copies.max(1),
@@ -295,7 +290,6 @@ impl SendingChannel {
         }
     }
 
-    /// Checks whether a message of `bits` bits may be sent.
     pub(super) fn check_size(&self, bits: usize) -> Result<(), SendError> {
         self.config.check_size(bits)
     }
@@ -392,13 +386,11 @@ impl SendingChannel {
         self.messages.iter().filter(is_partial).count()
     }
 
-    /// Frees memory if the channel stores little.
     pub(super) fn shrink(&mut self) {
         shrink_sparse(&mut self.messages);
         self.contents.shrink();
     }
 
-    /// Begins the packets of a tick.
     pub(super) fn begin_pass(&mut self) {
         self.passes = self.passes.saturating_add(1);
         self.cursor = self.first;
@@ -556,7 +548,6 @@ impl SendingChannel {
         self.trim();
     }
 
-    /// Frees the contents that no message needs.
     fn close_gaps(&mut self) {
         if std::mem::take(&mut self.has_gaps) {
             let mut kept = ContentBuffer::default();

@@ -30,8 +30,8 @@ use crate::sent::payload::{BodyWriter, Payload};
 pub use draft::Draft;
 pub use writing::Body;
 
-/// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
-/// list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
+/// The room that is reserved in a packet for the beginning and the end of a segment of its body, in bits. A
+/// body is a list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
 pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
 /// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
@@ -59,10 +59,10 @@ pub struct Outbox<P: Payload> {
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
-    /// The packet that is being filled. In a box, because the connections of a server take turns with one
-    /// draft.
+    /// The packet that is being filled. In a box, so that the connections of a server can exchange one draft
+    /// by swapping pointers.
     draft: Box<Draft<P>>,
-    /// The record of the packet that is being filled.
+    /// The record of the packet that is being filled. `None` if no packet is being filled.
     record: Option<Box<SentPacket<P::Record>>>,
     /// The complete packets with state, and the control packets between them.
     pub queue: SendQueue,
@@ -90,11 +90,12 @@ pub struct Outbox<P: Payload> {
     /// Whether the transport encrypts and authenticates the packets, so that packets of state need no
     /// checksum.
     pub(crate) is_sealed: bool,
-    /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
+    /// The packets that were declared lost most recently, each with the time when it was sent and its size in
+    /// bytes.
     given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
     /// Whether the limits have prevented something from being sent.
     has_refused: bool,
-    /// The room that was left for bulk messages in this tick. `None` before bulk messages are sent.
+    /// The room that remained for bulk messages in this tick. `None` before bulk messages are sent.
     rest: Option<Rest>,
     /// Whether the congestion control had no room for more state or messages in the last tick.
     was_short: bool,
@@ -178,7 +179,7 @@ impl<P: Payload> Outbox<P> {
         self.queue.waiting.preload_next();
     }
 
-    /// Loads into the cache what reading a packet with acks reads and writes. Call
+    /// Loads into the cache the memory that is read and written when a packet with acks is read. Call
     /// [`preload_ack`](Self::preload_ack) some time afterwards.
     #[inline]
     pub fn preload_packet(&self) {
@@ -200,7 +201,6 @@ impl<P: Payload> Outbox<P> {
         self.mtu_bytes
     }
 
-    /// Returns the values that decide the greatest size of a packet.
     pub(crate) fn size(&self) -> &AllowedSize {
         &self.size
     }
@@ -288,12 +288,11 @@ impl<P: Payload> Outbox<P> {
         self.pass_bytes * 8 + self.filling_bits()
     }
 
-    /// Returns how many bits the packet that is being filled has.
     fn filling_bits(&self) -> usize {
         self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
     }
 
-    /// Returns the writer of the last packet's body.
+    /// Returns the writer of the body of the packet that was begun last.
     pub fn body_writer(&self) -> &P::Writer {
         &self.draft.body
     }
@@ -315,7 +314,6 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Returns the header of the next packet.
     fn header(&self, stamp: Sequence, has_floor: bool) -> Header {
         let floor = has_floor.then(|| self.in_flight.floor());
         Header { sequence: self.next, stamp, floor }
@@ -447,7 +445,7 @@ impl<P: Payload> Outbox<P> {
         }
         self.in_flight.end_round();
         if self.in_flight.packets() == 0 {
-            // Nothing is in flight, so late acks no longer matter.
+            // Nothing is in flight, so no late ack has to be handled any more.
             self.given_up = LateLog::default();
         }
     }

@@ -1,6 +1,6 @@
 //! Packets that wait to be sent, in the order in which they were added. They are stored one after another in
-//! pages, because a client that joins is sent hundreds of packets at the same time. An allocation for each
-//! packet would take longer than copying it.
+//! pages, because the server sends hundreds of packets at the same time to a client that has just connected.
+//! An allocation for each packet would take longer than copying it.
 //!
 //! *Invariant:* each packet is in one page. If one page is enough, it takes about as much memory as its
 //! packets need. Each further page takes [`PAGE_BYTES`].
@@ -17,18 +17,17 @@ const PAGE_BYTES: usize = 1 << 14;
 /// The first page is never shrunk below this many bytes.
 const LEAST_BYTES: usize = 2_048;
 
-/// A queue of packets.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPages {
-    /// The first page may begin with packets that were removed.
+    /// The pages. The first page may begin with the bytes of packets that were already removed.
     pages: VecDeque<Vec<u8>>,
-    /// The position of the first packet in the first page.
+    /// The position of the first packet in the first page, in bytes.
     start: usize,
     /// The numbers of bytes of the packets.
     lengths: VecDeque<u32>,
     /// The greatest length of the first page in this round (see [`ROUND_TICKS`](crate::spare::ROUND_TICKS)).
     most: usize,
-    /// The capacity of all pages.
+    /// The total capacity of all pages, in bytes.
     page_bytes: usize,
     spare: Spare<Vec<u8>>,
 }
@@ -65,7 +64,6 @@ impl PacketPages {
         self.pages.push_back(page);
     }
 
-    /// Removes the first packet, and returns it.
     pub(crate) fn pop(&mut self) -> Option<&[u8]> {
         let length = self.lengths.pop_front()? as usize;
         if self.pages.front().is_some_and(|page| page.len() == self.start) {
@@ -115,7 +113,7 @@ impl PacketPages {
         self.lengths.is_empty()
     }
 
-    /// Loads the lists that adding or removing a packet reads into the processor cache.
+    /// Loads into the processor cache the lists that are read when a packet is added or removed.
     pub(crate) fn preload_lists(&self) {
         self.pages.front().into_iter().for_each(preload);
         self.lengths.front().into_iter().for_each(preload);

@@ -83,8 +83,8 @@ impl RoundTrip {
     }
 }
 
-/// A list of the send times of packets that have not been acked, including packets that count as lost. The
-/// ack of a packet in [`SendTimes`] is used to measure the round trip.
+/// The send times of packets that have not been acked, including packets that count as lost. If one of these
+/// packets is acked, the round trip is measured from its send time.
 ///
 /// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
 /// the list in a second, so the oldest packets never need to be dropped. However long the round trip is, at
@@ -104,8 +104,8 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second 256
-    /// packets cover four seconds. 256 packets in the list take 6 KiB of memory.
+    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second, 256
+    /// packets cover four seconds. They take 6 KiB of memory.
     const LIMIT: usize = 256;
     /// The `spacing` at first, which is two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);

@@ -1,7 +1,7 @@
-//! The record of each packet that was sent, which is kept until it is known whether the packet arrived (R4,
-//! R6).
+//! The record of each packet that was sent, which is stored until it is known whether the packet has arrived
+//! (R4, R6).
 //!
-//! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is kept until all
+//! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is stored until all
 //! older packets are acked or declared lost, because the content of a lost packet is compared with all
 //! packets sent after it.
 
@@ -44,7 +44,7 @@ pub struct SentPacket<R> {
     pub body: R,
 }
 
-/// The records are boxed, because they are moved several times.
+/// The records are boxed, because they are moved several times, and moving a pointer is cheap.
 impl<R: Record> Holds for Box<SentPacket<R>> {
     fn held_bytes(&self) -> usize {
         size_of::<SentPacket<R>>() + self.message_bytes() + self.body.buffer_bytes()
@@ -57,7 +57,6 @@ impl<R: Record> SentPacket<R> {
         !self.body.is_empty() || !self.messages.is_empty()
     }
 
-    /// Returns how many bytes of memory the list of messages takes.
     fn message_bytes(&self) -> usize {
         self.messages.capacity() * size_of::<SentMessage>()
     }
@@ -108,7 +107,7 @@ impl<R: Record> InFlight<R> {
         self.unresolved
     }
 
-    /// Returns the number of bytes of all packets that have a record.
+    /// Returns the total number of bytes of all packets that have a record.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -118,7 +117,6 @@ impl<R: Record> InFlight<R> {
         self.held_bytes + self.spare.held_bytes()
     }
 
-    /// Frees the spare records, which are kept for reuse.
     pub fn free_spare(&mut self) {
         self.spare.clear();
     }
@@ -191,12 +189,10 @@ impl<R: Record> InFlight<R> {
         self.get(sequence).filter(|record| record.is_awaited)
     }
 
-    /// Returns the record of a packet.
     pub fn get(&self, sequence: Sequence) -> Option<&SentPacket<R>> {
         self.records.get(self.at(sequence)?).map(|record| &**record)
     }
 
-    /// Returns the record of a packet for changes.
     pub fn get_mut(&mut self, sequence: Sequence) -> Option<&mut SentPacket<R>> {
         let at = self.at(sequence)?;
         self.records.get_mut(at).map(|record| &mut **record)

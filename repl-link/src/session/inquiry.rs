@@ -62,7 +62,8 @@ impl Question {
 /// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerEntry {
-    /// The name of a class or property, or the path of a part. The name is empty for an archetype.
+    /// The name of a class or property, or the path of a part. Empty for an archetype (a set of initial
+    /// values).
     pub name: String,
     /// The form on the wire. Empty if the question does not ask for forms.
     pub form: String,
@@ -81,7 +82,6 @@ impl AnswerEntry {
         self.name.len().saturating_add(self.form.len()).saturating_add(14)
     }
 
-    /// Returns how many bytes the entry takes in memory.
     fn memory_bytes(&self) -> usize {
         size_of::<Self>().saturating_add(self.name.len()).saturating_add(self.form.len())
     }
@@ -158,7 +158,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_b
     (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
 }
 
-/// The server's state of an inquiry: the last question, and the parts of its answer that have arrived.
+/// The server's state of an inquiry: the last question, and the packets of its answer that have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Inquiry {
     question: Question,
@@ -172,8 +172,8 @@ pub(crate) struct Inquiry {
 pub(crate) enum Progress {
     /// Other parts of the answer are still missing.
     Incomplete,
-    /// The part belongs to the answer of an earlier question. Perhaps the packet with the last question was
-    /// lost.
+    /// The part belongs to the answer of an earlier question. Perhaps the packet with the current question
+    /// was lost.
     Outdated,
     /// The answer is complete.
     Answered(Vec<AnswerEntry>),
@@ -184,7 +184,6 @@ impl Inquiry {
         Self { question, ..Self::default() }
     }
 
-    /// Returns the last question.
     pub(crate) fn question(&self) -> &Question {
         &self.question
     }

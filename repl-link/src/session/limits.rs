@@ -94,14 +94,14 @@ fn checked_packet_bytes(bytes: u16) -> Result<usize, ReadError> {
     if MTU_BYTES.contains(&bytes) { Ok(bytes) } else { Err(ReadError::OutOfRange) }
 }
 
-/// The least and the longest time that a step of a handshake may take.
+/// The range of the time that a server allows for a step of a handshake.
 const LEAST_STEP: Duration = Duration::from_secs(5);
 const LONGEST_STEP: Duration = Duration::from_secs(60);
 
 /// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
 /// show that it has received the welcome. Each step takes a round trip, or several if packets are lost. So
-/// the time is the server's timeout, within limits: with a longer time, unknown clients could take places for
-/// hours.
+/// the time is the server's timeout, but at least 5 s and at most 60 s. With a longer time, unknown clients
+/// could occupy places for hours.
 pub(crate) fn step_time(timeout: Duration) -> Duration {
     timeout.clamp(LEAST_STEP, LONGEST_STEP)
 }

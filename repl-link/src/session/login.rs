@@ -1,6 +1,6 @@
 //! The encoding of logins and their answers in control packets: a length, and then the bytes.
 //!
-//! *Invariant:* reading allocates at most as many bytes as are left in the packet (R20).
+//! *Invariant:* reading allocates at most as many bytes as remain in the packet (R20).
 
 use std::fmt;
 
@@ -22,7 +22,8 @@ impl fmt::Debug for Concealed {
     }
 }
 
-/// Returns the greatest number of bytes of a login, or of the answer to a login, with packets of this size.
+/// Returns the greatest number of bytes of a login, or of the answer to a login, with packets of at most
+/// `mtu_bytes` bytes.
 pub fn max_login_bytes(mtu_bytes: usize) -> usize {
     MAX_BYTES.min(mtu_bytes.saturating_sub(AROUND_BYTES))
 }
