@@ -434,8 +434,8 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.send_bulk_share(&mut self.outbox, now);
     }
 
-    /// Sends bulk messages in the room that all other data of a tick has left. After this call, nothing else
-    /// may be sent in the same tick.
+    /// Sends bulk messages in the room that all other data of a tick does not use. After this call, nothing
+    /// else may be sent in the same tick.
     pub fn send_bulk_rest(&mut self, now: Duration) {
         self.exchange.outgoing.send_bulk_rest(&mut self.outbox, now);
     }
@@ -461,8 +461,8 @@ impl<P: Payload> Link<P> {
         self.ack_pace.is_waiting()
     }
 
-    /// Returns about how many bytes of memory the link takes, without packets and their records. The outbox
-    /// counts packets and records. Costs O(channels).
+    /// Returns about how many bytes of memory the link occupies, without packets and their records. The
+    /// outbox counts packets and records. Costs O(channels).
     #[must_use]
     pub fn other_bytes(&self) -> usize {
         self.late.held_bytes() + self.exchange.held_bytes()

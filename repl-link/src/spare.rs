@@ -1,4 +1,4 @@
-//! Pools of buffers, which are reused. A pool keeps as many buffers as were needed recently.
+//! Pools of buffers, which are reused. A pool stores as many buffers as were needed recently.
 //!
 //! *Invariant:* a buffer that was not used for 512 ticks is freed, so a single burst does not cost memory
 //! forever.
@@ -28,7 +28,7 @@ impl Holds for Vec<u8> {
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
-    /// About how many bytes of memory the values in the pool take.
+    /// About how many bytes of memory the values in the pool occupy.
     held_bytes: usize,
     /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
     /// this many values were not needed in this round.

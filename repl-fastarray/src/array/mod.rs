@@ -134,7 +134,8 @@ use item_ids::ItemIds;
 pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
-    /// In a shadow, the revision of the live array from which the shadow was last updated.
+    /// In a shadow (the server's copy with the values that it compared last), the revision of the live array
+    /// from which the shadow was last updated.
     followed: Option<FollowedRevision>,
     /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,

@@ -33,7 +33,8 @@ impl ItemChange {
     }
 }
 
-/// The changes of an array's items since shadows were last updated from the array.
+/// The changes of an array's items since shadows (the server's copies of the array) were last updated from
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct ItemLog {
     pub(crate) changes: Log<ItemChange>,

@@ -1,5 +1,6 @@
 //! A change log: which elements of a collection were written to or removed since shadows were last updated
-//! from the collection.
+//! from the collection. A *shadow* is the server's copy of a collection, with the values that the server
+//! compared last.
 //!
 //! *Invariant:* each entry of the log belongs to one revision. The log contains the entries of the last
 //! revisions up to `revision`, without gaps, and no shadow was updated from a later revision.

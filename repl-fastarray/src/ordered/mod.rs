@@ -105,8 +105,8 @@ pub struct OrderedFastArray<T> {
     id_counter: IdCounter,
     log: ItemLog,
     runs: Runs,
-    /// In a shadow, the revision of the live array from which the shadow was last updated. The items of a
-    /// shadow are in no particular order.
+    /// In a shadow (the server's copy with the values that it compared last), the revision of the live array
+    /// from which the shadow was last updated. The items of a shadow are in no particular order.
     followed: Option<FollowedRevision>,
     /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,

@@ -55,7 +55,7 @@ impl Runs {
     /// Usually there is no hint for a run that changes direction, because with every change of direction,
     /// fewer labels remain free between the two ends of the run. If a run changed direction at each of the
     /// last [`EXPECTED_TURNS`] items, the next item is expected between the new item and the last item. A new
-    /// item of such a run gets a label far from the label of the last item.
+    /// item of such a run receives a label far from the label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {

@@ -137,7 +137,7 @@ impl<T> Sequence<T> {
         known
     }
 
-    /// Removes all items and keeps the memory. Costs O(n).
+    /// Removes all items, but does not free the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.slots.clear();

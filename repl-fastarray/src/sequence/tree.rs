@@ -222,7 +222,7 @@ impl Order {
         true
     }
 
-    /// Removes all keys and keeps the memory. Costs O(n).
+    /// Removes all keys, but does not free the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -234,7 +234,7 @@ impl Order {
     /// Returns how many keys at the start satisfy the condition `is_before`. Keys that satisfy `is_before`
     /// must come before all other keys.
     ///
-    /// The method calls `is_before` O(log n) times. The whole search takes O(log² n) steps, because
+    /// The method calls `is_before` O(log n) times. The whole search needs O(log² n) steps, because
     /// `partition_point` walks down to the first key of a node for each call.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
         let (mut node, mut index) = (self.root, 0);

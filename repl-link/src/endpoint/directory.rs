@@ -84,8 +84,8 @@ impl<A: Address> Directory<A> {
     }
 
     /// Adds a connection at an address. A newcomer takes the address over when its handshake succeeds. Any
-    /// other connection takes it over at once. The connection that had the address before still sends to it,
-    /// but receives no packets from there.
+    /// other connection takes it over at once. The packets of the connection that had the address before are
+    /// still sent there, but it receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
         self.entries.insert(id, KnownClient { session, origin, address: Some(address), moves: 0 });
@@ -103,8 +103,8 @@ impl<A: Address> Directory<A> {
 
     /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces. These
     /// are the connection that was settled, and the newcomers that came earlier, so that their late packets
-    /// cannot end a younger session. The replaced connections still send to the address, but receive no
-    /// packets from there.
+    /// cannot end a younger session. The packets of the replaced connections are still sent to the address,
+    /// but these connections receive no packets from there.
     pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Vec<ConnectionId> {
         let Some(residents) = self.addresses.get_mut(&address) else { return Vec::new() };
         let Residents { settled, newcomers } = residents;

@@ -1,14 +1,15 @@
-//! The places for connections. Each connection takes one place, and the connections of each origin (a host or
-//! a network) may take only a part of the places.
+//! The places for connections. Each connection occupies one place, and the connections of each origin (a host
+//! or a network) may occupy only a part of the places.
 //!
-//! *Invariant:* no origin takes more places than its share, and all origins together take at most all places.
+//! *Invariant:* no origin occupies more places than its share, and all origins together occupy no more places
+//! than there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::origin::Origin;
 use crate::session::connection_id::ConnectionId;
 
-/// The connections that take places, grouped by origin.
+/// The connections that occupy places, grouped by origin.
 #[derive(Debug)]
 pub(super) struct Places {
     /// How many places there are.

@@ -8,7 +8,7 @@
 //! minus one in an Exp-Golomb code of order 2. The newest range comes first. The end of the newest range is
 //! the low 16 bits of its newest packet. The end of every other range is the number of missing packets
 //! between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A zero bit ends
-//! the list of ranges. An empty list takes one bit, and a list of one range with up to four packets takes 21
+//! the list of ranges. An empty list has one bit, and a list of one range with up to four packets has 21
 //! bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -49,7 +49,7 @@ pub(crate) enum Arrival {
     TooOld,
 }
 
-/// The record of the packets that have arrived. The record takes 144 bytes of memory, whatever the peer
+/// The record of the packets that have arrived. The record occupies 144 bytes of memory, whatever the peer
 /// sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {

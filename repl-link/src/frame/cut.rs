@@ -24,7 +24,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The greatest number of bits that [`write`](Self::write) takes, for content of up to 16 MiB.
+    /// The greatest number of bits that [`write`](Self::write) writes, for content of up to 16 MiB.
     pub const BITS: usize = 43 + 27 + 36;
 
     /// Returns a `Cut` for content in one piece.
@@ -176,7 +176,7 @@ impl Partial {
         BitSlice::new(bytes, 0, self.cut.bits_of(index))
     }
 
-    /// Returns how many bytes the stored parts take.
+    /// Returns how many bytes the stored parts occupy.
     pub fn size(&self) -> usize {
         self.starts.iter().map(|&(index, _)| self.cut.bits_of(index as usize) / 8).sum()
     }

@@ -27,7 +27,7 @@ pub trait Extension: fmt::Debug + Default {
     /// The data that the other side reads.
     type Content: fmt::Debug;
 
-    /// The greatest number of bits that the extension takes in a header.
+    /// The greatest number of bits that the extension occupies in a header.
     const BITS: usize;
 
     /// Returns whether the extension contains data that the other side may not know yet. Then each packet

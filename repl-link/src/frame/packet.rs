@@ -120,7 +120,7 @@ pub(crate) enum Opened<'a> {
     State(Sequence, BitReader<'a>),
 }
 
-/// Begins a packet and leaves room for the checksum.
+/// Begins a packet, with room for the checksum at its start.
 pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.clear();
     writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
@@ -135,8 +135,8 @@ pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
     bytes
 }
 
-/// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
-/// salt. Without a seed, there are zeros in place of the checksum.
+/// Does the same as [`seal`], but appends the bytes to `into`, and has the checksum's seed as its argument
+/// instead of the salt. Without a seed, there are zeros in place of the checksum.
 pub(crate) fn seal_into(writer: &mut BitWriter, seed: Option<u32>, into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(writer.finish());
@@ -200,7 +200,7 @@ pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
 /// Returns the checksum of a packet, the content that it covers, and a reader of this content.
 fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
     let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
-    // The reader also gets the bytes of the checksum. A reader of fewer than eight bytes is slow, and a
+    // The reader also contains the bytes of the checksum. A reader of fewer than eight bytes is slow, and a
     // packet with only acks is short.
     let all = BitSlice::from(bytes);
     let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();

@@ -83,7 +83,8 @@ impl Exchange {
         }
     }
 
-    /// Returns about how many bytes of memory the messages take, without bulk messages.
+    /// Returns about how many bytes of memory the messages occupy, without bulk messages (of more than 64
+    /// KiB).
     pub fn held_bytes(&self) -> usize {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }

@@ -79,9 +79,9 @@ impl Incoming {
 
     /// Checks the messages of a packet, before any of its content is applied. Calls `read` with the channel
     /// and the content of each message that is in one piece, or whose last parts are in this packet. If the
-    /// message is in one piece, `read` also receives its index in the packet. For a bulk message, `read`
-    /// receives the index of its first part in the packet, because the message will be delivered with this
-    /// part.
+    /// message is in one piece, `read` also receives its index in the packet. For a bulk message (of more
+    /// than 64 KiB), `read` receives the index of its first part in the packet, because the message will be
+    /// delivered with this part.
     ///
     /// The last parts of a bulk message are stored here, so that its content is not copied.
     ///

@@ -1,5 +1,5 @@
 //! The two lanes of messages: usual messages are sent first, and bulk messages (more than 64 KiB) use the
-//! room that is left.
+//! room that then remains.
 //!
 //! *Invariant:* while bulk messages wait, at least one of every [`SHARE`] bits that are sent belongs to bulk
 //! messages.

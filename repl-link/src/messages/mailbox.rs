@@ -189,8 +189,9 @@ where
 impl<F: Sender, M> TypedInbox<F, M> {
     fn new(config: ChannelConfig) -> Self {
         let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
-        // One packet can complete all bulk messages that a sender may have in this type, and thus also
-        // release the messages that waited for them. All of these must fit into the inbox at once.
+        // One packet can complete all bulk messages (of more than 64 KiB) that a sender may have in this
+        // type, and thus also release the messages that waited for them. All of these must fit into the inbox
+        // at once.
         let bulk = if config.allows_bulk() { config.options.max_bytes } else { 0 };
         let max_unread_bytes = MAX_UNREAD_BYTES.saturating_add(bulk);
         Self {

@@ -53,7 +53,8 @@ impl Outgoing {
         *self = Self { channels: channels.map(SendingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the messages take, without bulk messages. Costs O(channels).
+    /// Returns about how many bytes of memory the messages occupy, without bulk messages (of more than 64
+    /// KiB). Costs O(channels).
     pub fn held_bytes(&self) -> usize {
         let stored = self.channels.iter().map(|sending| sending.stored.bytes);
         stored.fold(

@@ -42,7 +42,7 @@ pub(super) struct Parts {
     /// The first part that must still be sent in this round. All later parts must also be sent, except those
     /// that are acknowledged.
     next: u32,
-    /// How many rounds are left, including the current one. Each round sends all parts that are not
+    /// How many rounds remain, including the current round. Each round sends all parts that are not
     /// acknowledged. A sequenced message has one round for each copy, and all other messages have one round.
     rounds: u8,
     lost: BTreeSet<u32>,

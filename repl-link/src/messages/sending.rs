@@ -51,7 +51,8 @@ pub(super) struct SendingChannel {
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: ByLane<i64>,
-    /// The numbers of the held messages. Only reliable messages are held.
+    /// The numbers of the held messages, which are not sent yet, because the other side does not accept parts
+    /// of more messages. Only reliable messages are held.
     held: BTreeSet<u64>,
     /// Whether `contents` stores contents that no message needs any more.
     has_gaps: bool,
@@ -99,15 +100,15 @@ enum Content {
     Whole(u64, State),
     /// The message is larger than a packet.
     Parts(Box<Parts>),
-    /// The message was withdrawn. `mark` is the state of its mark.
+    /// The message was withdrawn. `mark` is the state of the empty message that replaces it.
     Withdrawn { mark: State, was_large: bool },
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Message>() <= 56);
 
-/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It stands in
-/// place of the index of a part. No message has this many parts.
+/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It replaces the
+/// index of a part, because no message has this many parts.
 const MARK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +175,7 @@ impl Message {
         }
     }
 
-    /// Returns how many bytes the message takes in the buffer of the channel.
+    /// Returns how many bytes the message occupies in the buffer of the channel.
     fn buffered_bytes(&self) -> usize {
         if matches!(self.content, Content::Whole(..)) { self.bytes() } else { 0 }
     }

@@ -13,9 +13,9 @@ use crate::rate::byte_budget::ByteBudget;
 use crate::rate::rate_control::RateControl;
 use crate::sent::payload::Payload;
 
-/// The greatest number of bytes of memory that the record of a packet usually takes for each byte of the
-/// packet. In rare cases a record takes more, because an object of a few bytes in the packet has a changelist
-/// in the record.
+/// The greatest number of bytes of memory that the record of a packet usually occupies for each byte of the
+/// packet. In rare cases a record occupies more, because an object of a few bytes in the packet has a
+/// changelist in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
 /// Bulk messages (more than 64 KiB) leave one of this many parts of the bytes in flight to all other data.
@@ -181,8 +181,8 @@ impl<P: Payload> Outbox<P> {
         segment_bits.saturating_add(frame_bits::<P>()) <= self.unspent_bits()
     }
 
-    /// Returns how many bits are left for updates in the packet that is being filled. If none is being
-    /// filled, returns the bits of an empty packet.
+    /// Returns how many bits are still free for updates in the packet that is being filled. If no packet is
+    /// being filled, returns the free bits of an empty packet.
     pub fn packet_room(&self) -> usize {
         match self.record {
             Some(_) => self.max_bits().saturating_sub(self.filling_bits() + 2),
@@ -209,17 +209,17 @@ impl<P: Payload> Outbox<P> {
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 
-    /// Returns whether the connection takes more memory than its limit allows.
+    /// Returns whether the connection occupies more memory than its limit allows.
     pub fn is_over_memory(&self) -> bool {
         self.memory_bytes() > self.limits.memory_bytes
     }
 
-    /// Returns about how many bytes of memory the connection takes in total. Costs O(1).
+    /// Returns about how many bytes of memory the connection occupies in total. Costs O(1).
     pub fn memory_bytes(&self) -> usize {
         self.held_bytes().saturating_add(self.other_bytes)
     }
 
-    /// Returns about how many bytes of memory the packets, their records and the spare buffers take. Costs
+    /// Returns about how many bytes of memory the packets, their records and the spare buffers occupy. Costs
     /// O(1).
     fn held_bytes(&self) -> usize {
         self.in_flight.held_bytes() + self.queue.waiting.held_bytes()

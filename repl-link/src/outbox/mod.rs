@@ -34,7 +34,7 @@ pub use writing::Body;
 /// body is a list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
 pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
+/// The greatest number of bits that the frame of a packet occupies. The frame consists of the checksum, the
 /// kind, the number, the offset to the stamp, the floor, the extension, the acks, and the end of the body.
 pub const fn frame_bits<P: Payload>() -> usize {
     32 + 1 + 16 + 24 + 24 + P::Extension::BITS + MAX_ACK_BITS + 1
@@ -66,8 +66,8 @@ pub struct Outbox<P: Payload> {
     record: Option<Box<SentPacket<P::Record>>>,
     /// The complete packets with state, and the control packets between them.
     pub queue: SendQueue,
-    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured in
-    /// each tick, before and after the packets are sent.
+    /// The number of bytes of memory that the connection occupies outside the outbox. This memory is measured
+    /// in each tick, before and after the packets are sent.
     pub other_bytes: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
@@ -82,8 +82,8 @@ pub struct Outbox<P: Payload> {
     has_acked_all: bool,
     /// The data that this side adds to its headers. `None` if it adds nothing.
     pub extension: Option<P::Extension>,
-    /// The part of the checksum's salt that makes packets of state valid only for this session and this
-    /// client.
+    /// A number that the checksums of packets of state include, so that these packets are valid only for this
+    /// session and this client.
     pub binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
@@ -107,7 +107,7 @@ pub struct Outbox<P: Payload> {
     /// The limit that the user has set on the bytes in a second. In a box, because few connections have one.
     budget: Option<Box<ByteBudget>>,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
-    /// In a box, so that the outbox of such a connection takes fewer cache lines.
+    /// In a box, so that the outbox of such a connection occupies fewer cache lines.
     pub congestion: Option<Box<P::Rate>>,
 }
 
@@ -129,7 +129,7 @@ pub struct Limits {
     pub bytes_in_flight: usize,
     /// The greatest number of bytes in a tick. `usize::MAX` stands for no limit.
     pub bytes_per_pass: usize,
-    /// The greatest number of bytes of memory that the connection may take.
+    /// The greatest number of bytes of memory that the connection may occupy.
     pub memory_bytes: usize,
 }
 

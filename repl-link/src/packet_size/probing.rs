@@ -55,7 +55,7 @@ pub(crate) struct Sizes {
     pub(crate) now: usize,
     /// The greatest size if the path carries it.
     pub(crate) full: usize,
-    /// The least size with which the connection goes on.
+    /// The least packet size with which the connection can continue.
     pub(crate) least: usize,
     /// Whether packets wait for their acks.
     pub(crate) are_used: bool,

@@ -2,8 +2,8 @@
 //! pages, because the server sends hundreds of packets at the same time to a client that has just connected.
 //! An allocation for each packet would take longer than copying it.
 //!
-//! *Invariant:* each packet is in one page. If one page is enough, it takes about as much memory as its
-//! packets need. Each further page takes [`PAGE_BYTES`].
+//! *Invariant:* each packet is in one page. If one page is enough, it occupies about as much memory as its
+//! packets need. Each further page occupies [`PAGE_BYTES`].
 
 use std::collections::VecDeque;
 
@@ -130,7 +130,7 @@ impl PacketPages {
         }
     }
 
-    /// Returns how many bytes of memory the packets and the spare pages take. Costs O(1).
+    /// Returns how many bytes of memory the packets and the spare pages occupy. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.page_bytes + self.lengths.capacity() * size_of::<u32>() + self.spare.held_bytes()
     }

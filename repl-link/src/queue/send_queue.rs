@@ -46,8 +46,8 @@ impl SendQueue {
         self.waiting.pop()
     }
 
-    /// Returns whether `bytes` more bytes of state may be queued, while the allowance keeps enough room for
-    /// more welcome packets.
+    /// Returns whether `bytes` more bytes of state may be queued, so that the allowance still has enough room
+    /// for more welcome packets.
     pub fn takes_state(&self, bytes: usize) -> bool {
         self.allowance.left().is_none_or(|left| left >= self.waiting.bytes() + bytes + WELCOMES_BYTES)
     }

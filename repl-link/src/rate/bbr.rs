@@ -3,7 +3,7 @@
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
 //! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
-//! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
+//! trip. The server sends at the measured rate, and has at most about twice the product of rate and round
 //! trip in flight. A loss alone does not lower the rate, unlike in the third version of BBR, because the
 //! links of games lose packets at random. But if many packets are lost, the window is larger, and a [`Trial`]
 //! tests whether a lower rate delivers as much. Rates are measured as in

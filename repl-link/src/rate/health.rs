@@ -183,7 +183,7 @@ mod tests {
         link.acked_late(ms(180));
         assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
         assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
-        // At 60 acks a second, this stands for 20 s without a late ack.
+        // At 60 acks a second, these acks correspond to 20 s without a late ack.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
         assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
     }

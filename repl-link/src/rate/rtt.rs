@@ -13,8 +13,9 @@ use crate::spare::shrink_sparse;
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// The least time by which a timeout is longer than the round trip. On a link without jitter the deviation
-/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. It
-/// stands for the clock granularity of RFC 6298, section 2.3, and is a little more than a tick of 60 Hz.
+/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. The
+/// margin corresponds to the clock granularity of RFC 6298, section 2.3, and is a little more than a tick of
+/// 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);

@@ -112,7 +112,7 @@ impl<R: Record> InFlight<R> {
         self.bytes
     }
 
-    /// Returns about how many bytes of memory the records and the spare buffers take. Costs O(1).
+    /// Returns about how many bytes of memory the records and the spare buffers occupy. Costs O(1).
     pub fn held_bytes(&self) -> usize {
         self.held_bytes + self.spare.held_bytes()
     }

@@ -56,7 +56,7 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
         self.entries.clear();
     }
 
-    /// Returns about how many bytes of memory the entries take. Costs O(1).
+    /// Returns about how many bytes of memory the entries occupy. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.entries.capacity().saturating_mul(size_of::<(Sequence, T)>())
     }

@@ -35,7 +35,7 @@ pub trait Record: fmt::Debug + Default {
     /// [`Arrived`](crate::parts::Acked::Arrived) is not reported for the packet.
     fn is_awaited(&self) -> bool;
 
-    /// Returns about how many bytes of memory the record takes on the heap.
+    /// Returns about how many bytes of memory the record occupies on the heap.
     fn content_bytes(&self) -> usize;
 
     /// Returns about how many bytes of memory the record still owns after [`clear`](Self::clear). Costs O(1).

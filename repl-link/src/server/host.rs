@@ -36,14 +36,15 @@ pub trait Roster {
     fn timeout(&self) -> Duration;
 
     /// Returns the number of connections that have places. These are all connections that have not ended,
-    /// except connections that must still wait until their clients have shown their tokens.
+    /// except connections that must still wait until their clients have shown that they received the welcome,
+    /// the packet by which the server accepts them.
     fn open(&self) -> usize;
 
     /// Returns the handshake of a connection that was not removed.
     fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake>;
 
     /// Returns the packet that tells the client of an ended connection why the connection ended. The packet
-    /// answers a hello with this token.
+    /// is the answer to a hello (the first packet of a handshake) that contains `token`.
     fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>>;
 
     /// Removes an ended connection before the server would remove it by itself. Returns the packets that tell
@@ -63,8 +64,8 @@ pub trait Roster {
     /// because they belong to the old address.
     fn moved(&mut self, id: ConnectionId);
 
-    /// Sets the greatest size of the packets to a client, in bytes. An endpoint calls it when its transport
-    /// has found out this size.
+    /// Sets the greatest size of the packets to a client, in bytes. It is called when the transport has found
+    /// out this size.
     fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize);
 
     /// Returns the connection of the next packet to send, among the connections that `is_meant` selects.

@@ -111,13 +111,14 @@ impl ServerSettings {
 /// Who makes a connection: the user of the server, an [`Endpoint`](crate::Endpoint) or a transport.
 #[derive(Clone, Copy, Debug)]
 pub enum Maker {
-    /// The user of the server. The user says from which connection each packet comes.
+    /// The user of the server, who passes each packet together with its connection.
     User,
     /// An endpoint, to which the client has proved its address with a cookie.
     Endpoint {
         /// The secret of the endpoint, which protects the token of the connection.
         secret: Secret,
-        /// Whether the connection begins only when the client has shown that it has received the welcome.
+        /// Whether the connection begins only when the client has shown that it has received the welcome, the
+        /// packet by which the server accepts it.
         waits: bool,
         /// After its end, the connection is remembered for at least this time.
         keep: Duration,

@@ -1,5 +1,6 @@
 //! The client's side of a session: the hello (first packet), the answers to the server's questions, the
-//! welcome (the server accepts), and the disconnect.
+//! welcome (the server accepts), and the disconnect. The welcome contains the *token*, a number that only the
+//! two sides of the connection know.
 //!
 //! *Invariant:* the client ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -179,8 +180,8 @@ impl ClientHandshake {
     }
 
     /// Returns the key that the checksums of the client's packets of state include: the session, and after
-    /// the welcome also the token. If the transport authenticates the sender, the token is left out (R25,
-    /// R26).
+    /// the welcome also the token. If the transport authenticates the sender, the key does not include the
+    /// token (R25, R26).
     pub(crate) fn binding(&self) -> u64 {
         self.keys().state()
     }
@@ -461,9 +462,9 @@ impl ClientHandshake {
         ClientOutcome::Ended(reason)
     }
 
-    /// Handles a packet that comes after the end. A welcome or a packet of state shows that the server has
-    /// not received the disconnect packet, so the disconnect packet is sent again. If the client never
-    /// received a welcome, it cannot check a packet of state.
+    /// Handles a packet that arrives after the end of the session. A welcome or a packet of state shows that
+    /// the server has not received the disconnect packet, so the disconnect packet is sent again. If the
+    /// client never received a welcome, it cannot check a packet of state.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         let Stage::Ended { closing: Some(closing) } = &self.stage else { return };
         let shows_no_end = match packet::open(bytes, self.keys_of_server(), newest, &mut LastSeed::default())

@@ -13,7 +13,7 @@ use crate::session::name::cut;
 /// The greatest number of bytes of a text in a disconnect packet.
 const MAX_TEXT_BYTES: usize = 255;
 
-/// The bytes that a disconnect packet takes without its text.
+/// The greatest number of bytes of a disconnect packet without its text.
 const AROUND_TEXT_BYTES: usize = 8;
 
 /// The reason that a side reports if the other side could not read one of its packets.

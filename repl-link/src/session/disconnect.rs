@@ -111,7 +111,7 @@ pub enum DisconnectReason {
     #[error("the path does not carry packets of 508 bytes")]
     PathTooNarrow,
     /// The client was alive, but did not acknowledge packets for too long. There are three causes. First, the
-    /// memory that the server keeps for the client exceeded `ServerConfig::max_connection_bytes` for a whole
+    /// memory that the server uses for the client exceeded `ServerConfig::max_connection_bytes` for a whole
     /// `timeout`. Second, the client did not acknowledge that an object was removed, for four timeouts, or
     /// for eight round trips if these are longer. Third, too many reliable multicast calls waited for the
     /// client. The client may connect again. If the client's link is too slow for the world's changes, hide

@@ -14,7 +14,7 @@ use crate::session::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 pub(crate) const MAX_ENTRIES: usize = 4_096;
 /// The greatest number of packets that an answer may take.
 const MAX_PARTS: u64 = 1_024;
-/// The greatest number of bytes of memory that an answer may take on the server.
+/// The greatest number of bytes of memory that an answer may occupy on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// A question that the server asks about the client's classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub(crate) enum Question {
     /// Asks for the names and checksums of all classes.
     #[default]
     Classes,
-    /// Asks for the parts of a class: their paths, forms and checksums, in the order of declaration.
+    /// Asks for the parts of a class: their paths, wire forms and checksums, in the order of declaration.
     Forms { class: String },
-    /// Asks for the archetypes of a class: one checksum for each archetype. The archetype of `Default` is the
-    /// first.
+    /// Asks for the archetypes (sets of initial values) of a class: one checksum for each archetype. The
+    /// archetype of `Default` is the first.
     Archetypes { class: String },
     /// Asks for the initial values in an archetype: the names of the properties and the checksums of their
     /// values, in the order of declaration.
@@ -77,7 +77,7 @@ impl AnswerEntry {
         Self { name: cut(name), form: cut(form), sum }
     }
 
-    /// Returns about how many bytes the entry takes in a packet.
+    /// Returns about how many bytes the entry occupies in a packet.
     fn packet_bytes(&self) -> usize {
         self.name.len().saturating_add(self.form.len()).saturating_add(14)
     }

@@ -10,7 +10,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 const MAX_BYTES: usize = 512;
 /// The number of bits for the length.
 const LEN_BITS: u32 = 10;
-/// The greatest number of bytes that a hello or a welcome takes without its login or its answer.
+/// The greatest number of bytes of a hello without its login, or of a welcome without its answer.
 const AROUND_BYTES: usize = 64;
 
 /// A login as `Debug` prints it: only its length, because a login may contain a password or a ticket.

@@ -1,4 +1,6 @@
-//! The server's side of a session, from the client's first hello to the end of the session.
+//! The server's side of a session, from the client's first hello to the end of the session. A *hello* is the
+//! first packet of a handshake. By the *welcome*, the server accepts the client. The welcome contains the
+//! *token*, a number that only the two sides of the connection know.
 //!
 //! *Invariant:* the server ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -45,7 +47,7 @@ enum Stage {
     /// The application has not decided about the client's login yet.
     Login,
     /// The client was welcomed, but has not proved yet that it receives the packets sent to its address. The
-    /// server keeps only this handshake for the client, and sends it no state.
+    /// server stores only this handshake for the client, and sends it no state.
     Welcomed,
     Connected,
     Ended(Box<DisconnectReason>),

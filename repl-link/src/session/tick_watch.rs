@@ -1,4 +1,4 @@
-//! Checks for debug builds: they panic if a game loop leaves out a call, or passes a time that is not the
+//! Checks for debug builds: they panic if a game loop does not make a call, or passes a time that is not the
 //! time since a fixed start.
 //!
 //! *Invariant:* only the calls and times of the user can cause the panics. The packets of a peer cannot cause
