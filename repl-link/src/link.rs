@@ -46,7 +46,7 @@ type ExtensionOf<P> = <<P as Payload>::Extension as Extension>::Content;
 pub struct Link<P: Payload> {
     /// Fills packets, and stores a record of their content until they are acknowledged.
     pub outbox: Outbox<P>,
-    /// The number of the first packet of the session. It is the same in both directions.
+    /// The number of the first packet of the session, which is the same in each direction.
     first: Sequence,
     /// The packets of the other side that have arrived. Used to detect repeated and late packets, and to ack
     /// packets.
@@ -74,7 +74,7 @@ pub struct NewPacket<'b, P: Payload> {
     /// The data that the other side adds to its headers, if it has an extension.
     pub extension: Option<ExtensionOf<P>>,
     acks: AckRanges<'b>,
-    /// Whether the packet has a body or messages, so that the ack must be sent soon (R8).
+    /// Whether the packet has a body or messages. If so, its ack must be sent soon (R8).
     asks_for_ack: bool,
 }
 

@@ -99,8 +99,8 @@ use runs::Runs;
 /// item needs 16 to 32 bytes more.
 pub struct OrderedFastArray<T> {
     items: Sequence<LabelledItem<T>>,
-    /// The table that finds the position of an item by id. This table is built by the first lookup by id, and
-    /// kept from then on.
+    /// The table that finds the position of an item by id. The first lookup by id builds this table, and
+    /// later changes update it. If all items are removed or receive new ids, the table is dropped.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
     log: ItemLog,

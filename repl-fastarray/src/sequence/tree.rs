@@ -401,8 +401,8 @@ impl Order {
         self.set_parents(to, positions, level)
     }
 
-    /// Sets `node` as the parent of the entries in a range of it. The node is at `level` of the tree. Returns
-    /// how many keys are below the entries in `range`.
+    /// Sets `node` as the parent of those of its entries that are in `range`. The node is at `level` of the
+    /// tree. Returns how many keys are below the entries in `range`.
     fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;

@@ -146,7 +146,7 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Returns whether types may still be registered. This is so until the first tick.
+    /// Returns whether types may still be registered. Types may be registered until the first tick.
     #[must_use]
     pub fn may_register(&self) -> bool {
         self.handshake.is_idle() && self.attempts.is_first()

@@ -285,8 +285,8 @@ impl<A: Address> Endpoint<A> {
     /// `None` if connections that are not half-open have all places.
     ///
     /// Half-open connections may have places, because most of their clients are honest and get state sooner
-    /// in this way. But they take at most half of the free places, so that clients that have shown their
-    /// tokens find places.
+    /// in this way. But they occupy at most half of the free places, so that places remain for clients that
+    /// have shown their tokens.
     fn waits_for_place(&self, server: &impl Host) -> Option<bool> {
         let most = self.config.max_connections;
         let fits = |held: usize, free: usize| held < free.div_euclid(2);

@@ -119,8 +119,10 @@ impl Received {
 
     /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`. The newest range of packets is
     /// written first. The bit that ends the list of ranges is always written. Returns whether all ranges were
-    /// written. If a range does not fit, the sender receives no ack for its packets, and sends their content
-    /// again after a timeout.
+    /// written.
+    ///
+    /// If a range does not fit, the sender receives no ack for its packets, and sends their content again
+    /// after a timeout.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
         // One bit is reserved for the zero that ends the list of ranges.
@@ -161,8 +163,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Clears the bits for the packets from `end` to `newest`. The cleared bits belonged to packets that are
-    /// older by the size of the window.
+    /// Clears the bits for the packets from `end` to `newest`. Until then, these bits belonged to packets
+    /// that are older by the size of the window.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;

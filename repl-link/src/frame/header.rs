@@ -24,7 +24,7 @@ pub struct Header {
 
 /// Data that one side of a link adds to the headers of its packets, for example the number of its tick.
 pub trait Extension: fmt::Debug + Default {
-    /// The data that the other side reads.
+    /// The data of the extension, as the other side reads it.
     type Content: fmt::Debug;
 
     /// The greatest number of bits that the extension occupies in a header.

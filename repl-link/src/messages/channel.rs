@@ -4,9 +4,9 @@
 //!
 //! To add a kind of channel, add a variant to [`Channel`]. Code that depends on the kind uses a `match`
 //! without a wildcard, so the compiler lists all places to change, in this file and in the modules `sending`
-//! and `incoming`. Code that calls `is_reliable` or `replaces_older` needs no change, unless both return true
-//! for the new kind. No kind today is both, so such a kind would also change `Incoming::take` and
-//! `SendingChannel::arrived`.
+//! and `incoming`. Code that calls `is_reliable` or `replaces_older` needs no change, unless both functions
+//! return true for the new kind. Today no kind is reliable and also replaces older messages, so such a kind
+//! would also change `Incoming::take` and `SendingChannel::arrived`.
 //!
 //! To add a limit for a type of messages, add a field to [`MessageOptions`]. The compiler then shows where to
 //! decide whether both sides must agree on it. `outgoing` and `sending` obey limits when they send.
@@ -151,7 +151,7 @@ pub struct MessageOptions {
     /// the same number without any delay between them. The client itself obeys this limit
     /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
     /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
-    /// must register the same number. Default 1,000.
+    /// must register the same limit. Default 1,000.
     pub per_second: u32,
 }
 
@@ -233,7 +233,7 @@ impl ChannelConfig {
         self.options.max_bytes > USUAL_MESSAGE_BYTES
     }
 
-    /// Returns the options that both sides must agree on, by the names that the user knows.
+    /// Returns the options that both sides must agree on, each with the name that the user knows.
     pub fn forms(&self) -> Vec<Form> {
         let form = |path: &str, text: String, number: u64| Form {
             path: path.to_owned(),

@@ -92,7 +92,8 @@ impl Incoming {
         messages: &[ReceivedMessage<'_>],
         mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
+        // An honest peer never exceeds the limit. A dishonest peer can exceed it by at most the messages of
+        // one packet.
         if self.held_bytes() > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }

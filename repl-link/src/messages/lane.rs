@@ -4,8 +4,8 @@
 //! *Invariant:* while bulk messages wait, at least one of every [`SHARE`] bits that are sent belongs to bulk
 //! messages.
 
-/// If state and other messages leave no room, one of this many bits still belongs to bulk messages. This
-/// slows other data by at most 3 %.
+/// Even if state and other messages could use the whole link, one of this many bits is reserved for bulk
+/// messages. This slows other data by at most 3 %.
 const SHARE: usize = 32;
 
 /// By how many bits bulk messages can be behind their share, or ahead of it.

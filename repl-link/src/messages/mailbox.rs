@@ -54,8 +54,8 @@ pub trait Inbox<F>: Any + Send + Sync {
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
 
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
-    /// these messages. In a reliable channel, drops none: stores the message and returns an error. Drops a
-    /// message that cannot be read because an object in it does not exist.
+    /// these messages. In a reliable channel, drops no message: stores the new message and returns an error.
+    /// Drops a message that cannot be read because an object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), InboxRefusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
@@ -82,7 +82,8 @@ pub trait Inbox<F>: Any + Send + Sync {
 pub struct Arrival<'a, F> {
     /// The sender of the message.
     pub from: F,
-    /// The number of the message in its channel. Messages that did not pass a link all have the number 0.
+    /// The number of the message in its channel. A message that is delivered inside one process, without a
+    /// link, has the number 0.
     pub number: u64,
     /// The bits of the message.
     pub content: BitSlice<'a>,

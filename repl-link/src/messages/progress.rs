@@ -10,9 +10,10 @@ pub struct Progress {
     pub total_bytes: usize,
 }
 
-/// How much has been transferred of the large messages of one type, in both directions. A message is large if
-///it does not fit into a packet. If several large messages are in transfer, each field describes the oldest
-///of its direction.
+/// How much has been transferred of the large messages of one type, in both directions.
+///
+/// A message is large if it does not fit into a packet. If several large messages are in transfer, each field
+/// describes the oldest message of its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageProgress {
     /// The large message that this side sends. `None` if there is no large message that is not acknowledged.

@@ -45,7 +45,7 @@ impl<V> ReadAhead<V> {
         }
     }
 
-    /// Returns the value of a message, if it was kept. Drops the values of earlier messages.
+    /// Returns the value of a message, if it was stored. Drops the values of earlier messages.
     pub fn take(&mut self, ticket: Ticket) -> Option<V> {
         while self.values.front().is_some_and(|(first, _)| *first < ticket) {
             self.values.pop_front();

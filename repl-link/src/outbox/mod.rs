@@ -111,7 +111,7 @@ pub struct Outbox<P: Payload> {
     pub congestion: Option<Box<P::Rate>>,
 }
 
-/// How much room state and other messages have left for bulk messages in a tick.
+/// The room for bulk messages (of more than 64 KiB) that state and other messages have not used in a tick.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     /// Whether the congestion control had no room for another packet before bulk messages were sent.
@@ -165,14 +165,14 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Loads the lists that the next packet changes into the processor cache.
+    /// Loads into the processor cache the lists that the next packet changes.
     pub fn preload_lists(&self) {
         self.in_flight.preload_lists();
         self.queue.waiting.preload_lists();
         self.congestion.iter().for_each(|congestion| preload_all(&**congestion));
     }
 
-    /// Loads the buffers of the next packet into the cache. Call it some time after
+    /// Loads into the processor cache the buffers of the next packet. Call it some time after
     /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.in_flight.preload_next();
@@ -190,7 +190,7 @@ impl<P: Payload> Outbox<P> {
         preload_all(&self.send_times);
     }
 
-    /// Loads the lists that the next ack reads into the cache.
+    /// Loads into the processor cache the lists that the next ack reads.
     pub fn preload_ack(&self) {
         self.in_flight.preload_ends();
         self.send_times.preload();

@@ -44,7 +44,7 @@ pub enum PathFinding {
     /// The path carries packets of this many bytes. Larger packets were dropped, or the size has become
     /// larger again.
     Carries(usize),
-    /// The path does not carry packets of the least size, so the connection cannot go on.
+    /// The path does not carry packets of the least size, so the connection cannot continue.
     TooNarrow,
 }
 

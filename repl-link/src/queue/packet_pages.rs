@@ -119,9 +119,9 @@ impl PacketPages {
         self.lengths.front().into_iter().for_each(preload);
     }
 
-    /// Loads the packet that is removed next into the cache. If there is no packet, loads the memory for the
-    /// next packet that is added. Call it some time after [`preload_lists`](Self::preload_lists), because it
-    /// reads the lists.
+    /// Loads into the processor cache the packet that is removed next. If there is no packet, loads the
+    /// memory for the next packet that is added. Call it some time after
+    /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub(crate) fn preload_next(&self) {
         if let Some(page) = self.pages.front() {
             let start = if self.is_empty() { 0 } else { self.start };

@@ -81,7 +81,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// The shortest time for which the measured shortest round trip is used. It is used for at most twice this
 /// time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
-/// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
+/// `TICK` is the assumed length of a tick until two ticks have passed. Later the length is measured, and a
+/// tick that was longer than `LONGEST_TICK` counts as `LONGEST_TICK`.
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 

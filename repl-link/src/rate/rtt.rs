@@ -105,7 +105,7 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second, 256
+    /// When the list has this many packets, every second packet is dropped from it. At 60 ticks a second, 256
     /// packets cover four seconds. They take 6 KiB of memory.
     const LIMIT: usize = 256;
     /// The `spacing` at first, which is two ticks of 60 Hz.
@@ -133,7 +133,7 @@ impl SendTimes {
         self.spacing = self.spacing.saturating_mul(2);
     }
 
-    /// Loads the oldest send times, which the next ack reads, into the processor cache.
+    /// Loads into the processor cache the oldest send times, which the next ack reads.
     pub(crate) fn preload(&self) {
         self.sent.front().into_iter().for_each(preload);
     }

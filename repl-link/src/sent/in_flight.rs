@@ -138,26 +138,26 @@ impl<R: Record> InFlight<R> {
         self.spare.take()
     }
 
-    /// Loads the lists of records that the next packet changes into the processor cache.
+    /// Loads into the processor cache the lists of records that the next packet changes.
     pub fn preload_lists(&self) {
         self.spare.next().into_iter().for_each(preload);
         self.records.back().into_iter().for_each(preload);
     }
 
-    /// Loads the record that the next packet reuses into the cache. Call it some time after
+    /// Loads into the processor cache the record that the next packet reuses. Call it some time after
     /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.spare.next().into_iter().for_each(|record| preload_all(&**record));
     }
 
-    /// Loads the lists of records that the next ack changes into the cache.
+    /// Loads into the processor cache the lists of records that the next ack changes.
     pub fn preload_ends(&self) {
         self.records.front().into_iter().for_each(preload);
         self.spare.next().into_iter().for_each(preload);
     }
 
-    /// Loads the record of the oldest packet in flight into the cache, because the next ack probably reads
-    /// it. Call it some time after [`preload_ends`](Self::preload_ends).
+    /// Loads into the processor cache the record of the oldest packet in flight, because the next ack
+    /// probably reads it. Call it some time after [`preload_ends`](Self::preload_ends).
     pub fn preload_oldest(&self) {
         self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }

@@ -123,7 +123,7 @@ impl<C: HasLink> Peers<C> {
         self.iter_mut().map(|(_, peer)| peer)
     }
 
-    /// Loads the packets of the peers after `id` into the processor cache, because users mostly poll all
+    /// Loads into the processor cache the packets of the peers after `id`, because users mostly poll all
     /// peers in this order. This has three steps, and each step reads memory that the previous step has
     /// loaded.
     #[inline]

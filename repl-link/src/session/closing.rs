@@ -53,7 +53,7 @@ pub(crate) enum Closing {
     Forgotten,
     /// Too many messages of the type with this name wait to be polled by the sender.
     Unread(String),
-    /// The path from the sender to the receiver carries only packets that are too small.
+    /// The path from the sender to the receiver does not even carry packets of the least size.
     PathTooNarrow,
 }
 

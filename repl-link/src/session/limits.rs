@@ -125,11 +125,11 @@ fn saturate(limit: usize) -> u32 {
 /// size, so a client's packet size is too small only below 508 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The greatest size of a packet: `mtu_bytes`.
+    /// The greatest size of a packet, in the field `mtu_bytes`.
     PacketBytes = 0,
-    /// The greatest number of objects at the same time: `max_objects`.
+    /// The greatest number of objects at the same time, in the field `max_objects`.
     Objects = 1,
-    /// The greatest size of one object: `max_object_bytes`.
+    /// The greatest size of one object, in the field `max_object_bytes`.
     ObjectBytes = 2,
 }
 

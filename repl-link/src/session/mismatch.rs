@@ -69,7 +69,7 @@ impl fmt::Display for Side {
 #[non_exhaustive]
 pub enum Difference {
     /// Only one side has registered the class, the messages or the calls. Register them on the other side
-    /// too, or remove them from both.
+    /// too, or remove them from both sides.
     NoClass {
         /// The side that lacks the class.
         missing_on: Side,
@@ -87,7 +87,8 @@ pub enum Difference {
     /// differs. For a call, the kind, the reliability, the limit or the form of a parameter differs. Build
     /// both programs from the same source code.
     Form {
-        /// The path of the property, or of its part that differs. Empty if a type of messages itself differs.
+        /// The path of the property, or of its part that differs. Empty if the difference is in a type of
+        /// messages as a whole.
         property: String,
         /// The form of the property on the client.
         client: String,

@@ -11,7 +11,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Returns a packet that contains its own number.
+/// Returns a packet with `number` as its content.
 fn packet(number: u64) -> [u8; 8] {
     number.to_le_bytes()
 }
