@@ -26,6 +26,7 @@ use crate::sent::in_flight::InFlight;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
 
+/// The messages that one side of a connection sends, until they are acknowledged or no longer needed.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     channels: Vec<SendingChannel>,
@@ -286,6 +287,7 @@ impl Outgoing {
         sent_bits
     }
 
+    /// Handles the ack of a packet with these messages.
     pub fn arrived(&mut self, messages: &[SentMessage]) {
         for message in messages {
             if let Some(sending) = self.channels.get_mut(message.channel as usize) {

@@ -36,6 +36,7 @@ const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 const PACKETS_PER_PAUSE: u64 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
+/// The measurements of one connection's link: its round trips, timeouts and losses.
 #[derive(Debug, Default)]
 pub struct LinkHealth {
     /// How long packets and their acks take.

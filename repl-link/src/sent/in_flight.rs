@@ -117,6 +117,7 @@ impl<R: Record> InFlight<R> {
         self.held_bytes + self.spare.held_bytes()
     }
 
+    /// Frees the spare records, which are stored for reuse.
     pub fn free_spare(&mut self) {
         self.spare.clear();
     }
@@ -189,10 +190,12 @@ impl<R: Record> InFlight<R> {
         self.get(sequence).filter(|record| record.is_awaited)
     }
 
+    /// Returns the record of a packet. Returns `None` if the packet has no record.
     pub fn get(&self, sequence: Sequence) -> Option<&SentPacket<R>> {
         self.records.get(self.at(sequence)?).map(|record| &**record)
     }
 
+    /// Returns the record of a packet for changes. Returns `None` if the packet has no record.
     pub fn get_mut(&mut self, sequence: Sequence) -> Option<&mut SentPacket<R>> {
         let at = self.at(sequence)?;
         self.records.get_mut(at).map(|record| &mut **record)

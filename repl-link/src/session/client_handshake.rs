@@ -47,6 +47,7 @@ const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
 /// has arrived, so it keeps sending.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
+/// The client's limits, times, classes and channels, which its handshake uses.
 #[derive(Clone, Copy)]
 pub struct ClientContext<'a> {
     /// The limits and times of this side.

@@ -64,6 +64,7 @@ struct ClientHello {
     token: u64,
 }
 
+/// The server's side of one session: the handshake with one client, and the end of the session.
 #[derive(Debug)]
 pub struct ServerHandshake {
     connection: ConnectionId,
@@ -235,6 +236,7 @@ impl ServerHandshake {
         self.last_received
     }
 
+    /// Records that a packet of the client has arrived.
     pub fn note_packet(&mut self, now: Duration) {
         self.last_received = now;
     }
@@ -598,6 +600,7 @@ impl ServerHandshake {
         self.welcome(now, terms, queue)
     }
 
+    /// Returns whether a login waits for the answer of the application.
     pub fn awaits_login(&self) -> bool {
         self.stage == Stage::Login
     }
