@@ -40,8 +40,8 @@ pub(crate) trait Replica: Sized {
     /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. If the array has no receipt, the method creates one. After an array
-    /// has received its receipt, items that the client's own code adds get local ids.
+    /// Returns the items and the receipt. If the array has no receipt, the method creates one. As soon as the
+    /// array has a receipt, items that the client's own code adds receive local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
     /// Appends an item with initial values and with an id that no other item has.

@@ -94,10 +94,11 @@ pub struct Endpoint<A = SocketAddr> {
     config: EndpointConfig,
     secret: Secret,
     directory: Directory<A>,
-    /// The connections that take places. Some of them may have ended, because they are removed later.
+    /// The connections that take places. Some of them may have ended, because ended connections are removed
+    /// from this list later.
     connections: Places,
     /// The connections whose handshakes have not finished. Some handshakes may have finished, because their
-    /// connections are removed later.
+    /// connections are removed from this list later.
     half_open: Places,
     ended: Ended,
     /// How many half-open connections ended to make room for others.

@@ -130,9 +130,10 @@ impl Exchange {
     /// Delivers the messages of a packet that was checked, or only its messages of one channel. Messages that
     /// must wait for earlier messages or for other parts are stored. A message is never delivered again.
     ///
-    /// # Errors Returns an error if the connection must end, because a client has sent too many messages, or
-    /// because too many messages wait to be polled. If too many messages wait to be polled, all messages of
-    /// the packet are still delivered first. The reason names the type of the message.
+    /// # Errors
+    /// Returns an error if the connection must end, because a client has sent too many messages, or because
+    /// too many messages wait to be polled. In the latter case, all messages of the packet are still delivered
+    /// first. The reason names the type of the message.
     pub fn deliver<F: Sender>(
         &mut self,
         (checked, only): (&CheckedMessages<'_>, Option<u16>),

@@ -46,7 +46,7 @@ impl AllowedSize {
         self.agreed.min(LEAST_PACKET_BYTES)
     }
 
-    /// Returns the greatest size of packets, if the path had no limit.
+    /// Returns the greatest size that packets could have if the path had no limit.
     pub(crate) fn of_any_path(&self) -> usize {
         self.agreed.min(self.wanted.max(self.least()))
     }

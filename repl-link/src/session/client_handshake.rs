@@ -42,9 +42,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// these packets is likely to arrive.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
-/// The longest time for which a client sends nothing, however long the timeouts are. A server without a
-/// packet with the token sends the client no packets of state. The client cannot know whether such a packet
-/// has arrived, so it keeps sending.
+/// The longest time for which a client sends nothing, however long the timeouts are. Until a packet with the
+/// token arrives, the server sends the client little or nothing. The client cannot know whether such a packet
+/// has arrived, so it continues to send.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's limits, times, classes and channels, which its handshake uses.

@@ -119,9 +119,9 @@ pub enum DisconnectReason {
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
     /// The client sent more than 2,000 packets a second, or more messages of a type than
-    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if it can be the
-    /// delayed packets of an outage of up to a whole timeout. Clients of this library obey these limits by
-    /// themselves. The text names the packets or messages that exceeded the limit.
+    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if it can
+    /// consist of packets that were delayed by an outage of up to a whole timeout. Clients of this library
+    /// obey these limits by themselves. The text names the packets or messages that exceeded the limit.
     #[error("too many a second: {0}")]
     TooFast(String),
     /// The other side began a reliable message and did not finish it. No part of this message, and no earlier
