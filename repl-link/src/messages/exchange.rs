@@ -132,7 +132,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an error if the connection must end, because a client has sent too many messages, or because
-    /// too many messages wait to be polled. In the latter case, all messages of the packet are still delivered
+    /// too many messages wait to be polled. In the latter case, all messages of the packet are delivered
     /// first. The reason names the type of the message.
     pub fn deliver<F: Sender>(
         &mut self,
