@@ -13,7 +13,6 @@
 /// The number of bytes that may be sent to an address for each byte received from it.
 const FACTOR: usize = 3;
 
-/// The number of bytes that may still be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     /// The number of bytes that may still be sent. `left` is `None` if the client has shown that it receives
@@ -22,7 +21,6 @@ pub(crate) struct Allowance {
 }
 
 impl Default for Allowance {
-    /// Returns an allowance without a limit.
     fn default() -> Self {
         Self { left: None }
     }
@@ -46,8 +44,8 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` bytes from the allowance. If the allowance has fewer bytes left, takes nothing and
-    /// returns `false`.
+    /// Subtracts `bytes` bytes from the allowance. If fewer bytes remain, subtracts nothing and returns
+    /// `false`.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {
@@ -59,7 +57,6 @@ impl Allowance {
         }
     }
 
-    /// Returns how many bytes may still be sent to the address. Returns `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }
