@@ -12,7 +12,6 @@ use crate::body::asset_names::{AssetName, MAX_NUMBER};
 /// The paths of all assets, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct AssetPaths {
-    /// The asset with the number `n` is at the index `n - 1`.
     all: Vec<Asset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
     /// For each folder, its first asset. The key is the path of the folder with its last slash.

@@ -12,7 +12,7 @@ use super::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use super::object::Object;
 use super::occupant::Occupant;
 
-/// One thread is faster for fewer objects than this.
+/// With fewer objects than this, one thread is faster than several.
 const LEAST: usize = 512;
 
 /// Classes are compared in parallel only if at least this many objects are outside the largest class.
@@ -80,7 +80,6 @@ impl ByClass {
         });
     }
 
-    /// Returns the findings of each class.
     pub(crate) fn found(&mut self) -> impl Iterator<Item = &mut Findings> {
         self.0.iter_mut().map(|share| &mut share.found)
     }

@@ -80,13 +80,12 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the messages that are sent to a client.
     #[cfg(test)]
     pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
         &mut self.sessions.peers.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
     }
 
-    /// Returns what is counted of the calls from a client or the host.
+    /// Returns the count of the ignored calls and the time budget for calls, of a client or of the host.
     fn call_meter(&mut self, caller: ConnectionId) -> Option<&mut CallMeter> {
         match self.sessions.peers.get_mut(caller) {
             Some(peer) => Some(&mut peer.connection.calls.meter),
@@ -113,8 +112,6 @@ impl Server {
         }
     }
 
-    /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
-    /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
         if let Some(meter) = self.call_meter(connection) {
             meter.ignored = meter.ignored.saturating_add(1);

@@ -11,7 +11,7 @@ use crate::body::growth::shrink;
 use crate::body::recycled::{Recycled, free_large};
 use crate::body::slot_set::SlotSet;
 
-/// What the comparisons of objects found.
+/// The results of the comparisons of objects in one tick.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// The changes of each changed object, in ascending order of the slots.
@@ -64,7 +64,6 @@ pub(crate) struct Change {
     pub(crate) list: Changelist,
 }
 
-/// The collections in which the comparison of one object stores its results.
 pub(crate) struct Outcome<'a> {
     pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,
@@ -102,8 +101,8 @@ impl Findings {
         Outcome { changes: &mut change.list, refusals: refused, scratch }
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last, unless it is empty. Returns it if it is
-    /// not empty.
+    /// Adds the changelist that [`blank`](Self::blank) returned last to the findings and returns it, unless
+    /// it is empty.
     #[inline]
     pub(crate) fn keep(&mut self) -> Option<&Changelist> {
         self.items.keep_if(|change| !change.list.is_empty()).map(|change| &change.list)
@@ -128,8 +127,8 @@ impl Findings {
         &change.list
     }
 
-    /// Moves the findings of `others` into this collection. The changes of each of them are in ascending
-    /// order of the slots.
+    /// Moves the findings of `others` into this collection and sorts them by slot. In each of `others`, the
+    /// changes are in ascending order of the slots.
     #[cfg(feature = "rayon")]
     pub(crate) fn take_in<'f>(&mut self, others: impl Iterator<Item = &'f mut Self>) {
         for other in others {
@@ -160,7 +159,6 @@ impl Changes {
         self.as_slice().get(self.last.get(slot as usize)?.at as usize)
     }
 
-    /// Returns the changelist of the object in `slot`, if it has changed.
     pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
         self.get(slot).map(|change| &change.list)
     }

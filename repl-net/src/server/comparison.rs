@@ -55,7 +55,8 @@ pub(crate) enum Chosen<'a> {
 
 #[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "all objects are found by their slots"))]
 impl Chosen<'_> {
-    /// Returns the state of the object in `slot`, which is number `at` of the compared objects.
+    /// Returns the state of the object in `slot`. `at` is the index of the object among the objects that are
+    /// compared.
     #[inline]
     fn get(&self, at: usize, slot: u32) -> &Object {
         match self {
@@ -65,7 +66,6 @@ impl Chosen<'_> {
         }
     }
 
-    /// Does the same as [`get`](Self::get), to change the state.
     #[inline]
     fn get_mut(&mut self, at: usize, slot: u32) -> &mut Object {
         match self {
@@ -76,7 +76,8 @@ impl Chosen<'_> {
     }
 }
 
-/// What is known about all objects of a class before they are compared.
+/// The properties of a class and of a tick that decide which special checks the comparison of an object
+/// needs.
 #[derive(Clone, Copy)]
 struct Expected {
     /// Whether there are `push` properties.
@@ -94,7 +95,7 @@ struct Expected {
     nothing: bool,
 }
 
-/// The place of an object that is compared.
+/// The slot and row of an object that is compared.
 #[derive(Clone, Copy)]
 struct Place {
     /// The number of the object among the objects that are compared.
@@ -103,7 +104,7 @@ struct Place {
     row: usize,
 }
 
-/// Objects of one class whose rows were looked up.
+/// Up to [`BATCH`] objects of one class, with the rows in which they are stored.
 struct Batch<'a> {
     /// How many objects were compared before this batch.
     compared: usize,
@@ -117,7 +118,6 @@ impl Batch<'_> {
         self.slots.last().is_some_and(|last| last - self.slots[0] >= self.slots.len() as u32)
     }
 
-    /// Returns where an object of the batch is.
     #[inline(always)]
     fn get(&self, at: usize) -> Option<Place> {
         let (&row, &slot) = (self.rows.get(at)?, self.slots.get(at)?);
@@ -159,7 +159,6 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Compares the objects of a batch.
     #[inline]
     fn batch<T: Replicated, S: Source<T>>(
         &mut self,
@@ -251,7 +250,7 @@ impl ClassComparison<'_> {
     }
 
     /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are
-    /// compared. The marks are in the cache, because they were written a moment ago.
+    /// compared. The marks are already in the processor's cache, because they were written a moment ago.
     #[inline]
     fn preload_marked<T: Replicated, S: Source<T>>(
         &self,
@@ -295,7 +294,6 @@ impl ClassComparison<'_> {
         self.store(place, None, false);
     }
 
-    /// Compares one object, and stores its changes.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(
@@ -373,8 +371,9 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Returns the properties of an object that are compared, if these may be others than the ordinary ones.
-    /// Returns `None` if the object is not compared.
+    /// Returns the properties of an object that must be compared, for an object that may not be
+    /// [plain](Self::is_plain). Returns `None` if the object was torn off and its last state was compared
+    /// already.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn special_scope<T: Replicated, S: Source<T>>(

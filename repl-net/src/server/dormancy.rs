@@ -86,8 +86,8 @@ impl Dormancies {
         self.initial.iter()
     }
 
-    /// Returns the objects of a word that may sleep for a connection. `chosen` are the partially dormant
-    /// objects that may sleep for this connection, if there are any.
+    /// Returns the objects in word number `word` (64 slots) that may sleep for a connection. `chosen` are the
+    /// partially dormant objects that may sleep for this connection, if there are any.
     pub(crate) fn sleepers_in(&self, word: usize, chosen: Option<&SparseSlots>) -> u64 {
         self.all.word(word) | self.partial.word(word) & chosen.map_or(0, |chosen| chosen.word(word))
     }

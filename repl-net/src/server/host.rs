@@ -1,8 +1,8 @@
 //! The host: the player in the process of the server. It is a connection without packets and without copies
 //! of objects, because it uses the objects of the server themselves.
 //!
-//! *Invariant:* the host is not among the peers, so ticks, packets and objects do no work for it as for a
-//! peer.
+//! *Invariant:* `Server::sessions` does not contain the host among its peers, so no packet is made for the
+//! host, and no tick decides what to send to it.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use super::world::World;
 /// The state that the server stores for its host.
 pub(crate) struct Host {
     pub(crate) id: ConnectionId,
-    /// The messages and calls to the host. A type is registered here when the first of its messages comes.
+    /// The messages and calls to the host. A message type is registered here when its first message arrives.
     pub(crate) mailbox: Mailbox<()>,
     /// How many messages of each kind the host may send.
     pub(crate) limits: DirectLimits,

@@ -1,8 +1,8 @@
 //! The events and updates for the host, if it asks for them: which objects were spawned, were removed, or got
 //! another owner.
 //!
-//! *Invariant:* as on a client, the updates of a tick come with the tick, and an object that was spawned and
-//! removed between two ticks is not reported.
+//! *Invariant:* as on a client, the updates appear in the tick that made the changes, and an object that was
+//! spawned and removed between two ticks is not reported.
 
 use std::collections::BTreeMap;
 
@@ -40,17 +40,14 @@ impl HostNews {
         news
     }
 
-    /// Removes and returns the oldest event.
     pub(super) fn pop(&mut self) -> Option<ClientEvent> {
         self.events.pop()
     }
 
-    /// Removes and returns the oldest update.
     pub(super) fn pop_update(&mut self) -> Option<Update> {
         self.updates.pop()
     }
 
-    /// Records that an object is about to be removed.
     pub(super) fn removed(&mut self, world: &World, slot: u32) {
         let object = ObjectRef::new(world.store.occupant(slot).guid(slot));
         self.owned_before.remove(&object);
@@ -59,12 +56,12 @@ impl HostNews {
         }
     }
 
-    /// Records that an object was torn off.
     pub(super) fn torn_off(&mut self, world: &World, slot: u32) {
         self.torn_off.push(ObjectRef::new(world.store.occupant(slot).guid(slot)));
     }
 
-    /// Records that the host owned an object, or did not, before its owner changes.
+    /// Records whether the host owned an object at the last tick. Called before the owner of the object
+    /// changes.
     pub(super) fn owner_changes(&mut self, object: ObjectRef<()>, was_owner: bool) {
         self.owned_before.entry(object).or_insert(was_owner);
     }

@@ -18,12 +18,12 @@ pub(crate) struct HostNotifies {
 }
 
 impl HostNotifies {
-    /// Drops the old values of an object that is removed.
     pub(super) fn removed(&mut self, slot: u32) {
         self.old.remove(&slot);
     }
 
-    /// Calls the notifies for the changes that a tick has found, and stores the new values.
+    /// Calls the notifies for the changes that a tick has found, then stores the new values as the old values
+    /// of the next call.
     pub(super) fn call(&mut self, world: &mut World) {
         if std::mem::replace(&mut self.has_begun, true) {
             world.notify(&mut self.old);

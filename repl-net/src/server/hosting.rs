@@ -9,7 +9,6 @@ use super::Server;
 use super::host::Host;
 
 impl Server {
-    /// Returns whether a connection is the host.
     #[inline]
     pub(crate) fn is_host(&self, connection: ConnectionId) -> bool {
         self.host.as_ref().is_some_and(|host| host.id == connection)
@@ -32,7 +31,6 @@ impl Server {
         }
     }
 
-    /// Returns the host, if a connection is the host.
     pub(super) fn as_host(&mut self, connection: ConnectionId) -> Option<&mut Host> {
         self.host.as_deref_mut().filter(|host| host.id == connection)
     }

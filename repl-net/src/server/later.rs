@@ -5,11 +5,11 @@
 //! changes from the tick after the object was last due until the object is due again. All connections with
 //! this period receive the same list, so the list is encoded only once.
 //!
-//! A cell has the objects of one region of the world, or of one group. A connection is in step with an object
-//! if its client needs only the newest changes of the object, which many connections share.
+//! A cell contains the objects of one region of the world, or of one group. A connection is in step with an
+//! object if its client needs only the newest changes of the object, which many connections share.
 //!
-//! *Invariant:* if a connection has a long period for the object's cell and is in step with the object, it
-//! lacks at most the changes that wait for this period.
+//! *Invariant:* if a connection has a period of more than one tick for the object's cell and is in step with
+//! the object, it lacks at most the changes that wait for this period.
 
 use repl_core::Changelist;
 
@@ -36,13 +36,13 @@ struct Period {
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick, in ascending order of their slots.
     due: Vec<Change>,
-    /// The objects of `due`.
     due_slots: SlotSet,
 }
 
 impl LaterChanges {
-    /// Adds the changes of this tick to the lists of connections with long periods, and finds the changes
-    /// that are due now. The argument `prune` removes elements that no longer exist from a changelist.
+    /// Adds the changes of this tick to the lists of all long periods (more than one tick) of the objects'
+    /// cells, and finds the changes that are due now. The argument `prune` removes elements that no longer
+    /// exist from a changelist.
     pub(crate) fn advance(
         &mut self,
         frame: u64,

@@ -35,7 +35,7 @@ impl Server {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. The clients must register messages with the same
+    /// Registers a type of messages with its own limits. The clients must register the type with the same
     /// limits.
     ///
     /// # Panics

@@ -142,7 +142,6 @@ pub struct Server {
     /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
     /// runs the waiting calls, and one for each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
-    /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     /// The packet size to which the content of `broadcast` is fitted.
@@ -160,7 +159,6 @@ pub struct Server {
     pub(crate) host: Option<Box<Host>>,
 }
 
-/// How an object is spawned: plainly, as a subobject, or static with a path.
 enum SpawnKind {
     Plain,
     /// It is a subobject of the object in this slot.
@@ -453,8 +451,8 @@ impl Server {
         }
     }
 
-    /// Sets the connection that owns an object and all objects that it owns, directly or through other
-    /// objects.
+    /// Sets the connection that owns an object, and also sets it for all objects that this object owns,
+    /// directly or through other objects.
     fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
             let object = ObjectRef::new(self.world.store.occupant(slot).guid(slot));
@@ -467,7 +465,6 @@ impl Server {
         }
     }
 
-    /// Makes all connections decide again whether they see these objects.
     fn reconsider(&mut self, slots: &[u32]) {
         if slots.is_empty() {
             return;

@@ -1,14 +1,15 @@
 //! The reasons why nothing of an object is sent to a connection.
 //!
-//! *Invariant:* the variants stand in the order in which the reasons are checked, with two exceptions.
-//! [`NotSent::NextTick`] is found before bands and rates, for a change that became due too late for this
-//! tick. [`NotSent::NoOwner`] is checked once for whole objects and once for properties.
+//! *Invariant:* the variants are declared in the order in which the server checks the reasons, with two
+//! exceptions. The server checks [`NotSent::NextTick`] before [`NotSent::Band`] and [`NotSent::Rate`] if a
+//! change became due too late for this tick. It checks [`NotSent::NoOwner`] once for the whole object and
+//! once for properties.
 
 use std::fmt;
 
 /// Why nothing of an object is sent to a connection now.
 /// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
-/// in this order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
+/// in the order of the variants. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
 /// [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) comes last if only properties need an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,12 +72,12 @@ pub enum NotSent {
     /// Everything else was sent, but the last comparison refused a value. The event
     /// [`ValueRefused`](crate::ServerEvent::ValueRefused) has named the property and the error.
     Refused,
-    /// Everything else was sent, but a `push` property has a new value and was not marked as dirty. Write the
-    /// property with [`Server::edit`](crate::Server::edit), or call
+    /// Everything else was sent, but a `push` property has a new value and was not marked as changed. Write
+    /// the property with [`Server::edit`](crate::Server::edit), or call
     /// [`mark_dirty`](crate::ObjectHandle::mark_dirty) after a write.
     Unmarked,
-    /// Everything that was compared was sent. But the object lives [outside of the server](crate::External),
-    /// and it was not compared between the last two ticks. Pass the object to
+    /// Everything that was compared was sent. However, the object lives [outside of the
+    /// server](crate::External), and it was not compared between the last two ticks. Pass the object to
     /// [`compare`](crate::External::compare) after each change.
     NotCompared,
     /// Everything that the connection sees of the object was sent. If you miss a change, a condition does not

@@ -98,7 +98,6 @@ impl Object {
         self.rare.is_none() && !self.is_torn_off()
     }
 
-    /// Returns whether the object was torn off.
     #[inline]
     pub(crate) fn is_torn_off(&self) -> bool {
         self.tear_off != TearOff::No
@@ -109,7 +108,6 @@ impl Object {
         self.rare.as_ref()?.owner
     }
 
-    /// Sets the connection that owns the object.
     pub(crate) fn set_owner(&mut self, owner: Option<ConnectionId>) {
         if owner.is_some() || self.rare.is_some() {
             self.rare().owner = owner;
@@ -190,10 +188,10 @@ impl Object {
         self.rare.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores the refusals `found` of a comparison. Removes the refusals from `found` that the previous
-    /// comparison has found too, so that the same value is not reported in each tick. If `compared` is
-    /// `Some`, only these properties were compared. If it is `None`, all were compared. Returns whether the
-    /// object has refused values now, or `None` if that has not changed.
+    /// Stores `found`, the refused values of a comparison. Then removes from `found` the values that the
+    /// previous comparison has also refused, so that the same value is not reported in each tick. If
+    /// `compared` is `Some`, only these properties were compared. If it is `None`, all were compared. Returns
+    /// whether the object has refused values now, or `None` if that has not changed.
     #[inline]
     pub(crate) fn note_refusals(
         &mut self,
@@ -229,7 +227,6 @@ impl Object {
         self.rare().refused = refused;
     }
 
-    /// Prefetches the cache line of this object that a comparison needs.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
@@ -258,8 +255,8 @@ impl Object {
     }
 
     /// Returns the handles of this object that a connection with the view flags `flags` may see. The argument
-    /// `switched` contains the properties with custom conditions that are switched differently for this
-    /// connection than in their declaration. It is `None` if there are no properties with such a switch.
+    /// `switched` contains the properties with custom conditions that this connection has switched to another
+    /// state than the one in their declaration. It is `None` if the connection has switched none.
     pub(crate) fn mask<'c>(
         &self,
         conditions: &'c ConditionMasks,

@@ -2,9 +2,9 @@
 //! (S88). The opening of an object is its first update, which spawns it on a client. A connection has the
 //! default view of an object if it does not own the object and does not record a replay.
 //!
-//! *Invariant:* a cached opening has the same bits as a new encoding of the object would have. The opening of
-//! an object is dropped from the cache when the object or its default view changes. The cache frees its
-//! memory at the end of a round of ticks in which connections needed few openings.
+//! *Invariant:* if the opening of an object is encoded again, the result has the same bits as the cached
+//! opening. The opening of an object is dropped from the cache when the object or its default view changes.
+//! The cache frees its memory at the end of a round of ticks in which connections needed few openings.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -39,7 +39,8 @@ const ENTRY_BITS: usize = 512;
 /// The encoded openings of the objects that some connection needed.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningCache {
-    /// Finished after each call of [`write`](Self::write).
+    /// The encoded values of all openings, one after another. [`write`](Self::write) calls
+    /// [`BitWriter::finish`] at its end.
     values: BitWriter,
     headers: Vec<OpeningHeader>,
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
@@ -66,7 +67,7 @@ pub(crate) struct OpeningHeader {
 /// The greatest number of classes in [`Forms`].
 const MOST_FORMS: usize = 16;
 
-/// The greatest number of property sets in one [`Form`].
+/// The greatest number of [`Way`]s (sets of properties) in one [`Form`].
 const MOST_WAYS: usize = 16;
 
 /// The forms of the classes that were written last. They are reused, because the same few classes of objects
@@ -96,8 +97,8 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// How the openings of one class are written. It is reused for the next object, because neighbours mostly
-/// have the same class.
+/// How the openings of one class are written. It is reused for the next object, because objects in
+/// neighbouring slots mostly have the same class.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
@@ -185,7 +186,6 @@ pub(crate) struct OpeningRun<'a> {
 }
 
 impl OpeningCache {
-    /// Drops the cached openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
         if written.is_empty() {
@@ -216,7 +216,6 @@ impl OpeningCache {
             + self.named_assets.len() * size_of::<(u32, NonZeroU32)>()
     }
 
-    /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         if self.headers.is_empty() {
             return;
@@ -406,7 +405,6 @@ impl<'a> OpeningRun<'a> {
         }
     }
 
-    /// Returns the number of objects.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use crate::body::slot_set::SlotSet;
 
-/// The paths of static objects.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     by_slot: BTreeMap<u32, Arc<str>>,
@@ -24,7 +23,7 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// Sets the path of an object. If a destroyed object had the same path, returns the slot of the destroyed
-    /// object. Clients that join are no longer told of it.
+    /// object, and clients that join from now on are no longer told that the path is destroyed.
     pub(crate) fn insert(&mut self, slot: u32, path: Arc<str>) -> Option<u32> {
         let slots = self.by_path.entry(path.clone()).or_default();
         let before = slots.last().copied().filter(|&before| self.destroyed.contains(before));
@@ -77,12 +76,12 @@ impl Paths {
         self.destroyed.iter()
     }
 
-    /// Removes and returns the slots of the destroyed objects. Clients that join are no longer told of them.
+    /// Removes and returns the slots of the destroyed objects. Clients that join from now on are not told of
+    /// them.
     pub(crate) fn forget_destroyed(&mut self) -> SlotSet {
         std::mem::take(&mut self.destroyed)
     }
 
-    /// Forgets the path of a slot, because the slot is free.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(path) = self.by_slot.remove(&slot) else { return };
         self.slots.remove(slot);

@@ -94,7 +94,6 @@ pub(super) fn assert_in_range(priority: f32) {
     );
 }
 
-/// Clamps a priority to the range from [`LEAST`] to [`MOST`].
 fn in_range(priority: f32) -> f32 {
     if priority.is_nan() { LEAST } else { priority.clamp(LEAST, MOST) }
 }

@@ -126,8 +126,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet) {
         let (class, live) = (&shadows.class, &self.0[row]);
         let mut copy = class.shadow_of(&shadows.rows[row]);
-        // The copy has no record of what was seen of any fast array yet, so each fast array counts as
-        // touched.
+        // The copy has not recorded any state of fast arrays yet, so each fast array would count as touched.
         handles.difference(&class.touched(live, &copy));
         let mut changes = Changelist::new();
         class.compare(live, &mut copy, handles, &mut changes, &mut Vec::new(), &mut Scratch::default());

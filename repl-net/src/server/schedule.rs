@@ -1,5 +1,5 @@
 //! The update times of objects: a changed object with an [`UpdateRate`] is compared only at its next update
-//! time (S186, S187).
+//! time, unless the update is forced or a client must receive the object for the first time (S186, S187).
 //!
 //! *Invariant:* each object in `waiting` has at least one valid entry in the timing wheel, so no waiting
 //! change is forgotten. An object without a waiting change has no valid entry and costs nothing in a tick.
@@ -56,7 +56,8 @@ impl UpdateRate {
     /// The object has `updates` update times in a second.
     ///
     /// # Panics
-    /// Panics if `updates` is not positive and finite, or if less than one update comes in 500 years.
+    /// Panics if `updates` is not positive and finite, or if the time between two updates is more than 500
+    /// years.
     #[must_use]
     #[track_caller]
     pub fn per_second(updates: f64) -> Self {
@@ -128,7 +129,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Returns the rate of a class.
     pub(crate) fn class_rate(&self, class: u16) -> UpdateRate {
         self.classes.get(usize::from(class)).copied().unwrap_or_default()
     }
@@ -185,7 +185,6 @@ impl Schedule {
         has_waited
     }
 
-    /// Makes an object due at the next tick.
     pub(crate) fn force(&mut self, slot: u32) {
         // The object may get a rate before the next tick.
         self.forced.insert(slot);
@@ -297,15 +296,15 @@ fn nanos(time: Duration) -> u64 {
 /// A timing wheel: sorts objects by the times at which they are due.
 #[derive(Debug, Default)]
 struct Wheel {
-    /// `BUCKETS` buckets. Empty while the wheel has never been used. Each entry is a slot and the time at
-    /// which it is due. An entry that is due after more than one turn of the wheel is in the last bucket of
-    /// this turn.
+    /// `BUCKETS` buckets, or none before the first entry. Each entry is a slot and the time at which it is
+    /// due. An entry that is due after more than one turn of the wheel is in the last bucket of this turn.
     buckets: Vec<Vec<(u32, u64)>>,
     /// The number of the bucket that is examined next.
     next: u64,
     entries: usize,
     due: Vec<u32>,
-    /// Entries that were in a bucket that was reached before the entry is due.
+    /// Reused memory of [`advance`](Self::advance): entries that are not due yet, although their bucket was
+    /// reached.
     early: Vec<(u32, u64)>,
 }
 
@@ -356,7 +355,8 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Marks all objects as dirty at each of these times. Returns the slots that are compared at each time.
+    /// Marks all objects as changed at each time in `times`. Returns the slots that are compared at each
+    /// time.
     fn compared(schedule: &mut Schedule, slots: u32, times: impl Iterator<Item = Duration>) -> Vec<Vec<u32>> {
         let mut all = Vec::new();
         for now in times {

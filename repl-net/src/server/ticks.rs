@@ -86,7 +86,6 @@ impl Server {
         self.sessions.remove_ended();
     }
 
-    /// Returns the totals of everything that was sent to the current connections.
     #[cfg(feature = "metrics")]
     fn sent(&self) -> telemetry::Sent {
         let mut sent = telemetry::Sent::default();

@@ -41,14 +41,13 @@ use crate::session::events::CompareError;
 use marks::Marks;
 pub(crate) use store::{Absence, Store, WorldLimits};
 
-/// The classes, the objects and the changes of this tick.
 #[derive(Default)]
 pub(crate) struct World {
     /// The classes, and the objects in their slots.
     pub(crate) store: Store,
-    /// The objects and classes that the next comparison looks at.
     pub(super) marks: Marks,
-    /// The position of each object. Positions decide which connections see an object.
+    /// Where each object is: in a cell of space or of a group, or in no cell. This decides which connections
+    /// see it.
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
@@ -56,14 +55,15 @@ pub(crate) struct World {
     pub(crate) dormancies: Dormancies,
     /// Decides which waiting objects are sent to a connection first.
     pub(crate) priorities: Priorities,
-    /// The ownership between objects.
+    /// Which object owns which other objects.
     pub(crate) owners: Forest,
     /// The parents of subobjects. Also contains subobjects that were removed from the server, but not yet
     /// from all clients.
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
-    /// Objects with an audience, by slot.
+    /// The audience of each object whose audience is not [`Everyone`](Audience::Everyone), by slot. It
+    /// restricts which connections see the object.
     pub(crate) audiences: BTreeMap<u32, Audience>,
     /// The names of objects in logs, by slot. The user sets them.
     pub(super) names: BTreeMap<u32, Box<str>>,
@@ -192,7 +192,7 @@ impl World {
             .map(|(&slot, object)| (ObjectRef::new(occupants[slot as usize].guid(slot)), object))
     }
 
-    /// Marks a property of an object as dirty, and marks the object to be compared at its next update. Does
+    /// Marks a property of an object as changed, and marks the object to be compared at its next update. Does
     /// nothing if the object does not exist or is of another class.
     #[inline]
     pub(crate) fn mark<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
@@ -219,7 +219,6 @@ impl World {
         self.store.column_of(slot).unmarked(self.store.occupant(slot).row)
     }
 
-    /// Returns whether an object lives outside the server, and was not compared between the last two ticks.
     pub(crate) fn was_not_handed_over(&self, slot: u32) -> bool {
         let handed_over = self.store.column_of(slot).handed_over_in(self.store.occupant(slot).row);
         handed_over.is_some_and(|frame| frame + 1 < self.frame) && !self.store.has_last_state(slot)
@@ -231,7 +230,6 @@ impl World {
         self.schedule.force(slot);
     }
 
-    /// Sets the update rate of a class. Objects without their own rate use it.
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
         for slot in self.store.alive.iter().filter(|&slot| self.store.occupants[slot as usize].class == class)
@@ -242,7 +240,6 @@ impl World {
         }
     }
 
-    /// Sets the update rate of an object.
     pub(crate) fn set_object_rate(&mut self, slot: u32, rate: Option<UpdateRate>) {
         if self.schedule.set_own_rate(slot, self.store.occupant(slot).class, rate) {
             self.marks.dirty.insert(slot);
@@ -332,14 +329,12 @@ impl World {
         }
     }
 
-    /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.store.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
         }
     }
 
-    /// Records that an object is torn off. The next tick compares its last state.
     pub(crate) fn tear_off(&mut self, slot: u32) {
         self.store.objects[slot as usize].tear_off = TearOff::Begun;
         self.force_update(slot);

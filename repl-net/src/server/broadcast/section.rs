@@ -1,5 +1,6 @@
-//! A section has the entries of a table that are for connections in one band, in the order of the cells of
-//! their objects. A connection uses the sections to find the entries that it copies.
+//! A section contains the entries of a table that are for connections in one band, which is a range of
+//! distances. The entries are in the order of the cells of their objects. A connection uses the sections to
+//! find the entries that it copies.
 //!
 //! *Invariant:* the entries of a section are consecutive, and in the order of the places of their cells.
 
@@ -33,13 +34,11 @@ impl Distance {
     }
 }
 
-/// The entries of one table for connections in one band.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) class: u16,
     pub(super) distance: Distance,
     pub(super) period: u16,
-    /// The number of the table.
     pub(super) table: u32,
     /// The entries of the section in each strip, by the number of the strip.
     strips: Vec<StripEntries>,
@@ -79,11 +78,12 @@ struct Placed {
     change: u32,
 }
 
-/// Consecutive entries of the table with a number.
+/// A range of consecutive entries of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) table: u32,
-    /// Whether the entries also contain changes of earlier ticks.
+    /// Whether the entries also contain changes of earlier ticks, which waited because the connections are
+    /// far.
     pub(crate) is_late: bool,
     /// Whether all these entries are of objects in cells that are near the connection and have no object that
     /// may be out of step.
@@ -101,7 +101,6 @@ impl Piece {
 }
 
 impl Section {
-    /// Returns whether the entries are for connections in a band.
     fn is_for(&self, band: Band) -> bool {
         self.period == band.period && self.distance.includes(band.is_far)
     }
@@ -115,7 +114,7 @@ impl Section {
         self.order.clear();
     }
 
-    /// Adds a change of an object in the cell at a place.
+    /// Adds the change with the index `change`, whose object is in the cell at `place`.
     #[inline]
     pub(super) fn add(&mut self, place: StripPlace, change: u32) {
         let strip = place.strip() as usize;
@@ -152,7 +151,6 @@ impl Section {
         self.order.iter().map(move |&at| &changes[at as usize])
     }
 
-    /// Returns the number of changes.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -184,8 +182,8 @@ impl Section {
         }
     }
 
-    /// Encodes the changes, one cell after another. `encode` encodes the changes with these indices, and
-    /// returns the new end of the table.
+    /// Encodes the changes, one cell after another. `encode` receives the indices of the changes of one cell,
+    /// encodes them, and returns the new end of the table.
     pub(super) fn encode(&mut self, first: u32, mut encode: impl FnMut(&[u32]) -> u32) {
         let Self { strips, touched, starts, order, ends, .. } = self;
         let (mut start, mut end_of_table) = (0, first);
@@ -231,7 +229,8 @@ impl Section {
             {
                 may_be_out_of_step = rest;
             }
-            // The places stay in the list, because a strip can have a span for each of several bands.
+            // The places of this strip remain in the list, because the next span can be of the same strip in
+            // another band.
             for place in may_be_out_of_step.iter().take_while(|place| place.strip() == span.strip) {
                 certain &= !place.bit();
             }

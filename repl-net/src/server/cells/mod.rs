@@ -32,7 +32,6 @@ use strips::{StripPlace, Strips};
 /// The number of moves, or of cells that change for a connection, whose memory is preloaded together.
 const BATCH: usize = 16;
 
-/// Where an object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
     /// In no cell. All connections see the object.
@@ -83,20 +82,20 @@ struct Place {
 pub(crate) struct Cells {
     /// The area of each class, if it has one.
     areas: Vec<Option<Area>>,
-    /// Whether any area has bands with long periods.
+    /// Whether any area has bands in which changes are not sent in every tick.
     have_bands: bool,
     /// Whether any area has objects in sight that are too far away for `NearOnly` properties.
     have_far: bool,
-    /// See [`tolerance`](Self::tolerance).
+    /// How far a viewpoint may move before the cells in sight are computed again.
     tolerance: f32,
     cells: Vec<Cell>,
     free: Vec<u32>,
     strips: Strips,
-    /// For each cell, its place if some connection has it in sight.
+    /// For each cell that some connection has in sight, its place in its strip of 64 cells.
     in_sight: Vec<Option<StripPlace>>,
-    /// For each slot, where its object is.
     homes: Vec<PackedHome>,
-    /// For each slot, the data that determines where its object is.
+    /// For each slot, the relevancy and class of its object, which determine where the object is, and the
+    /// object's index in its cell.
     places: Vec<Place>,
     /// The cell of the last position of the object in each slot, if its class has an area.
     positions: Positions,
@@ -106,7 +105,6 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Sets the area of a class.
     pub(crate) fn set_area(&mut self, class: u16, area: Area) {
         let at = usize::from(class);
         if self.areas.len() <= at {
@@ -118,13 +116,11 @@ impl Cells {
         self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
     }
 
-    /// Returns the area of a class.
     #[inline]
     fn area(&self, class: u16) -> Option<&Area> {
         self.areas.get(usize::from(class))?.as_ref()
     }
 
-    /// Returns whether the class has an area.
     pub(crate) fn has_area(&self, class: u16) -> bool {
         self.area(class).is_some()
     }
@@ -140,7 +136,6 @@ impl Cells {
         (0..).zip(&self.areas).filter_map(|(class, area)| Some((class, area.as_ref()?)))
     }
 
-    /// Makes room for more objects.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.homes.reserve(additional);
         self.places.reserve(additional);
@@ -183,7 +178,7 @@ impl Cells {
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let affected = self.release_attached(slot);
         self.attached.set(slot, None);
-        // If a move of the object is still recorded, it then leads to no cell.
+        // If `positions` has recorded a move of the object, `take_moved` then moves the object to no cell.
         self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
         self.move_to(slot, Home::NoCell);
         affected
@@ -255,8 +250,8 @@ impl Cells {
         self.strips.are_empty()
     }
 
-    /// Returns the periods of more than one tick with which connections receive the changes of objects in a
-    /// cell.
+    /// Returns the periods, in ticks, with which some connections receive the changes of objects in a cell,
+    /// without the period of one tick.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
         let bands = self.cells[cell as usize].bands();
         let long = bands.iter().enumerate().filter(|(_, (band, _))| band.period > 1);
@@ -289,7 +284,6 @@ impl Cells {
         self.strips.area_of(strip)
     }
 
-    /// Returns the objects in a cell.
     pub(crate) fn members(&self, cell: u32) -> &[u32] {
         &self.cells[cell as usize].members
     }
@@ -349,12 +343,10 @@ impl Cells {
         }
     }
 
-    /// Preloads a cell, but not its lists.
     fn preload(&self, number: u32) {
         self.cells.get(number as usize).into_iter().for_each(preload_all);
     }
 
-    /// Preloads the lists of a cell.
     fn preload_lists(&self, number: u32) {
         self.cells.get(number as usize).into_iter().for_each(Cell::preload_lists);
     }
@@ -490,7 +482,6 @@ impl Cells {
         }
     }
 
-    /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
     fn set_viewer(&mut self, number: u32, id: ConnectionId, nearness: Nearness) {
         let cell = &mut self.cells[number as usize];
         self.in_sight[number as usize] = Some(cell.place);

@@ -10,7 +10,6 @@ use super::area::CellPosition;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u32);
 
-/// Identifies a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CellKey {
     Group(Group),
@@ -18,8 +17,8 @@ pub(crate) enum CellKey {
     At(u16, CellPosition),
 }
 
-/// The place of a cell among all cells. Cells of an area that follow each other on its last axis have
-/// consecutive ranks, so a row of cells is a range of ranks.
+/// A number that sorts all cells. Cells of an area that follow each other on its last axis have consecutive
+/// ranks, so a row of cells is a range of ranks.
 pub(crate) type Rank = u128;
 
 impl CellKey {
@@ -62,7 +61,6 @@ impl BuildHasher for RankHashing {
     }
 }
 
-/// Hashes one rank.
 pub(super) struct RankHasher {
     seeds: [u64; 2],
     hash: u64,

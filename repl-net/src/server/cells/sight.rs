@@ -10,10 +10,10 @@ use super::rings::rows_around;
 use super::strips::StripPlace;
 use super::{BATCH, Cells};
 
-/// The number of objects for which an update makes room at first.
+/// The number of objects for which an update reserves memory at its start.
 const FEW_OBJECTS: usize = 64;
 
-/// The cells in the sight of one connection.
+/// The viewpoints, the groups and the cells in the sight of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     viewpoints: Vec<Position>,
@@ -23,8 +23,8 @@ pub(crate) struct Sight {
     /// The cells in the rings around the viewpoints, and the cells of the groups, in the order of their
     /// ranks.
     cells: Vec<Seen>,
-    /// The cells that are [open](Seen::is_open), in the order of their areas, and then of the numbers of
-    /// their strips. Each tick reads the spans.
+    /// The cells that are [open](Seen::is_open), in ascending order of their areas, and then of the numbers
+    /// of their strips.
     spans: Vec<Span>,
 }
 
@@ -125,19 +125,18 @@ impl Sight {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns the numbers of the cells that are far.
     pub(crate) fn far_cells(&self) -> impl Iterator<Item = u32> {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the groups, in the order of their ranks, each
-    /// with its ring.
+    /// Returns the numbers of the cells in the rings and of the cells of the groups, in the order of their
+    /// ranks, each with its ring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
 
-    /// Returns the cells whose objects the client may have, as words about their strips, in ascending order
-    /// of the areas, and then of the strips.
+    /// Returns the cells whose objects the client may have, with a bit mask for each strip and band, in
+    /// ascending order of the areas, and then of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -241,7 +240,7 @@ impl Sight {
     }
 }
 
-/// Memory for the updates of all sights.
+/// Memory that the updates of all sights reuse.
 #[derive(Debug, Default)]
 pub(crate) struct SightScratch {
     rows: Vec<Row>,
@@ -264,8 +263,8 @@ impl Row {
         (0..self.count).map(move |at| first + Rank::from(at))
     }
 
-    /// Returns whether the cells in `seen` are those of the row and equally near. `seen` has as many cells as
-    /// the row, in ascending order.
+    /// Returns whether the cells in `seen` are the cells of the row, with the row's nearness. `seen` has as
+    /// many cells as the row, in ascending order.
     fn equals(&self, seen: &[Seen], cells: &Cells) -> bool {
         let last = self.first + Rank::from(self.count - 1);
         let has_rank = |seen: Option<&Seen>, rank: Rank| seen.is_some_and(|seen| seen.rank(cells) == rank);
@@ -275,8 +274,8 @@ impl Row {
     }
 }
 
-/// Replaces rows by rows of one cell, in ascending order and each cell once. If a cell is around several
-/// viewpoints, its least nearness counts.
+/// Splits the rows into rows of one cell each, sorts them, and keeps each cell once. If a cell is around
+/// several viewpoints, its least nearness counts.
 fn remove_overlaps(rows: &mut Vec<Row>) {
     let count = rows.len();
     for at in 0..count {
@@ -288,7 +287,6 @@ fn remove_overlaps(rows: &mut Vec<Row>) {
     rows.dedup_by_key(|cell| cell.first);
 }
 
-/// Removes and returns the first cell of a list if `is_meant` returns true for it.
 #[inline]
 fn take_first_if<'a>(list: &mut &'a [Seen], is_meant: impl Fn(&Seen) -> bool) -> Option<&'a Seen> {
     let (first, rest) = list.split_first()?;

@@ -1,6 +1,7 @@
 //! Strips: 64 cells with consecutive ranks. Facts about the cells of a strip, for example which of them are
-//! in sight, are stored as a word with a bit for each cell. A row of cells costs a connection less if it is
-//! in one strip. Most worlds lie around the origin, so the origin is in the middle of a strip.
+//! in sight, are stored as a 64-bit word with a bit for each cell. A connection needs less time for a row of
+//! cells if the whole row is in one strip. Most worlds lie around the origin, so the origin is in the middle
+//! of a strip: then the cells around it are in one strip.
 //!
 //! *Invariant:* a strip keeps its number while any of its cells exists.
 
@@ -27,7 +28,6 @@ impl StripPlace {
         Self(strip * 64 + ((rank + BEFORE_ORIGIN) % 64) as u32)
     }
 
-    /// Returns the number of the strip.
     #[inline]
     pub(crate) const fn strip(self) -> u32 {
         self.0 / 64
@@ -55,7 +55,6 @@ struct Strip {
     numbers: [u32; 64],
 }
 
-/// The strips with cells. The cells have numbers, which the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct Strips {
     /// The numbers of the strips by their [keys](key_of).
@@ -112,7 +111,6 @@ impl Strips {
         area_of(self.keys[strip as usize] * 64)
     }
 
-    /// Removes the cell at a place.
     pub(super) fn remove(&mut self, place: StripPlace) {
         let strip = &mut self.strips[place.strip() as usize];
         strip.cells &= !place.bit();
@@ -123,7 +121,7 @@ impl Strips {
     }
 }
 
-/// Returns the number by which the strip of a cell with a rank is found.
+/// Returns the key of the strip that contains the cell with a rank.
 #[inline]
 const fn key_of(rank: Rank) -> Rank {
     (rank + BEFORE_ORIGIN) / 64

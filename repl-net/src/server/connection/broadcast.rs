@@ -1,5 +1,5 @@
-//! Sends the parts of the broadcast that a connection needs: shared segments, and stretches of tables. The
-//! broadcast is encoded once for all connections.
+//! Sends the parts of the broadcast that a connection needs: shared segments, and consecutive entries of
+//! tables. The broadcast is encoded once for all connections.
 //!
 //! *Invariant:* a connection sends shared changes only of objects with which it is in step. All other changes
 //! become pending, or stay in the history of the object.
@@ -23,8 +23,8 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 
 impl Connection {
-    /// Returns whether the packets of the connection are smaller than the size for which shared changes are
-    /// cut.
+    /// Returns whether the packets of the connection are smaller than the size to which shared changes are
+    /// fitted.
     pub(super) fn is_narrow(&self, context: &PassContext<'_>) -> bool {
         self.link.outbox.body_bits() < context.broadcast.max_bits()
     }
@@ -134,7 +134,6 @@ impl Connection {
         }
     }
 
-    /// Makes the changes of an entry pending.
     fn leave_out(&mut self, entry: EncodedEntry<'_>, is_late: bool, world: &World) {
         if is_late {
             self.copies.pend_due(entry.slot, entry.list);
@@ -219,7 +218,7 @@ impl Connection {
     }
 }
 
-/// Adds entries after all those in `runs`, or joins them with the last ones.
+/// Appends the range `entries` to `runs`. If it begins where the last range ends, extends this range instead.
 fn add_run(entries: Range<u32>, runs: &mut Vec<Range<u32>>) {
     match runs.last_mut() {
         Some(last) if last.end == entries.start => last.end = entries.end,

@@ -55,8 +55,8 @@ pub(crate) struct PassScratch {
     pub(super) slots: Vec<u32>,
     /// How many of these slots were needed.
     slots_demand: Demand,
-    /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the limits of
-    /// the connection have held something back.
+    /// The objects in step whose changes of this tick were neither sent nor postponed yet. Empty unless
+    /// limits of the connection delayed something in the last tick.
     pub(super) fresh: SlotSet,
     /// The top objects of the families whose openings or closings the connection does not send together in
     /// this pass.
@@ -71,7 +71,7 @@ pub(crate) struct PassScratch {
     /// The parts of objects that connections no longer need. They are freed after the passes of all
     /// connections.
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
-    /// Objects that may be in step after everything is sent.
+    /// Objects for which the end of the pass checks whether they are in step now.
     pub(super) maybe_in_step: Vec<u32>,
 }
 

@@ -15,7 +15,6 @@ use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
 use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
-/// How the openings of a family are sent.
 enum Together {
     /// All of these objects in one packet, with at most this number of bits.
     Now(Vec<u32>, usize),
@@ -101,7 +100,6 @@ impl Connection {
         }
     }
 
-    /// Lets an object wait until the opening of its family has arrived.
     fn hold_opening(&mut self, slot: u32, context: &PassContext<'_>) {
         if self.copies.objects.is_unsent(slot) {
             self.copies.objects.must_send(slot);
@@ -129,13 +127,13 @@ impl Connection {
         Together::Now(family, bits)
     }
 
-    /// Returns how many bits the openings of a family take at most, if they fit into a packet and none of
-    /// them must wait.
+    /// Returns how many bits the openings of a family take at most, if they fit into a packet and no opening
+    /// must wait.
     fn family_bits(&self, family: &[u32], context: &mut PassContext<'_>) -> Option<usize> {
         let most = self.link.outbox.capacity();
         family.iter().try_fold(0_usize, |sum, &slot| {
-            // Each opening may begin a new segment: parents come first, so the slots need not be in ascending
-            // order.
+            // A segment has ascending slots. Parents come before their subobjects, whatever their slots are,
+            // so each opening may need a new segment.
             let sum =
                 sum.saturating_add(self.whole_opening_bits(slot, context)?.saturating_add(SEGMENT_BITS));
             (sum <= most).then_some(sum)

@@ -52,7 +52,7 @@ impl Connection {
     /// Returns what the client may lack of an object that is about to be removed, and may see.
     fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
-        // The client can receive values that a condition has hidden even if they do not change.
+        // The client may lack values that a condition has hidden, even if they have not changed since.
         let is_conditional = world.store.conditions(slot).is_conditional();
         let mut list = match self.copies.objects.last_lack(slot, last.has_changed, is_conditional) {
             LastLack::Nothing => return None,
@@ -83,8 +83,9 @@ impl Connection {
         let in_flight = &self.link.outbox.in_flight;
         let mut lists: Vec<Changelist> = world.later.waiting(slot).cloned().collect();
         if let Some((_, oldest)) = in_flight.unknown().next() {
-            // Shared data is sent in the tick of the change, except for changes that bands delay. Lost
-            // changes are sent again alone, at any time.
+            // Packets in flight contain shared data of this object only if it changed after the oldest of
+            // them was sent, or if bands delay changes. Lost changes are sent again at any time, but not in
+            // shared data.
             let may_be_shared =
                 world.cells.have_bands() || world.changes.may_have_changed_since(slot, oldest);
             let generation = world.store.occupant(slot).generation;

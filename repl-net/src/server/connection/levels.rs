@@ -1,5 +1,6 @@
 //! The openings of families in the order in which a packet has them: the first object of each family, then
-//! the second of each, and so on. So the objects of families of the same shape are in runs.
+//! the second of each, and so on. In this order, corresponding objects of families with the same structure
+//! follow each other, so their openings can form runs (several openings with one header).
 //!
 //! *Invariant:* each object comes after its parent, because the parent is before it in the family.
 
@@ -23,7 +24,8 @@ pub(super) struct Levels<'a> {
     written: Written<'a>,
     world: &'a World,
     classes: &'a ClassList,
-    /// For each place in a family, the objects at this place, in the order of their families.
+    /// For each position in a family (first, second and so on), the objects at this position, in the order of
+    /// their families.
     levels: Vec<Vec<Member>>,
 }
 
@@ -32,12 +34,10 @@ impl<'a> Levels<'a> {
         Self { written, world, classes, levels: Vec::new() }
     }
 
-    /// Removes all families.
     pub(super) fn clear(&mut self) {
         self.levels.clear();
     }
 
-    /// Adds a family.
     pub(super) fn add(&mut self, family: &[Member]) {
         if self.levels.len() < family.len() {
             self.levels.resize_with(family.len(), Vec::new);
@@ -55,7 +55,8 @@ impl<'a> Levels<'a> {
             .try_fold(0, |sum, (&member, last)| Some(sum + self.object_bits(member, last)?))
     }
 
-    /// Returns how many bits the opening of an object takes at most after another one.
+    /// Returns how many bits the opening of an object takes at most, after the opening of `before` at the
+    /// same level.
     fn object_bits(&self, (slot, parent): Member, before: Option<Member>) -> Option<usize> {
         let run = self.written.run([slot], usize::MAX, SMALL_OPEN_BITS)?;
         let bits: usize = run.sizes().sum();

@@ -2,8 +2,9 @@
 //! client.
 //!
 //! The `link` of a connection sends and receives packets, its `copies` are the objects that the client has,
-//! its `calls` wait for their objects, its `backlog` has the objects that the limits held back, and its
-//! `shares` divide a tick between messages and state. The other files decide what is sent in a tick.
+//! its `calls` wait for their objects, its `backlog` stores since when objects wait that the limits delay,
+//! and its `shares` divide the bytes of a tick between messages and state. The other files decide what is
+//! sent in a tick.
 //!
 //! *Invariant:* none of these parts uses [`Connection`].
 
@@ -61,9 +62,9 @@ pub(crate) struct Connection {
     pub(crate) calls: Calls,
     /// The objects that wait because of the limits. `None` if everything fits, as on most connections.
     backlog: Option<Box<Backlog>>,
-    /// The shares of messages and state in what is sent in each tick.
+    /// Divides the bytes that may be sent in a tick between messages and state.
     shares: Shares,
-    /// The assets whose names the client was sent.
+    /// The assets whose names were sent to the client or wait to be sent.
     pub(crate) assets: NamedAssets,
 }
 
@@ -95,7 +96,6 @@ impl Connection {
         }
     }
 
-    /// Returns the number of the connection.
     pub(crate) fn id(&self) -> ConnectionId {
         self.copies.id
     }

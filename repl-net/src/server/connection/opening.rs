@@ -54,7 +54,8 @@ impl Connection {
             false
         };
         if !is_sent {
-            // An earlier opening of the object, without this change, may still arrive.
+            // The opening was not sent. An earlier opening without this change may still arrive, so the
+            // change is postponed.
             self.copies.postpone(slot, context.world);
             return;
         }
@@ -124,7 +125,7 @@ impl Connection {
     }
 
     /// Returns how many bits the opening of an object takes at most. Returns `None` if the opening must wait,
-    /// or if items of collections are sent later.
+    /// or if it does not contain all items of collections.
     pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
         if self.copies.waits_for_path(slot, context.world) || self.copies.has_blob(slot) {
             return None;

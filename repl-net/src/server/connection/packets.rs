@@ -1,4 +1,4 @@
-//! Reads the packets of the client, and declares the server's own packets lost.
+//! Reads the packets of the client, and decides which packets to the client count as lost.
 //!
 //! *Invariant:* a packet that is malformed, too old or repeated has no effect on objects and messages.
 

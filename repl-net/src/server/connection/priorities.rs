@@ -15,8 +15,8 @@ const LEAST_SELECTED: usize = 32;
 const FEW: usize = 8;
 
 impl Connection {
-    /// Returns the backlog of this connection, which also has the pause and the view directions. Creates it
-    /// if necessary.
+    /// Returns the backlog of this connection, which also stores the pause and the view directions. Creates
+    /// it if necessary.
     pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
         self.backlog.get_or_insert_default()
     }
@@ -39,7 +39,8 @@ impl Connection {
         let world = context.world;
         context.scratch.fresh.clear();
         if self.is_short() {
-            // Changes that could be shared compete with all others, so that the greatest priorities go first.
+            // Changes that could be sent in shared segments are ranked together with all others, so that
+            // objects with the greatest priorities are sent first.
             for (word, mask) in self.copies.objects.shared_words(&world.changes.slots) {
                 let now = mask & !self.copies.objects.wait_for_band(world, word, mask);
                 context.scratch.fresh.insert_mask(word, now);
@@ -62,8 +63,8 @@ impl Connection {
     /// Ends the sending of the state of a tick, and counts what waits because of the limits. `is_limited`
     /// says whether the budget or the link was too narrow from the start.
     ///
-    /// Above the memory limit, objects do not take turns, because the server would have to store the new
-    /// elements of all of them, which takes more memory.
+    /// If only the memory limit delays objects, they do not take turns. Otherwise the server would have to
+    /// store the unacknowledged new elements of all of them.
     pub(super) fn end_backlog(&mut self, is_limited: bool) {
         let has_refused = self.link.outbox.has_refused();
         if self.backlog.is_none() && !has_refused {
@@ -97,8 +98,8 @@ impl Connection {
         let backlog = self.backlog.get_or_insert_default();
         backlog.rank(view, waiting, self.copies.objects.asleep(), context.world, &mut order);
         backlog.rank_fresh(view, &context.scratch.fresh, context.world, &mut order);
-        // If objects were sent in the order of their slots, the objects in the first slots would begin all
-        // blobs.
+        // If blobs wait, the exact order is used: in the order of slots, the objects in the first slots would
+        // begin all blobs.
         let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.copies.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.link.outbox.is_exhausted() {
@@ -119,7 +120,7 @@ impl Connection {
             self.copies.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
             for slot in slots_of(word, mask) {
-                // Most objects that wait are marked as behind already, and stay so.
+                // Most waiting objects are behind already and remain so.
                 if !self.copies.objects.is_behind(slot) {
                     self.copies.postpone(slot, context.world);
                 }

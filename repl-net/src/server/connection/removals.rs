@@ -62,14 +62,12 @@ impl Connection {
         }
     }
 
-    /// Returns whether the closing of an object may not be sent yet.
     fn holds_close(&self, slot: u32, world: &World) -> bool {
         self.copies.waits_for_path(slot, world)
             || self.waits_for_calls(slot, world)
             || self.copies.has_blob(slot)
     }
 
-    /// Sends the closing of one object. If its last state is too large for a packet, sends it as a blob.
     fn send_close_alone(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let bits = ENTRY_BITS + removal(&self.copies, slot, context).bits();
         if bits > self.link.outbox.capacity() {
@@ -106,7 +104,7 @@ impl Connection {
         self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
     }
 
-    /// Sends the plain removals (without a last state and a path) that were not sent yet.
+    /// Sends the plain removals that were not sent yet: closings without a last state and without a path.
     pub(super) fn send_plain_removals(&mut self, context: &PassContext<'_>) {
         for (word, mask) in self.copies.objects.waiting_removals() {
             if !self.send_removals_of(word, mask, context) {
@@ -146,7 +144,7 @@ impl Connection {
             segment.slot(slot, writer);
             writer.append(values);
         });
-        // If too many blobs are in flight, they must arrive first.
+        // If too many blobs are in flight, the blob has not begun, and the closing waits.
         if self.copies.has_blob(slot) {
             self.copies.objects.close_begins(slot, context.now);
         }
@@ -157,7 +155,6 @@ fn cohort_of(slot: u32, world: &World) -> Cohort {
     Cohort { word: word_of(slot), mask: bit_of(slot), generation: world.store.occupant(slot).generation }
 }
 
-/// Writes the removal of an object, for which the caller has made room.
 fn write_removal(outbox: &mut Outbox<State>, slot: u32, closed: Cohort, removal: Removal<'_>) {
     outbox.close(PRIVATE_GAP_ORDER, slot, closed, |segment, writer| {
         segment.slot(slot, writer);

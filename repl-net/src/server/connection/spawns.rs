@@ -11,10 +11,9 @@ use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 
 impl Connection {
-    /// Marks the objects whose openings are sent again with each change until the ack. For objects with
-    /// repeated openings, the properties that only openings contain are compared, too (S40). Must be called
-    /// before the objects are compared. Costs O(objects out of step) if any class has properties that only
-    /// openings contain.
+    /// Marks the objects whose openings are sent again with each change until the ack. For these objects, the
+    /// comparison includes the properties that only openings contain (S40). Must be called before the objects
+    /// are compared. Costs O(objects out of step) if any class has properties that only openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.copies.objects.repeated_openings().for_each(|slot| world.compare_for_repeated_open(slot));

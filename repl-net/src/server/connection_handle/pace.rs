@@ -38,8 +38,8 @@ impl ConnectionHandle<'_> {
     /// their size. Messages and large objects that are partly sent are divided anew if their parts do not fit
     /// any more, and are sent again.
     ///
-    /// If one of the connections has packets of less than 1,100 bytes, it shares fewer encoded bytes with the
-    /// others.
+    /// A connection whose packets are limited to less than 1,100 bytes shares fewer encoded bytes with other
+    /// connections.
     pub fn set_packet_bytes(&mut self, bytes: usize) -> &mut Self {
         self.server.sessions.set_packet_bytes(self.connection, bytes);
         self.server.shared_size.changed();
@@ -56,7 +56,7 @@ impl ConnectionHandle<'_> {
     /// sent whole, and the next ticks send nothing until their budgets have paid for it. The headers of short
     /// packets count: with packets of 200 bytes, they take about a tenth of the budget.
     ///
-    /// A budget costs nothing while everything fits. While something waits, this connection shares no encoded
+    /// A budget costs no time while everything fits. While something waits, this connection shares no encoded
     /// bytes with other connections. Then each tick costs about 0.15 µs for each object that is sent, and
     /// 0.03 µs for each object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
     ///

@@ -11,8 +11,8 @@ use crate::server::schedule::UpdateRate;
 use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Gives the object a [priority](crate::ClassHandle::set_priority) of its own. With `None`, the object
-    /// gets the priority of its class again.
+    /// Sets the [priority](crate::ClassHandle::set_priority) of this object alone. With `None`, the object
+    /// has the priority of its class again.
     ///
     /// # Panics
     /// Panics if the priority is not from 0.000001 to 1,000,000.
@@ -28,9 +28,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Gives the object a rate of its own, or with `None` the [rate of its
-    /// class](crate::ClassHandle::set_update_rate). If a change of the object waits, it waits from now on for
-    /// the update times of the new rate.
+    /// Sets the update rate of this object alone. With `None`, the object has the [rate of its
+    /// class](crate::ClassHandle::set_update_rate) again. A change of the object that already waits then
+    /// waits for the next update time of the new rate.
     pub fn set_update_rate(&mut self, rate: Option<UpdateRate>) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.set_object_rate(slot, rate);

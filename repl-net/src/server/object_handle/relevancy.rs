@@ -1,8 +1,8 @@
 //! Which connections see an object.
 //!
 //! *Invariant:* `View::sees` alone decides whether a connection sees an object. Only for objects that are
-//! being torn off, `ObjectStates::sees` decides. Each method changes something that `View::sees` reads. Then
-//! the connections that may now see other objects decide again.
+//! being torn off, `ObjectStates::sees` decides. Each method here changes an input of `View::sees`.
+//! Afterwards, each connection that the change can affect decides again.
 
 use repl_link::ConnectionId;
 

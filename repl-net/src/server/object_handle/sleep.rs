@@ -31,7 +31,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         }
         world.dormancies.set(slot, dormancy);
         if dormancy == Dormancy::Initial {
-            // From now on the shadow has all values, so only later changes differ from it.
+            // The next tick compares all properties and writes them to the shadow, so only later changes
+            // differ from it.
             world.compare_for_open(slot);
             world.schedule.force(slot);
         }

@@ -12,8 +12,8 @@ use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the role that clients have for the object. It is [`Role::SimulatedProxy`] until this is called.
-    /// [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a simulated
-    /// proxy for all others. Costs O(connections).
+    /// [`Role::AutonomousProxy`] applies only to the owner of the object: on all other clients, the object
+    /// remains a simulated proxy. Costs O(connections).
     pub fn set_remote_role(&mut self, role: Role) -> &mut Self {
         let object = self.object.erase();
         self.server.change_view(object, |world, slot| world.store.objects[slot as usize].role = role);

@@ -1,12 +1,12 @@
 //! The objects that the next comparison of the world checks.
 //!
-//! *Invariant:* an object that may differ from its shadow has a mark, or its class has one.
+//! *Invariant:* an object that may differ from its shadow is in one of the sets here, or its class is marked
+//! in `polled`.
 
 use crate::body::slot_set::SlotSet;
 #[cfg(feature = "rayon")]
 use crate::server::by_class::ByClass;
 
-/// The objects that the next comparison checks.
 #[derive(Default)]
 pub(crate) struct Marks {
     /// Objects that may have changed since the last tick.
@@ -25,7 +25,7 @@ pub(crate) struct Marks {
     pub(super) newborn: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) view_changed: SlotSet,
-    /// Whether this tick must decide again which objects some connection sees.
+    /// Whether any connection must decide again in this tick which objects it sees.
     pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,

@@ -1,6 +1,7 @@
 //! The ticks of the world: which objects may have changed, and which changes are due.
 //!
-//! *Invariant:* an object that may have changed is compared in this tick, or stays marked until it is due.
+//! *Invariant:* an object that may have changed is compared in this tick, or waits in the schedule until it
+//! is due.
 
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ impl World {
             self.schedule.force_mask(word, mask);
         }
         std::mem::swap(&mut self.changes.newborn, &mut self.marks.newborn);
-        // A value that was refused may be equal to its shadow again, which only a comparison notices.
+        // A refused value may have been set back to the value of its shadow. The scan below does not find
+        // such an object, but its refusal must be cleared.
         for slot in self.marks.refusing.iter() {
             if self.marks.polled[usize::from(self.store.occupants[slot as usize].class)] {
                 self.marks.dirty.insert(slot);

@@ -1,6 +1,7 @@
 //! Handles acks of packets: records which data of objects the client has received (R4).
 //!
-//! *Invariant:* the ack of a packet about an earlier object in the slot changes nothing (R18).
+//! *Invariant:* the ack of a packet changes no state of an object if the packet was about an earlier object
+//! in the same slot (R18).
 
 use repl_link::parts::{Acked, Sequence};
 
@@ -12,7 +13,6 @@ use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
 
 impl Copies {
-    /// Handles the ack of a packet.
     pub(crate) fn acked(&mut self, world: &mut World, acked: Acked<'_, State>) {
         match acked {
             Acked::Arrived(sequence, contents) => self.arrived(world, sequence, contents),
@@ -105,7 +105,8 @@ impl Copies {
                 }
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.objects.blob_arrived(slot, blob.id);
-                // All earlier packets about the object are older than the blob or contain a part of it.
+                // The ack applies like that of the next packet: all earlier packets about the object are
+                // older than the blob or contain a part of it.
                 self.content_arrived(world, self.next, &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}

@@ -70,7 +70,6 @@ impl Copies {
         }
     }
 
-    /// Records that a packet with closings was lost.
     fn closes_lost(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
         self.objects.closes_lost(sequence, closed.word, world.store.still_there(closed));
     }
@@ -83,8 +82,8 @@ impl Copies {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.store.objects[slot as usize]);
-                // If the smaller opening for far connections was lost, this adds a few values that it did not
-                // contain.
+                // The lost opening may have been the smaller one for far connections. Then this list has a
+                // few more values than the opening.
                 let handles = object.shared_opening(world.store.conditions(slot), false);
                 let (generation, list) =
                     (world.store.occupant(slot).generation, world.store.whole(slot, &handles));

@@ -61,12 +61,11 @@ impl Copies {
         }
     }
 
-    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         self.objects.view()
     }
 
-    /// Returns whether the client has an object in a slot, or will receive one.
+    /// Returns whether the client has an object in a slot, is receiving one, or must still remove one.
     pub(crate) fn uses(&self, slot: u32) -> bool {
         self.objects.is_known(slot)
     }

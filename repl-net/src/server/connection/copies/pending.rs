@@ -61,8 +61,8 @@ impl Copies {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
-    /// Returns whether an object waits only until its blob can begin, and must go on waiting. If so, the
-    /// caller writes nothing of the object.
+    /// Returns whether an object waits only until its blob can begin, and the blob still has no room. If so,
+    /// the caller writes nothing of the object.
     pub(crate) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
         let is_unchanged = !world.changes.slots.contains(slot);
         let bytes = self.objects.take_waiting_blob(slot, is_unchanged);

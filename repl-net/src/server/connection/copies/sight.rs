@@ -20,14 +20,15 @@ impl Copies {
             self.objects.hide(slot);
             self.leave(world, slot);
         }
-        // Subobjects that are being torn off are not attached any more.
+        // Subobjects that are being torn off are no longer attached, so they are added here.
         let below = world.with_subobjects(slot);
         for slot in world.cells.with_attached(slot).into_iter().chain(below) {
             self.reconsider(world, slot);
         }
     }
 
-    /// Sets the points from which the client sees. Returns whether it may have other objects in sight now.
+    /// Sets the points from which the client sees. Returns whether the cells in its sight were computed
+    /// again.
     pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) -> bool {
         let is_changed = self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance());
         if is_changed {
@@ -140,9 +141,8 @@ impl Copies {
     }
 
     /// Makes pending the changes of an object that far connections receive later. They may be older than
-    /// changes that are pending already, and some of their elements may have been removed or added again
-    /// since. The removed elements are dropped first. Then the order in which the changes are merged makes no
-    /// difference.
+    /// pending changes, and some of their elements may have been removed or added again since. Removed
+    /// elements are dropped first, so that the result does not depend on the order of merging.
     fn pend_later(&mut self, world: &World, slot: u32) {
         if !self.objects.has_arrived(slot) {
             return;
@@ -160,7 +160,8 @@ impl Copies {
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
-            // Bands do not delay the changes for a view of its own, so the waiting changes are sent now.
+            // The client now has its own view of the object, for which bands delay no changes. So the changes
+            // that wait are sent now.
             self.pend_later(world, slot);
         }
         if is_shared && ring != Some(Ring::InSight) {
@@ -275,7 +276,7 @@ impl Copies {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
-        // The client lacks the changes that wait for its band, so they do not count as seen.
+        // Changes that wait for the client's band become pending, because the client has not received them.
         self.pend_later(world, slot);
         let conditions = world.store.conditions(slot);
         let properties =

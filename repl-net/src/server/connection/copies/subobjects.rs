@@ -7,7 +7,7 @@ use crate::body::parent::ParentGap;
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::world::World;
 
-/// An object of a family, and the gap to its parent.
+/// An object of a family, and the difference between its slot and its parent's slot.
 pub(crate) type Member = (u32, Option<ParentGap>);
 
 /// Families of objects. In each family, every object comes before the objects below it.
@@ -44,8 +44,8 @@ impl Copies {
     }
 
     /// Appends the family that is sent together with the object `top`. Each object comes before the objects
-    /// below it. An object that the client must first remove is not in this family, and the objects below it
-    /// are not either.
+    /// below it. The family does not contain objects that the client must first remove, nor the objects below
+    /// them.
     pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
         if !self.objects.is_to_arrive(top) {
             return;
@@ -68,7 +68,7 @@ impl Copies {
         let is_new = |slot: u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
         for &slot in slots {
             if found.contains(slot) || !self.objects.is_waiting_spawn(slot) {
-                // It is in a family that was found already, or it was sent with another object.
+                // The object is in a family that was found already, or it was sent with another object.
                 continue;
             }
             let start = families.members.len();
@@ -88,7 +88,6 @@ impl Copies {
 }
 
 impl Families {
-    /// Returns the families.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[Member]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.members[start..end])

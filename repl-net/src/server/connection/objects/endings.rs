@@ -1,7 +1,8 @@
 //! The end of objects that are removed from the server: what the client may lack of them at the removal, and
 //! their last states, which are stored until the client has removed the objects.
 //!
-//! *Invariant:* an object that leaves, or that was never sent, gets no last state.
+//! *Invariant:* no last state is stored for an object that the client may not see at its removal, or that was
+//! never sent.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::server::last_state::LastState;
 pub(crate) enum LastLack {
     /// The client has everything, or it does not have the object.
     Nothing,
-    /// The client lacks only the changes in flight, and the changes that no tick has found yet.
+    /// The client lacks only the changes in flight, and the changes since the last tick.
     Changes,
     /// The client may lack anything.
     Everything,
@@ -43,7 +44,7 @@ impl ObjectStates {
         };
         match phase {
             Phase::Closing(_) => LastLack::Nothing,
-            // All openings of the object had the same values.
+            // All openings of the object had the same values, so any of them is enough.
             Phase::Opening | Phase::Unsent if !has_changed && self.left_out(slot).is_empty() => {
                 LastLack::Nothing
             }

@@ -1,5 +1,5 @@
-//! The objects that a client has, is receiving, or must still remove. Most clients of a small world have all
-//! objects, and then a tick need not ask for each changed object whether the client has it.
+//! The objects that a client has, is receiving, or must still remove. In a small world, most clients have all
+//! objects. Then a tick need not check for each changed object whether the client has it.
 //!
 //! *Invariant:* if `complete_at` is the number of objects that were spawned so far, all objects that exist
 //! are members.
@@ -9,7 +9,7 @@ use std::ops::Deref;
 use crate::body::slot_set::SlotSet;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The known objects of a connection. It can be read like the [`SparseSlots`] in it.
+/// The known objects of a connection. It derefs to [`SparseSlots`].
 #[derive(Debug, Default)]
 pub(super) struct KnownObjects {
     slots: SparseSlots,

@@ -2,10 +2,10 @@
 //! how it sees the object. The *opening* of an object is its first update, its *closing* removes it.
 //!
 //! An object is *in step* with a client if three conditions hold: The client has it. The client sees it like
-//! most clients. Everything of it was sent, except for items of collections, and no lost data of it waits.
-//! The changes of an object in step are sent in shared segments and tables, and the connection stores only a
-//! few bits for it. All other known objects are out of step. A tracked object can be in step too, for example
-//! while new items of it are unacknowledged.
+//! most clients. All of its data was sent, except for items of collections, and no lost data waits to be sent
+//! again. The changes of an object in step are sent in shared segments and tables, and the connection stores
+//! only a few bits for it. All other known objects are out of step. A tracked object can be in step too, for
+//! example while new items of it are unacknowledged.
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client. An object comes
 //! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
@@ -68,9 +68,9 @@ pub(crate) struct ObjectStates {
     /// Objects that are not known, although they are in cells in sight of the client, for example hidden
     /// objects. The set may contain other objects, too.
     unknown_in_sight: SparseSlots,
-    /// The object for which a blob (an update that is too large for one packet) was last begun.
+    /// The slot of the object whose blob (an update that is too large for one packet) began last.
     last_blob: u32,
-    /// Whether an object waits until its blob can begin.
+    /// Whether any object has waited for the start of its blob since the last check.
     blob_waits: bool,
     tracked: TrackedObjects,
     joining: Joining,
@@ -96,7 +96,6 @@ impl ObjectStates {
         }
     }
 
-    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
@@ -149,7 +148,6 @@ impl ObjectStates {
         self.view.sight.get_or_insert_default()
     }
 
-    /// Returns whether the connection is in a group.
     pub(super) fn is_in(&self, group: Group) -> bool {
         self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
@@ -207,7 +205,6 @@ impl ObjectStates {
         self.view.undecided().is_some_and(|undecided| undecided.leaving.contains(slot))
     }
 
-    /// Returns the last state of an object that was removed from the server.
     pub(super) fn last_state(&self, slot: u32) -> Option<&Arc<LastState>> {
         self.view.last_states()?.get(slot)
     }
@@ -242,7 +239,6 @@ impl ObjectStates {
             || self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
     }
 
-    /// Returns whether an object is closed, and the client has not acknowledged the closing.
     pub(super) fn is_closed_unacked(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(Tracked::is_closing) || self.is_removed_plainly(slot)
     }
@@ -286,7 +282,7 @@ impl ObjectStates {
         may_be_out_of_step.sort_unstable();
     }
 
-    /// Returns the objects in a word that are in step, as a mask.
+    /// Returns the objects among the 64 slots of a word that are in step, as a bit mask.
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
         self.standings.in_step_in(word)
@@ -315,7 +311,6 @@ impl ObjectStates {
         !self.standings.unsent().is_empty()
     }
 
-    /// Returns the slots of the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
         self.standings.unsent().iter()
     }
@@ -406,7 +401,7 @@ impl ObjectStates {
         self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Finds the objects in cells in sight of the client that are not known, when the session begins.
+    /// Fills `unknown_in_sight` when the session begins.
     pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
@@ -435,7 +430,8 @@ impl ObjectStates {
         let phase = self.standings.track(slot);
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
-            // The openings of pending spawns are small. So instead of the exact size, only one bit is stored.
+            // The openings of pending spawns are small, and their exact sizes are not stored. One bit stands
+            // for any small size.
             Tracked {
                 phase,
                 open_bits: is_opening.into(),
@@ -465,14 +461,14 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and late
-    /// acks have no effect any more. Then no packet can be about these objects.
+    /// Forgets the slots in which the client has removed objects. Call this only when no packet is in flight
+    /// and late acks have no effect any more: then no packet can be about the removed objects.
     pub(super) fn forget_used_slots(&mut self) {
         self.standings.forget_used();
     }
 
-    /// Does the same for the slots in which the client has had objects long ago, as
-    /// [`Standings::forget_used_before`] describes.
+    /// Does the same as [`forget_used_slots`](Self::forget_used_slots) for objects that the client removed
+    /// long ago, as [`Standings::forget_used_before`] describes.
     pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
         self.standings.forget_used_before(floor, next)
     }

@@ -11,7 +11,7 @@ use super::tracked::{AfterClosing, Phase, ProxyState};
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// What follows from the loss of an opening.
+/// What the connection must do after the loss of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
     /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
@@ -36,13 +36,14 @@ impl ObjectStates {
         }
     }
 
-    /// Returns which objects of `mask` were new to this client when it was first shown them.
+    /// Returns the objects of `mask` that are known, whose slots this client has not used before, and that
+    /// are not plain removals.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         let words = self.standings.words(word);
         mask & words.known & !(words.used | words.plain_removals)
     }
 
-    /// Records that the packet `sequence`, which contains the changelist `list` of an object, has arrived.
+    /// Records that the packet `sequence` with the changes `list` of an object has arrived.
     pub(crate) fn list_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.new_elements.arrived(sequence, list);
@@ -142,7 +143,7 @@ impl ObjectStates {
         }
     }
 
-    /// Makes lost changes pending again, if the client may see them. The argument `unseen` has the lost
+    /// Makes lost changes pending again, if the client may see them. The argument `unseen` contains the lost
     /// properties that the client may not see now. The argument `prune` removes changes of elements that do
     /// not exist any more from a changelist.
     pub(crate) fn return_to_pending(

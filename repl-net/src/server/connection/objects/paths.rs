@@ -1,5 +1,5 @@
-//! The paths that the client knows, and the closings of static objects, even if the client does not have
-//! these objects (S200, S212).
+//! The paths that the client knows, and the closings by which the client learns that static objects are
+//! destroyed, even if it does not have them (S200, S212).
 //!
 //! *Invariant:* only an ack of an opening with a path makes the path known, so a path is repeated after each
 //! loss.

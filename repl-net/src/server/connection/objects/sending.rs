@@ -22,7 +22,6 @@ pub(crate) struct OpeningRemainder {
     pub(crate) after_ack: Changelist,
     /// The collections in `after_ack` that are sent even if the client may see them only in openings.
     pub(crate) owed: HandleSet,
-    /// Whether the opening contains the items of collections.
     pub(crate) has_items: bool,
 }
 
@@ -115,7 +114,6 @@ impl ObjectStates {
         [self.standings.to_send(), self.standings.unsent()]
     }
 
-    /// Returns how many objects wait.
     pub(crate) fn waiting_count(&self) -> usize {
         let masks = self.waiting_sets().into_iter().flat_map(SparseSlots::masks);
         masks.map(|(_, mask)| mask.count_ones() as usize).sum()
@@ -140,15 +138,16 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `slots` that are in step, as words, except those for which something must be
-    /// sent to this client alone.
+    /// Returns the objects of `slots` that are in step, as words with bit masks, without the objects for
+    /// which something must be sent to this client alone.
     pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let (out_of_step, to_send) = (self.standings.out_of_step(), self.standings.to_send());
         let alone = |word| out_of_step.word(word) | to_send.word(word);
         self.standings.known().masks_in(slots).map(move |(word, mask)| (word, mask & !alone(word)))
     }
 
-    /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words.
+    /// Returns the objects of `slots` that are known, as words with bit masks, without the pending spawns
+    /// that were not sent yet.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let waiting = self.standings.unsent();
         self.standings.known().masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
@@ -182,7 +181,7 @@ impl ObjectStates {
         (has_nothing_else && bytes > 0).then_some(bytes)
     }
 
-    /// Returns whether an object has waited since the last call until its blob can begin.
+    /// Returns whether any object has waited for the start of its blob since the last call.
     pub(crate) fn take_blob_waits(&mut self) -> bool {
         std::mem::take(&mut self.blob_waits)
     }
@@ -196,7 +195,6 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the openings of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.standings.spawns_sent(word, mask);
     }
@@ -216,8 +214,8 @@ impl ObjectStates {
         tracked.opened_with_items |= remainder.has_items;
         tracked.open_bits = bits;
         tracked.pending = remainder.after_ack;
-        // Perhaps an earlier opening arrives and this opening does not. So the collections of earlier
-        // openings stay in `owed`.
+        // An earlier opening may arrive and this one may be lost, so the collections of earlier openings
+        // remain in `owed`.
         if !remainder.owed.is_empty() {
             tracked.owed.get_or_insert_default().union(&remainder.owed);
         }
@@ -331,8 +329,8 @@ impl ObjectStates {
     }
 
     /// Records that the connection falls behind: the changes of an object in this tick and later ticks are
-    /// not sent now. The argument `position` is the end of the history of the object, and `changed` has the
-    /// changes of this tick that the client may see.
+    /// not sent now. The argument `position` is the end of the history of the object, and `changed` contains
+    /// the changes of this tick that the client may see.
     pub(crate) fn fall_behind(&mut self, slot: u32, position: u64, changed: Changelist) {
         let tracked = self.track(slot);
         debug_assert!(tracked.position.is_none(), "the connection was not behind before");
@@ -400,7 +398,8 @@ impl ObjectStates {
     }
 }
 
-/// Returns a function that returns the index of a word from its place among the 64 words from `64 * at` on.
+/// Returns a function that converts the position of a word, among the 64 words that begin at index `64 * at`,
+/// to the index of the word.
 fn word_in(at: u32) -> impl Fn(u32) -> usize {
     move |bit| at as usize * 64 + bit as usize
 }

@@ -10,11 +10,11 @@ use repl_link::parts::Sequence;
 use crate::body::slot_set::slots_of;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The objects that sleep for one client.
+/// The state of sleep of the objects for one client.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     pub(super) asleep: SparseSlots,
-    /// The objects that the client may believe to be asleep.
+    /// The objects of which the client may have been told that they sleep, and not yet that they are awake.
     pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
@@ -62,8 +62,8 @@ impl Sleep {
     }
 
     /// Returns the next object in the queue that no packet in flight contains. All packets before `floor`
-    /// have arrived or count as lost. If something of an object was sent while it was in the queue, the
-    /// object waits again.
+    /// have arrived or count as lost. If something of an object was sent while it was in the queue, it is not
+    /// returned, but waits again.
     pub(super) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
             self.queue.pop_front();

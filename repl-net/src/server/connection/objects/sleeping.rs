@@ -16,8 +16,8 @@ impl ObjectStates {
             && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
-    /// Returns the objects that sleep. If something of them must be sent, it is the news that they sleep, or
-    /// their owners and roles.
+    /// Returns the objects that sleep. Only their owners, their roles and the news that they sleep may still
+    /// have to be sent.
     pub(crate) fn asleep(&self) -> Option<&SparseSlots> {
         self.sleep.as_ref().map(|sleep| &sleep.asleep)
     }
@@ -88,8 +88,9 @@ impl ObjectStates {
         self.sleep.as_mut()?.next_quiet(floor)
     }
 
-    /// Returns whether the client has everything of an object that it may see, if nothing of it is in flight.
-    /// Elements that were lost and are now hidden from the client do not count.
+    /// Returns whether the client has everything of an object that it may see. The caller makes sure that no
+    /// packet in flight contains anything of it. Elements that were lost and are now hidden from the client
+    /// do not count.
     pub(crate) fn is_quiet(&self, slot: u32) -> bool {
         self.has_arrived(slot)
             && !self.standings.to_send().contains(slot)
@@ -105,7 +106,7 @@ impl ObjectStates {
         sleep.told_asleep.insert(slot);
     }
 
-    /// Ends a tick. The next packet is `next`.
+    /// Ends a tick, as `Sleep::end_pass` describes. The next packet is `next`.
     pub(crate) fn end_sleep_pass(&mut self, next: Sequence) {
         self.sleep.iter_mut().for_each(|sleep| sleep.end_pass(next));
     }
@@ -124,7 +125,7 @@ mod tests {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let packet = |number| Sequence::default().plus(number);
-        // The packet 5 contains changes of both objects, and the packet 6 one of the object 4.
+        // The packet 5 contains changes of both objects, and packet 6 a change of object 4.
         [3, 4].into_iter().for_each(|slot| states.stay_awake(slot));
         states.end_sleep_pass(packet(6));
         states.stay_awake(4);
@@ -144,7 +145,8 @@ mod tests {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let mut dormancies = Dormancies::default();
-        // An object that the client does not have, and one that may not sleep for this client.
+        // Slot 70 is an object that the client does not have, and slot 3 one that may not sleep for this
+        // client.
         dormancies.set(70, Dormancy::All);
         dormancies.set(3, Dormancy::Partial);
         let mut changed = SlotSet::default();

@@ -1,12 +1,12 @@
-//! What a connection knows of each object, in a few bits. Does the client have the object? Is it in step?
-//! Must something be sent to this client alone? Is its first opening in flight?
+//! A few bits for each object: whether the client has it, whether it is in step, whether something must be
+//! sent to this client alone, and whether its first opening is in flight.
 //!
 //! A *pending spawn* is an object with the default view that is sent to the client for the first time. A
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
 //! acknowledged. If anything else happens to a pending spawn, it is [tracked](super::Tracked).
 //!
-//! A *plain removal* is an object that was removed from the server and of which the client must be told
-//! nothing else, for example a shot that never changed. It takes only bits until its closing is
+//! A *plain removal* is an object that was removed from the server and for which the client must receive
+//! nothing but the closing, for example a shot that never changed. It takes only bits until its closing is
 //! acknowledged. If the closing is lost, the object is tracked. A subobject may be a plain removal without a
 //! closing of its own: then the client removes it with its parent.
 //!
@@ -23,7 +23,8 @@ use crate::body::removal::CloseReason;
 use crate::body::slot_set::{SlotSet, bit_of, word_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// What a connection knows of 64 objects, with one bit for each object in each word.
+/// The bits of 64 objects. Each word has one bit for each object, and the bit means what the word's
+/// description says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     /// The client has the object, is receiving it, or must still remove it.
@@ -37,13 +38,13 @@ pub(super) struct Words {
     pub unsent: u64,
     /// A pending spawn whose opening is in flight.
     pub opening: u64,
-    /// The client has removed this object or an earlier object of the slot before, and no newborn object was
-    /// shown in the slot since then. A packet about the removed object may be in flight.
+    /// The client has removed an object from this slot, and no newborn object was shown in the slot since
+    /// then. A packet about the removed object may be in flight.
     pub used: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
-    /// A plain removal: the object was destroyed, and the client must be told nothing else. Its closing
-    /// waits, or is in flight for the first time.
+    /// A plain removal: the object was destroyed, and only its closing must be sent. The closing waits, or is
+    /// in flight for the first time.
     pub plain_removals: u64,
 }
 
@@ -69,8 +70,8 @@ impl Words {
     }
 }
 
-/// What a connection knows of all objects. Each word of [`Words`] is stored in its own set. Almost all
-/// objects are known and in step, and then only one set has members.
+/// The bits of all objects. Each word of [`Words`] is stored in its own set. Almost all objects are known and
+/// in step, and then only one set has members.
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     known: KnownObjects,
@@ -83,12 +84,13 @@ pub(super) struct Standings {
     removed: Option<Box<RemovedObjects>>,
 }
 
-/// What a connection knows of objects that the client has removed or must remove.
+/// The bits of objects that the client has removed or must remove.
 #[derive(Debug, Default)]
 struct RemovedObjects {
     /// The slots whose objects the client has removed since `boundary` was the next packet.
     used: SparseSlots,
-    /// The slots whose objects the client has removed before. Their packets come before `boundary`.
+    /// The slots whose objects the client has removed earlier. All packets about these objects have lower
+    /// numbers than `boundary`.
     used_before: SparseSlots,
     boundary: Sequence,
     plain: SparseSlots,
@@ -107,9 +109,7 @@ impl RemovedObjects {
     }
 }
 
-/// Methods that return what is known.
 impl Standings {
-    /// Returns what is known of the objects in a word.
     pub(super) fn words(&self, word: usize) -> Words {
         Words {
             known: self.known.word(word),
@@ -162,7 +162,6 @@ impl Standings {
         self.known.word(word) & !self.out_of_step.word(word)
     }
 
-    /// Returns the pending spawns in a word.
     pub(super) fn pending_in(&self, word: usize) -> u64 {
         self.unsent.word(word) | self.opening.word(word)
     }
@@ -196,7 +195,7 @@ impl Standings {
     }
 }
 
-/// The transitions.
+/// The transitions: each method records the event that its description states.
 impl Standings {
     /// The session begins, and the objects of `spawns` are its first pending spawns.
     pub(super) fn begin(&mut self, word: usize, spawns: u64) {
@@ -357,8 +356,8 @@ impl Standings {
         self.check(word);
     }
 
-    /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
-    /// object.
+    /// No packet is in flight, and late acks have no effect any more. Therefore no packet can be about an
+    /// earlier object, and all used slots are forgotten.
     pub(super) fn forget_used(&mut self) {
         if let Some(removed) = &mut self.removed {
             (removed.used, removed.used_before) = (SparseSlots::default(), SparseSlots::default());
@@ -366,9 +365,9 @@ impl Standings {
         self.removed.take_if(|removed| removed.plain.is_empty());
     }
 
-    /// Forgets the used slots if all packets about their former objects come before `floor`. This is the
-    /// oldest packet that is neither acknowledged nor counted as lost. `next` is the next packet. Returns the
-    /// packet before which late acks may have no effect any more, if slots were forgotten.
+    /// Forgets the used slots if all packets about their former objects are older than `floor`, the oldest
+    /// packet that is neither acknowledged nor counted as lost. `next` is the next packet. Returns the packet
+    /// before which late acks may have no effect any more, if slots were forgotten.
     pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
         let removed = self.removed.as_mut().filter(|removed| removed.boundary <= floor)?;
         removed.used_before = std::mem::take(&mut removed.used);

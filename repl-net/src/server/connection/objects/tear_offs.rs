@@ -18,9 +18,9 @@ impl ObjectStates {
     }
 
     /// Returns the objects that are torn off and whose last state has arrived. `has_calls` says whether
-    /// reliable calls on an object have not arrived, because the end of the object waits for them, too. The
-    /// caller states that all packets before `floor` were acknowledged or counted as lost, and that `next` is
-    /// the next packet to send. Costs O(objects that are being torn off).
+    /// reliable calls on an object have not arrived yet: such an object is not returned. The caller states
+    /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
+    /// packet to send. Costs O(objects that are being torn off).
     pub(crate) fn arrived_tear_offs(
         &mut self,
         world: &World,

@@ -12,8 +12,8 @@ use crate::body::removal::CloseReason;
 use plain::{Plain, PlainTracked};
 use repl_sim::Rng;
 
-/// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so
-/// that many objects use each slot one after another.
+/// The slots of the test, in two words of 64 slots. They are few, so that many objects use each slot one
+/// after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 
 /// A packet in the test: its number, and its content with the slot and the generation of each object.
@@ -36,11 +36,9 @@ struct Pair {
     model: BTreeMap<u32, Plain>,
     /// The number of the next packet.
     next: u64,
-    /// The packets that may still be acked.
     in_flight: Vec<Packet>,
-    /// Packets with lower numbers count as lost if they were not acked.
+    /// Packets with lower numbers than this that were not acked count as lost.
     floor: u64,
-    /// How many objects were spawned so far.
     spawned: u64,
     blobs: u32,
 }
@@ -142,7 +140,7 @@ impl Pair {
     }
 
     fn spawn(&mut self, slot: u32) {
-        // A slot is used again when the client has removed the object that used it before.
+        // A slot is used again only after the client has removed its previous object.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
             if self.rng.chance(0.2) { self.hide(slot) } else { self.show(slot, true) }
@@ -169,8 +167,8 @@ impl Pair {
         }
     }
 
-    /// Forgets slots that were used long ago. A slot that was used since the oldest packet in flight was sent
-    /// stays used, and which of the others are forgotten is not specified.
+    /// Forgets slots that were used long ago. A slot whose object was removed after the oldest packet in
+    /// flight was sent must still be used. Any of the others may be forgotten.
     fn forget_used(&mut self) {
         let floor = self.in_flight.iter().map(|(sequence, _)| *sequence).min().unwrap_or(self.next);
         self.states.forget_used_before(Sequence::new(floor), Sequence::new(self.next));
@@ -555,7 +553,7 @@ impl Pair {
         }
     }
 
-    /// Makes the oldest packet that does not count as lost yet count as lost.
+    /// Declares lost the oldest packet that does not count as lost yet.
     fn lose(&mut self) {
         let Some((sequence, contents)) = self.in_flight.iter().find(|(sequence, _)| *sequence >= self.floor)
         else {

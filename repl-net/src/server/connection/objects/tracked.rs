@@ -16,12 +16,10 @@ use crate::server::openings::SMALL_OPEN_BITS;
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening of the object must be sent. In this phase, the object was not sent yet, or its opening
-    /// counts as lost. An opening that counts as lost may nevertheless have arrived.
+    /// The opening of the object must be sent: no opening was sent yet, or the last one counts as lost. An
+    /// opening that counts as lost may nevertheless have arrived.
     Unsent,
-    /// The opening of the object was sent, but is not acknowledged yet.
     Opening,
-    /// The client has the object.
     #[default]
     Open,
     /// The client must remove the object: its closing must be sent, or was sent and is not acknowledged yet.
@@ -42,7 +40,7 @@ pub(crate) enum ProxyState {
     Sent(Sequence, Sequence),
 }
 
-/// What else follows from the ack of an object's closing.
+/// What else the connection does after the ack of an object's closing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AfterClosing {
     #[default]
@@ -58,8 +56,8 @@ pub(super) enum AfterClosing {
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
     /// The number of the first packet that may contain the object's opening. If the object is being closed,
-    /// this is the number of the first packet that may contain its closing. Earlier packets belong to an
-    /// earlier time at which the client had the object.
+    /// this is the number of the first packet that may contain its closing. Openings and closings in earlier
+    /// packets belong to an earlier time at which the client had the object.
     pub(crate) since: Sequence,
     /// The number of the newest packet with the object's opening or closing, or with a part of its blob.
     /// Packets are declared lost in the order of sending, so the content of earlier packets is not sent again
@@ -67,12 +65,12 @@ pub(crate) struct Tracked {
     pub(crate) carried: Sequence,
     /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
-    /// Changes that the client lacks in addition to those in the object's history, because they were lost, or
-    /// because there was no room for them.
+    /// Changes that the client lacks in addition to the changes in the object's history after `position`, for
+    /// example because they were lost or there was no room for them.
     pub(crate) pending: Changelist,
     /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
-    /// map. The first waiting entry is sent next. Changes in `pending` are newer, unless they were lost.
-    /// Outdated changes are removed when they are pruned.
+    /// map. The first entry is sent next. Changes in `pending` are newer, unless they were lost. Changes of
+    /// removed items are dropped before sending.
     pub(crate) portions: Vec<Portions>,
     pub(crate) new_elements: NewElements,
     /// The collections whose elements were too large for an opening of the object, and which conditions may
@@ -101,8 +99,8 @@ pub(crate) struct Tracked {
     /// the connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) arrived_late: bool,
     pub(super) after_closing: AfterClosing,
-    /// When the closing of the object was first sent, first waited for the calls on the object, or last made
-    /// progress.
+    /// The time when the closing of the object was first sent or first waited for the calls on the object. It
+    /// begins again when a part of the closing arrives.
     pub(super) closing_since: Option<Duration>,
 }
 
@@ -148,7 +146,6 @@ impl Tracked {
         self.position.is_some() || !self.pending.is_empty() || !self.portions.is_empty()
     }
 
-    /// Returns whether new elements of the object must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
@@ -183,8 +180,8 @@ impl Tracked {
         self.owed = (!left.is_empty()).then(|| Box::new(left));
     }
 
-    /// Returns whether nothing else is stored about this object, so that it need not be tracked if it is up
-    /// to date.
+    /// Returns whether no old properties and no new elements are stored. Such an object need not be tracked
+    /// if it is up to date.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::tracked::Tracked;
 
-/// A list of entries is never shrunk below this length.
+/// The list of entries is shrunk only if it is longer than this.
 const LEAST_PLACES: usize = 8;
 
 /// [`TrackedObjects::has_overdue_close`] examines all entries within this many calls.
@@ -23,7 +23,7 @@ pub(super) struct TrackedObjects {
     /// For each slot that has an entry, the index of the entry. A list with a place for each slot would take
     /// more memory than everything else that is stored for a client that sees a small part of a large world.
     at: HashMap<u32, u32, BuildHasherDefault<SlotHasher>>,
-    /// Slots of entries that must be measured again. A slot may be in `stale` twice, or its entry may have
+    /// Slots of entries that must be measured again. A slot may be in this list twice, and its entry may have
     /// been removed.
     stale: Vec<u32>,
     /// About how many bytes all measured entries take on the heap.
@@ -113,8 +113,8 @@ impl TrackedObjects {
         Some(removed.tracked)
     }
 
-    /// Returns about how many bytes the entries take on the heap. The counted memory is used for changes that
-    /// the client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
+    /// Returns about how many bytes the entries take on the heap. Costs O(entries changed since the last
+    /// call).
     pub(super) fn measure_memory(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {

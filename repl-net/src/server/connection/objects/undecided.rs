@@ -1,4 +1,4 @@
-//! Facts about the objects of a client that the next tick must decide about.
+//! The changes of a client's view of objects that the next tick must decide about.
 //!
 //! *Invariant:* an object that is leaving is known to the connection.
 
@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use crate::body::role::Proxy;
 use crate::body::sparse_slots::SparseSlots;
 
-/// What the next tick decides.
 #[derive(Debug, Default)]
 pub(crate) struct Undecided {
     /// The objects that the client may not see now. They are closed in the next tick.

@@ -7,7 +7,6 @@ use repl_link::parts::Sequence;
 use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::body::removal::CloseReason;
 
-/// The state of one object for a client, in the naive model. The model has one field for each fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) generation: u32,
@@ -67,7 +66,7 @@ impl Plain {
         self.is_known && is_whole && !self.has_own_view && is_up_to_date
     }
 
-    /// Returns whether the client must be told nothing but that the object is gone, if it is destroyed now.
+    /// Returns whether only a closing must be sent to the client if the object is destroyed now.
     pub(super) fn is_removable_plainly(&self) -> bool {
         let is_seen_plainly = !(self.is_hidden || self.has_own_view || self.is_owned);
         let is_here = self.is_known && !self.was_used && self.spawn != Some(Phase::Unsent);
