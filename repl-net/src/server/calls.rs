@@ -54,8 +54,8 @@ impl Server {
     }
 
     /// Sends the remote call in `writer` to all clients, to each as soon as it has the object. If too many
-    /// calls wait for a client, the client does not get the call, and if the call is reliable, the connection
-    /// of the client ends.
+    /// calls wait for a client, the call is not sent to this client. If the call is reliable, the connection
+    /// of this client then ends.
     ///
     /// # Errors
     /// Returns an error if the call is too large.

@@ -223,7 +223,7 @@ impl<T: Replicated> External<'_, T> {
     }
 
     /// Does the same as [`compare`](Self::compare), but for objects of any class. If a fast array was
-    /// assigned over another fast array, its items are new and get new ids. `compare_mut` writes nothing
+    /// assigned over another fast array, its items are new and receive new ids. `compare_mut` writes nothing
     /// except new ids to the object. In an ECS, make sure that the write of new ids does not count as a
     /// change, for example with `bypass_change_detection` in Bevy.
     ///

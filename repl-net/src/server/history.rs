@@ -68,7 +68,7 @@ impl<T, V> History<T, V> {
     }
 
     /// Records the value of an object in a tick, which is the newest recorded tick or a newer one. If the
-    /// object has no value for a tick in between, its history begins anew. Costs O(1).
+    /// object has no value for a tick in between, its earlier values are dropped. Costs O(1).
     pub fn record(&mut self, tick: u64, object: ObjectRef<T>, value: V) {
         let Some(guid) = object.guid() else { return };
         self.newest = self.newest.max(tick);

@@ -33,8 +33,8 @@ pub(crate) struct Host {
 }
 
 /// What a [host](crate::Server::connect_host) receives besides calls and messages. By default it receives
-/// nothing else, because both options cost memory and time, and the code of the server can know its own
-/// changes.
+/// nothing else, because each option costs memory and time, and the server's code already knows which changes
+/// it has made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns events, and
@@ -47,7 +47,7 @@ pub struct HostOptions {
     /// listen server (`OnRep_…` in C++), so by default they do not run here either.
     ///
     /// A notify runs in [`Server::tick`](crate::Server::tick), when a comparison has found that the value has
-    /// changed, and gets the value that clients had before. It does not run for initial values, and not for
+    /// changed, and receives the old value that clients had. It does not run for initial values, and not for
     /// objects [outside of the server](crate::External). Costs a second copy of each object whose class has
     /// notifies. Each change also costs an update of this copy, and one more comparison of the object in the
     /// next tick, because the notify may have written to it.

@@ -32,7 +32,7 @@ pub(crate) struct HostNews {
 }
 
 impl HostNews {
-    /// Returns the news of a host that has just connected.
+    /// Returns the events and updates of a host that has just connected.
     pub(super) fn new() -> Self {
         let mut news = Self::default();
         news.events.push(ClientEvent::Connected);

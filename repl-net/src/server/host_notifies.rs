@@ -1,7 +1,7 @@
 //! The notifies of the host, if it asks for them: a comparison that finds a change calls the notify of the
 //! property on the object of the server.
 //!
-//! *Invariant:* a notify gets the values that clients had before.
+//! *Invariant:* a notify receives the values that clients had before.
 
 use std::collections::BTreeMap;
 

@@ -85,7 +85,7 @@ pub(crate) struct LastChanges {
     pub(crate) changes: Changelist,
     /// Whether the object has changed since it was spawned.
     pub(crate) has_changed: bool,
-    /// Whether clients that have the object need only the news of its removal: the object never changed since
+    /// Whether clients that have the object must only be told of its removal: the object never changed since
     /// it was spawned, has no properties with conditions, and has no path.
     pub(crate) is_plain: bool,
     pub(crate) slot: u32,

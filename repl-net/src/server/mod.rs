@@ -360,8 +360,8 @@ impl Server {
     /// with the removal, even if packets are lost. The client keeps this last state until its user has polled
     /// the [update](crate::UpdateKind::Despawned), and runs the notifies of the changes. The last state
     /// contains what the client could see at the moment of the removal. It is no longer sent to a client that
-    /// leaves the group by which it saw the object. Clients are told of the end of subobjects before the end
-    /// of their parents.
+    /// leaves the group because of which it saw the object. Clients are told of the end of subobjects before
+    /// the end of their parents.
     ///
     /// Costs O(connections × log objects) for each removed object, plus one comparison if the object was
     /// written to. If the object changed while packets were in flight, the server also looks at the contents

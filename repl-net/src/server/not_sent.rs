@@ -9,8 +9,9 @@ use std::fmt;
 
 /// Why nothing of an object is sent to a connection now.
 /// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
-/// in the order of the variants. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
-/// [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) comes last if only properties need an owner.
+/// in the order of the variants. Only [`NextTick`](Self::NextTick) may be returned before
+/// [`Band`](Self::Band) and [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) is returned last if only
+/// properties need an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
@@ -54,7 +55,7 @@ pub enum NotSent {
     /// the same path, whose removal is not acknowledged yet.
     Unacknowledged,
     /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
-    /// another limit leaves no room for it, or the connection is not served in this tick
+    /// another limit is exhausted in this tick, or the connection is not served in this tick
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the

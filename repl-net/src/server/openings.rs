@@ -245,8 +245,8 @@ impl OpeningCache {
     }
 
     /// Encodes the openings of the objects in `slots`, unless they are already in the cache. The argument
-    /// `is_far` says whether the openings are for connections that are far from the objects. One cache gets
-    /// the same `is_far` in all calls. The argument `wire` returns the wire number of a class.
+    /// `is_far` says whether the openings are for connections that are far from the objects. For the same
+    /// cache, `is_far` must be the same in all calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         let (mut forms, mut left) = (Forms::default(), slots);
         while let Some(&first) = left.first() {

@@ -25,7 +25,8 @@ pub(crate) struct Shadows<T> {
     pub(crate) archetypes: Vec<Archetype<T>>,
     /// The number of rows that were needed recently.
     demand: Demand,
-    /// Computes the position of an object. `None` if the class has no position field.
+    /// Computes the position of an object. `None` if the class has no area, or if the user places its
+    /// objects.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
     /// Computes the priority of an object for a connection. `None` if the class has no such function.
     pub(crate) prioritize: Option<Prioritize<T>>,

@@ -18,8 +18,8 @@ pub(crate) type CellCorner = [f32; 3];
 pub(crate) enum Ring {
     /// The connection sees the objects in the cell.
     InSight,
-    /// The connection goes on seeing an object in the cell if it saw the object before. It does not begin to
-    /// see other objects in the cell.
+    /// The connection still sees an object in the cell if it saw the object before. It does not see any other
+    /// objects in the cell.
     Kept,
 }
 

@@ -365,7 +365,7 @@ impl Cells {
             cells.iter().flatten().for_each(|&cell| self.preload(cell));
         }
         cells.iter().flatten().flatten().for_each(|&cell| self.preload_lists(cell));
-        // The last member of the cell takes the index of the member that leaves.
+        // When a member is removed from a cell, the last member receives its index.
         let left = cells.iter().filter_map(|[before, _]| self.cells.get((*before)? as usize));
         let last = left.filter_map(|cell| self.places.get(*cell.members.last()? as usize));
         last.for_each(preload);
@@ -456,7 +456,7 @@ impl Cells {
     }
 
     /// Returns the number of the cell with a rank, and its place. A cell that has neither members nor viewers
-    /// yet gets a new number.
+    /// yet receives a new number.
     fn cell_at(&mut self, rank: Rank) -> (u32, StripPlace) {
         if let Some(known) = self.strips.find(rank) {
             return known;

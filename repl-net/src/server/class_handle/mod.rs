@@ -73,7 +73,6 @@ impl<T: Replicated> ClassHandle<'_, T> {
         self
     }
 
-    ///
     /// # Panics
     /// Panics if the class is not registered.
     #[track_caller]

@@ -1,7 +1,7 @@
 //! The backlog of a connection that cannot be sent everything in a tick: since when its objects wait, and
 //! which of them are sent first (S189, S192, S193).
 //!
-//! *Invariant:* the age of an object that waits grows in each tick, until something of the object is sent.
+//! *Invariant:* the age of an object that waits grows in each tick, until any data of the object is sent.
 //! Each connection stores its own waiting objects, so a slow link of one client costs no time for the other
 //! clients (W17).
 
@@ -87,7 +87,7 @@ impl Backlog {
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks are sent first. For the
-    /// objects in `asleep`, only the news that they sleep must be sent.
+    /// objects in `asleep`, the client must only be told that they sleep.
     pub(super) fn rank(
         &self,
         view: &View,

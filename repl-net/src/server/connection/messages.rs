@@ -1,6 +1,6 @@
 //! Sends messages and remote calls.
 //!
-//! *Invariant:* before a call is put into a packet, the connection checks whether the client may get the
+//! *Invariant:* before a call is put into a packet, the connection checks whether the client may receive the
 //! call.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::server::world::World;
 impl Connection {
     /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
     /// it is called. Sends a message as soon as the client has the object for which the message waits. Does
-    /// nothing if the client may not get the call.
+    /// nothing if the client may not receive the call.
     ///
     /// # Errors
     /// Returns an error if the remote call is too large, or if too many remote calls wait.

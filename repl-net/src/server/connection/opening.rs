@@ -1,7 +1,7 @@
 //! Sends openings: the first updates of objects, which create them on the client.
 //!
-//! *Invariant:* values that the client may see and that an opening leaves out are sent after the ack of the
-//! opening.
+//! *Invariant:* values that the client may see and that an opening does not contain are sent after the ack of
+//! the opening.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
@@ -147,7 +147,8 @@ struct Opening {
     refused: Changelist,
 }
 
-/// Returns how many bits an opening with this header takes at most. `value_bits` of them are its values.
+/// Returns how many bits an opening with this header takes at most. `value_bits` is the number of bits of its
+/// values.
 pub(super) fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
     ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count) + value_bits
 }

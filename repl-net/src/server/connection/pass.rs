@@ -148,9 +148,9 @@ impl Connection {
 
     /// Sends as much as the limits of this tick allow. Called if not everything may fit. The data for this
     /// client alone is sent before the shared changes. In every second tick, parts of large updates and
-    /// pending spawns come before the other changes, and in the ticks between they come after them. So none
-    /// of these waits forever. Ticks in which nothing was sent do not count, because a small budget may allow
-    /// a packet only in every second tick.
+    /// pending spawns come before the other changes, and in the other ticks they come after the other
+    /// changes. So none of these waits forever. Ticks in which nothing was sent do not count, because a small
+    /// budget may allow a packet only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
         let before = self.link.outbox.written_bits();

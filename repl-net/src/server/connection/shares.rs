@@ -27,8 +27,8 @@ impl Shares {
         share.saturating_add_signed(self.behind_bytes as isize)
     }
 
-    /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes of messages and state
-    /// together. `is_contended` says whether the limits have delayed state. If so, they have also delayed
+    /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes in total (messages plus
+    /// state). `is_contended` says whether the limits have delayed state. If so, they have also delayed
     /// messages, or no message waits any more, because messages are sent again after state.
     pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
         if !is_contended {

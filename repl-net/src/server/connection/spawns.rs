@@ -21,7 +21,7 @@ impl Connection {
     }
 
     /// Sends the pending spawns in `slots`, which are in ascending order. Objects with parents or subobjects
-    /// come after the others, because they would interrupt the runs of the others.
+    /// are sent after all other objects, because they would interrupt the runs of the other objects.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let subobjects = &context.world.subobjects;
         if subobjects.is_flat() {

@@ -35,8 +35,8 @@ impl ConnectionHandle<'_> {
     /// The size is at most [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) and at most the
     /// client's [`mtu_bytes`](crate::ClientConfig::mtu_bytes), because each side receives no larger packets.
     /// It is at least 508, unless one of these two limits is smaller. Packets that were made already keep
-    /// their size. Messages and large objects that are partly sent are divided anew if their parts do not fit
-    /// any more, and are sent again.
+    /// their size. Messages and large objects that are partly sent are divided again if their parts do not
+    /// fit any more, and are sent again.
     ///
     /// A connection whose packets are limited to less than 1,100 bytes shares fewer encoded bytes with other
     /// connections.
@@ -58,7 +58,7 @@ impl ConnectionHandle<'_> {
     ///
     /// A budget costs no time while everything fits. While something waits, this connection shares no encoded
     /// bytes with other connections. Then each tick costs about 0.15 µs for each object that is sent, and
-    /// 0.03 µs for each object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
+    /// 0.03 µs for each object that still waits (`cargo bench -p repl-benches --bench budget`).
     ///
     /// # Panics
     /// Panics if the budget is zero.

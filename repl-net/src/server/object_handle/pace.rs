@@ -29,8 +29,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     }
 
     /// Sets the update rate of this object alone. With `None`, the object has the [rate of its
-    /// class](crate::ClassHandle::set_update_rate) again. A change of the object that already waits then
-    /// waits for the next update time of the new rate.
+    /// class](crate::ClassHandle::set_update_rate) again. If a change of the object waits, it is sent at the
+    /// next update time of the new rate.
     pub fn set_update_rate(&mut self, rate: Option<UpdateRate>) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.set_object_rate(slot, rate);
@@ -39,7 +39,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     }
 
     /// Compares the object in the next tick, even if its [update time](crate::ClassHandle::set_update_rate)
-    /// has not come.
+    /// is not reached yet.
     pub fn force_update(&mut self) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.force_update(slot);

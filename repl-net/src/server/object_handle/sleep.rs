@@ -1,7 +1,7 @@
 //! Lets an object sleep while it does not change.
 //!
-//! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called
-//! before or after an object is written to (W15).
+//! *Invariant:* a comparison that finds a change wakes the object, so no method must be called before or
+//! after an object is written to (W15).
 
 use repl_link::ConnectionId;
 

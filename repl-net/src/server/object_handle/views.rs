@@ -45,8 +45,8 @@ impl<T: Replicated> ObjectHandle<'_, T> {
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
     /// including connections that are added later. At first the switch of a property for all connections is
-    /// on. A connection receives the property while both the switch for all connections and [its
-    /// own](Self::set_custom_active_for) are on.
+    /// on. A connection receives the property while the switch for all connections is on and [its own
+    /// switch](Self::set_custom_active_for) is on, too.
     ///
     /// After the property is switched off, the server no longer sends it to any connection: not as a change,
     /// not again after a loss, and not when a client creates its copy. A copy that is created while the

@@ -29,8 +29,8 @@ pub(crate) struct HeldCalls {
     next: u64,
     bytes: usize,
     /// The channels in which the last [`settle`](HeldCalls::settle) found no room, and the channels that were
-    /// found full since then. `None` if `settle` must look again, for example because a packet of the client
-    /// has arrived.
+    /// found full since then. `None` if `settle` must examine the calls again, for example because a packet
+    /// of the client has arrived.
     full: Option<Vec<u16>>,
 }
 

@@ -43,8 +43,9 @@ pub(crate) struct CallMeter {
 
 impl Calls {
     /// Sends a call that was written in its wire form, as soon as the client has the object on which it is
-    /// called. Does nothing if the client may not get the call. Before each packet with the call, the
-    /// connection checks again whether the client may get it. `max_bits` is the room of a packet.
+    /// called. Does nothing if the client may not receive the call. Before each packet with the call, the
+    /// connection checks again whether the client may receive it. `max_bits` is the room of a packet, in
+    /// bits.
     ///
     /// # Errors
     /// Returns an error if the call is too large, or if too many calls wait.
@@ -102,9 +103,9 @@ impl Calls {
     }
 
     /// Called before an object is removed. Sends the waiting calls on the object if the client has the
-    /// object. Calls without room in their channel still wait. If the client may not get calls on the object,
-    /// they are dropped. Records which calls on the object the client may get now, because it may still get
-    /// them after the removal. The object must still exist.
+    /// object. Calls without room in their channel still wait. If the client may not receive calls on the
+    /// object, they are dropped. Records which calls on the object the client may receive now, because these
+    /// calls may still arrive after the removal. The object must still exist.
     pub(super) fn end_on(
         &mut self,
         slot: u32,

@@ -1,10 +1,10 @@
-//! Decides which remote calls a client may get now. The server checks this when a call is made, while the
+//! Decides which remote calls a client may receive now. The server checks this when a call is made, while the
 //! call waits, and again before each packet with the call.
 //!
-//! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
-//! object also requires that the client owns the object. For an object that was removed from the server, the
-//! rights at the moment of its removal apply. For an object that was torn off, its owner at that moment
-//! applies.
+//! *Invariant:* a client receives calls on exactly the objects whose state it receives. A call for the owner
+//! of an object also requires that the client owns the object. For an object that was removed from the
+//! server, the rights at the moment of its removal apply. For an object that was torn off, its owner at that
+//! moment applies.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;

@@ -154,9 +154,9 @@ impl Copies {
         }
     }
 
-    /// Decides whether the client takes the shared data of an object in a ring, and stores this. Returns
-    /// `false` if the client does not receive the object, or if nothing of it was sent yet and the shared
-    /// opening is still right.
+    /// Decides whether the client receives the shared data of an object in a ring, and stores the decision.
+    /// Returns `false` if the client does not receive the object, or if nothing of it was sent yet and the
+    /// shared opening is still right.
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
@@ -181,9 +181,9 @@ impl Copies {
         }
     }
 
-    /// Updates what the client may see of an object if the client has come near the object or gone away. If
-    /// the object is being torn off, nothing changes: its last state is sent as the client saw the object
-    /// before.
+    /// Updates what the client may see of an object if the distance between the client and the object has
+    /// crossed the border for `NearOnly` properties. If the object is being torn off, nothing changes: its
+    /// last state is sent as the client saw the object before.
     fn review_distance(&mut self, world: &mut World, slot: u32) {
         let is_far = self.view().is_far_now(world, slot);
         if is_far != self.view().is_far(slot) && !self.view().is_tearing_off(slot) {

@@ -2,7 +2,7 @@
 //! marked as leaving, and changed owners and roles are only recorded. So a change that is undone before the
 //! tick costs nothing.
 //!
-//! *Invariant:* a leaving object counts as one that the client has not seen before, so it remains on the
+//! *Invariant:* a leaving object counts as an object that the client does not have. So it remains on the
 //! client only if it comes into sight again.
 
 use std::collections::BTreeMap;

@@ -47,10 +47,10 @@ impl Joining {
         self.0.iter_mut().for_each(|missing| missing.news.insert(slot));
     }
 
-    /// Returns whether all objects that existed when the client connected have arrived, and the news of the
-    /// static objects that were destroyed before. The caller states that all packets before `floor` were
-    /// acknowledged or counted as lost, and that `next` is the next packet to send. Costs O(objects and news
-    /// that have not arrived).
+    /// Returns whether all objects that existed when the client connected have arrived, and whether the
+    /// client was told of the static objects that were destroyed before. The caller states that all packets
+    /// before `floor` were acknowledged or counted as lost, and that `next` is the next packet to send. Costs
+    /// O(objects and news that have not arrived).
     pub(super) fn is_over(
         &mut self,
         standings: &Standings,

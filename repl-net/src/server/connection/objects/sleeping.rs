@@ -16,8 +16,8 @@ impl ObjectStates {
             && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
-    /// Returns the objects that sleep. Only their owners, their roles and the news that they sleep may still
-    /// have to be sent.
+    /// Returns the objects that sleep. For these objects, at most the owner, the role and the fact that they
+    /// sleep must still be sent.
     pub(crate) fn asleep(&self) -> Option<&SparseSlots> {
         self.sleep.as_ref().map(|sleep| &sleep.asleep)
     }
@@ -69,8 +69,8 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. Only the
-    /// news that the object sleeps, and its owner and role, do not wake it.
+    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. A packet
+    /// that only reports the object's sleep, owner and role does not wake it.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
         let Some(sleep) = &self.sleep else { return };
         let tells_that_it_sleeps = sleep.asleep.contains(slot)
@@ -125,7 +125,7 @@ mod tests {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let packet = |number| Sequence::default().plus(number);
-        // The packet 5 contains changes of both objects, and packet 6 a change of object 4.
+        // Packet 5 contains changes of both objects, and packet 6 a change of object 4.
         [3, 4].into_iter().for_each(|slot| states.stay_awake(slot));
         states.end_sleep_pass(packet(6));
         states.stay_awake(4);

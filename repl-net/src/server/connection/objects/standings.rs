@@ -32,7 +32,7 @@ pub(super) struct Words {
     /// The object is known, but not in step. All other known objects are in step: their changes reach the
     /// client by shared segments and tables.
     pub out_of_step: u64,
-    /// This connection must send something of the object to this client alone.
+    /// This connection must send data of the object to this client alone, not in shared segments or tables.
     pub to_send: u64,
     /// A pending spawn that was not sent yet.
     pub unsent: u64,
@@ -260,8 +260,8 @@ impl Standings {
         self.check(word);
     }
 
-    /// The openings of the objects in `mask` have arrived. The pending spawns among them come into step,
-    /// except those in `own`. Returns these pending spawns.
+    /// The openings of the objects in `mask` have arrived. The pending spawns among them are in step from now
+    /// on, except those in `own`. Returns these pending spawns.
     pub(super) fn spawns_arrived(&mut self, word: usize, mask: u64, own: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);
