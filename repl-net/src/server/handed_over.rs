@@ -25,8 +25,8 @@ pub(crate) struct HandedOver(Vec<Found>);
 /// The result of the comparisons of one object that the tick has not processed yet.
 #[derive(Debug, Default)]
 struct Found {
-    /// The leaves (single values) that differed from the shadow. The shadow already has the new values of the
-    /// leaves that differed.
+    /// The leaves (single values) that differed from the shadow (the object's values at the last comparison).
+    /// The shadow already has the new values of the leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
     /// The number of the tick after which the object was last handed over.
@@ -100,8 +100,8 @@ impl<T: Replicated> ExternalColumn<T> {
         scope
     }
 
-    /// Compares the properties of an object that are in `inputs.scope` with the shadow. Returns whether the
-    /// next tick must process the row.
+    /// Compares the properties of an object that are in `inputs.scope` with the shadow (the object's values
+    /// at the last comparison). Returns whether the next tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, inputs: HandOver<'_>) -> bool {
         let (row, HandOver { scope: asked, max_bits, is_new, frame, scratch }) = (row as usize, inputs);
         let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);

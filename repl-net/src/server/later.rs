@@ -176,7 +176,8 @@ mod tests {
         list
     }
 
-    /// Returns the frame, slot and handles of each change that is due in the frames `frames`.
+    /// Returns the frame (number of the tick), slot and handles of each change that is due in the frames
+    /// `frames`.
     fn due(period: &mut Period, frames: std::ops::Range<u64>) -> Vec<(u64, u32, Vec<u32>)> {
         let mut found = Vec::new();
         for frame in frames {

@@ -48,11 +48,11 @@ pub enum NotSent {
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
-    /// A large opening, an update that is larger than a packet, or the removal of the object was sent and is
-    /// not acknowledged yet. Nothing more of the object is sent before the ack. (Changes do not wait for the
-    /// ack of a small opening: each change is sent together with the opening.) Or the object waits for
-    /// another object: for its parent, whose opening is not acknowledged yet, or for a removed object with
-    /// the same path, whose removal is not acknowledged yet.
+    /// A large opening (first update), an update that is larger than a packet, or the removal of the object
+    /// was sent and is not acknowledged yet. Nothing more of the object is sent before the ack. (Changes do
+    /// not wait for the ack of a small opening: each change is sent together with the opening.) Or the object
+    /// waits for another object: for its parent, whose opening is not acknowledged yet, or for a removed
+    /// object with the same path, whose removal is not acknowledged yet.
     Unacknowledged,
     /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
     /// another limit is exhausted in this tick, or the connection is not served in this tick

@@ -52,8 +52,8 @@ struct RareState {
     custom_off: HandleSet,
     /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
-    /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
-    /// recorded only for classes with conditions.
+    /// The frame (number of the tick) in which each property last changed, or zero if it never changed. The
+    /// frames of changes are recorded only for classes with conditions.
     changed_at: Vec<u64>,
     /// The values that the last comparison of their property refused. Each of them was reported once.
     refused: HashSet<Refusal>,

@@ -11,7 +11,8 @@ use repl_core::{Class, HandleSet, Replicated};
 /// the old values.
 pub(crate) type OldValues = Box<dyn Any + Send + Sync>;
 
-/// Returns the old values of an object whose shadow is `shadow`, if its class has notifies.
+/// Returns the old values of an object whose shadow (the object's values at the last comparison) is `shadow`,
+/// if its class has notifies.
 pub(crate) fn of<T: Replicated>(class: &Class<T>, shadow: &T) -> Option<OldValues> {
     let mut handles = notified(class, None);
     if handles.is_empty() {

@@ -20,8 +20,8 @@ use crate::body::segment::{LEAST_RUN_BITS, Origin, RunHeader};
 use crate::body::slot_set::{SlotSet, bits};
 use crate::session::classes::ClassList;
 
-/// The cache is cleared if outdated openings take more bits than this, and also more bits than the valid
-/// openings.
+/// The cache is cleared if outdated openings (first updates) take more bits than this, and also more bits
+/// than the valid openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
 /// An opening of at most this many bits can be sent in a run, together with other openings. If an object
@@ -97,8 +97,8 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// How the openings of one class are written. It is reused for the next object, because objects in
-/// neighbouring slots mostly have the same class.
+/// How the openings (first updates) of one class are written. It is reused for the next object, because
+/// objects in neighbouring slots mostly have the same class.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
@@ -166,7 +166,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The position in the cache of the opening of an object.
+/// The position in the cache of the opening (first update) of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedOpening {
     start: usize,
@@ -227,7 +227,7 @@ impl OpeningCache {
         self.waste_bits = 0;
     }
 
-    /// Frees all memory if connections needed few of the openings in this round (see
+    /// Frees all memory if connections needed few of the openings (first updates) in this round (see
     /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)). Openings that are needed later are encoded again.
     pub(crate) fn end_round(&mut self) {
         let needed = std::mem::take(self.needed.get_mut());
@@ -320,8 +320,8 @@ impl OpeningCache {
         self.written.insert(slot);
     }
 
-    /// Forgets the assets that were named by an earlier opening of this slot, either of the same object or of
-    /// a previous object.
+    /// Forgets the assets that were named by an earlier opening (first update) of this slot, either of the
+    /// same object or of a previous object.
     fn forget_named_assets(&mut self, slot: u32) {
         if !self.named_assets.is_empty() {
             let mut later = self.named_assets.split_off(&(slot, NonZeroU32::MIN));
@@ -381,7 +381,7 @@ impl<'a> Written<'a> {
         Some(OpeningRun { first, header, entries })
     }
 
-    /// Returns whether the openings of the objects in two slots have equal headers.
+    /// Returns whether the openings (first updates) of the objects in two slots have equal headers.
     pub(crate) fn are_alike(&self, one: u32, other: u32) -> bool {
         let entries = self.entries.get(one as usize).zip(self.entries.get(other as usize));
         entries.is_some_and(|(one, other)| self.have_same_header(one, other))

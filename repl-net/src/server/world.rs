@@ -210,8 +210,8 @@ impl World {
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
-    /// Returns the `push` properties of an object that differ from their shadows and were not marked as
-    /// dirty. Costs as much as a comparison of the object.
+    /// Returns the `push` properties of an object that differ from their shadows (the objects' values at the
+    /// last comparison) and were not marked as dirty. Costs as much as a comparison of the object.
     pub(crate) fn unmarked(&self, slot: u32) -> HandleSet {
         if self.store.has_last_state(slot) {
             return HandleSet::new();
@@ -317,7 +317,7 @@ impl World {
         }
     }
 
-    /// Returns whether any class has properties that are compared only before an opening.
+    /// Returns whether any class has properties that are compared only before an opening (first update).
     pub(crate) fn asks_at_open(&self) -> bool {
         self.store.asks_at_open
     }
@@ -416,7 +416,7 @@ impl World {
     }
 }
 
-/// Returns whether a class has properties that are compared only before an opening.
+/// Returns whether a class has properties that are compared only before an opening (first update).
 fn asks_at_open(conditions: &ConditionMasks) -> bool {
     !conditions.initial_only().is_empty() || !conditions.push().is_empty()
 }

@@ -46,7 +46,7 @@ pub(crate) struct Broadcast {
     openings: [RwLock<OpeningCache>; 2],
     /// The assets to which the changes refer, each with the slot of the object that refers to it.
     named_assets: NamedAssets,
-    /// The frame in which segments were built last.
+    /// The frame (number of the tick) in which segments were built last.
     frame: u64,
     /// The greatest number of bits of a segment.
     max_bits: usize,
@@ -81,8 +81,8 @@ impl Broadcast {
         &self.unshared
     }
 
-    /// Returns the cache of encoded openings, which contains the openings of all objects in `slots`. `is_far`
-    /// says whether they are for connections that are far from the objects.
+    /// Returns the cache of encoded openings (first updates), which contains the openings of all objects in
+    /// `slots`. `is_far` says whether they are for connections that are far from the objects.
     pub(crate) fn openings(
         &self,
         slots: &[u32],

@@ -40,7 +40,7 @@ pub(super) struct Section {
     pub(super) distance: Distance,
     pub(super) period: u16,
     pub(super) table: u32,
-    /// The entries of the section in each strip, by the number of the strip.
+    /// The entries of the section in each strip (of 64 cells), by the number of the strip.
     strips: Vec<StripEntries>,
     /// The strips with changes.
     touched: Vec<u32>,
@@ -86,7 +86,7 @@ pub(crate) struct Piece {
     /// far.
     pub(crate) is_late: bool,
     /// Whether all these entries are of objects in cells that are near the connection and have no object that
-    /// may be out of step.
+    /// may be out of step (not up to date, or in another view).
     pub(crate) is_certain: bool,
     pub(crate) entries: Range<u32>,
 }
@@ -244,8 +244,8 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries of the cells in the mask `cells` of one strip. `entries` are the entries
-    /// of the strip. Each of the cells has entries.
+    /// Adds to `pieces` the entries of the cells in the mask `cells` of one strip (of 64 cells). `entries`
+    /// are the entries of the strip. Each of the cells has entries.
     #[inline]
     fn add_cells(&self, entries: StripEntries, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
         let starts = &self.starts[entries.number as usize];

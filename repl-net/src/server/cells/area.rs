@@ -44,8 +44,8 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// The band of near cells, and of objects without positions: the connection receives everything in each
-    /// tick.
+    /// The band (range of distances) of near cells, and of objects without positions: the connection receives
+    /// everything in each tick.
     pub(crate) const NEAREST: Self = Self { period: 1, is_far: false };
 }
 
@@ -258,7 +258,7 @@ impl Area {
         self.near_radius.is_finite()
     }
 
-    /// Returns the periods of the bands, in ascending order.
+    /// Returns the periods of the bands (ranges of distances), in ascending order.
     pub(crate) fn periods(&self) -> impl Iterator<Item = u16> {
         self.bands.iter().map(|band| band.period).filter(|&period| period > 1)
     }
@@ -322,7 +322,7 @@ impl Area {
     }
 
     /// Returns the greatest distance, in cells along one axis, between the cell of a viewpoint and a cell
-    /// that may be in its rings.
+    /// that may be in its rings (in sight or slightly beyond).
     pub(super) fn reach(&self) -> i32 {
         (self.keep_radius / self.cell).ceil() as i32 + 1
     }

@@ -116,7 +116,7 @@ impl Cell {
         }
     }
 
-    /// Returns the number of viewers in a band.
+    /// Returns the number of viewers in a band (range of distances).
     pub(super) fn viewers_in(&self, band: Band) -> u32 {
         let counts = self.bands().iter();
         if band == Band::NEAREST {

@@ -82,7 +82,7 @@ struct Place {
 pub(crate) struct Cells {
     /// The area of each class, if it has one.
     areas: Vec<Option<Area>>,
-    /// Whether any area has bands in which changes are not sent in every tick.
+    /// Whether any area has bands (ranges of distances) in which changes are not sent in every tick.
     have_bands: bool,
     /// Whether any area has objects in sight that are too far away for `NearOnly` properties.
     have_far: bool,
@@ -279,7 +279,8 @@ impl Cells {
         }
     }
 
-    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    /// Returns the class whose area has the cells of a strip (of 64 cells), or `None` if they are cells of
+    /// groups.
     pub(crate) fn area_of(&self, strip: u32) -> Option<u16> {
         self.strips.area_of(strip)
     }

@@ -73,9 +73,10 @@ impl Ends {
     }
 }
 
-/// Calls `visit` with all cells in the rings around a viewpoint, as rows in ascending order. A row consists
-/// of cells that follow each other on the last axis of their area and are equally near. The arguments of
-/// `visit` are the first cell of the row, the number of its cells, and their nearness.
+/// Calls `visit` with all cells in the rings (in sight or slightly beyond) around a viewpoint, as rows in
+/// ascending order. A row consists of cells that follow each other on the last axis of their area and are
+/// equally near. The arguments of `visit` are the first cell of the row, the number of its cells, and their
+/// nearness.
 pub(super) fn rows_around(
     area: &Area,
     viewpoint: Position,

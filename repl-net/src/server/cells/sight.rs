@@ -20,15 +20,15 @@ pub(crate) struct Sight {
     /// The viewpoints with which the cells in sight were computed.
     computed_from: Vec<Position>,
     groups: Vec<Group>,
-    /// The cells in the rings around the viewpoints, and the cells of the groups, in the order of their
-    /// ranks.
+    /// The cells in the rings (in sight or slightly beyond) around the viewpoints, and the cells of the
+    /// groups, in the order of their ranks.
     cells: Vec<Seen>,
     /// The cells that are [open](Seen::is_open), in ascending order of their areas, and then of the numbers
-    /// of their strips.
+    /// of their strips (of 64 cells each).
     spans: Vec<Span>,
 }
 
-/// Cells of one strip in sight, which are in the same band for the connection.
+/// Cells of one strip in sight, which are in the same band (range of distances) for the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// The class whose area has the cells, or `None` for cells of groups.
@@ -129,14 +129,14 @@ impl Sight {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the cells of the groups, in the order of their
-    /// ranks, each with its ring.
+    /// Returns the numbers of the cells in the rings (in sight or slightly beyond) and of the cells of the
+    /// groups, in the order of their ranks, each with its ring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
 
-    /// Returns the cells whose objects the client may have, with a bit mask for each strip and band, in
-    /// ascending order of the areas, and then of the strips.
+    /// Returns the cells whose objects the client may have, with a bit mask for each strip (of 64 cells) and
+    /// band (range of distances), in ascending order of the areas, and then of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -245,7 +245,7 @@ impl Sight {
 pub(crate) struct SightScratch {
     rows: Vec<Row>,
     changes: Vec<Change>,
-    /// The cells in the rings before the update.
+    /// The cells in the rings (in sight or slightly beyond) before the update.
     before: Vec<Seen>,
 }
 

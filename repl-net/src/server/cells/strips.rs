@@ -106,7 +106,8 @@ impl Strips {
         self.keys[place.strip() as usize] * 64 + place.at() as Rank - BEFORE_ORIGIN
     }
 
-    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    /// Returns the class whose area has the cells of a strip (of 64 cells), or `None` if they are cells of
+    /// groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
         area_of(self.keys[strip as usize] * 64)
     }

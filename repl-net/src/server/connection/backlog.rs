@@ -47,7 +47,8 @@ pub(crate) struct Backlog {
     /// Whether the budget, the link or the memory limit has delayed something in the last tick. If so, the
     /// changes that are shared with other connections are also sent in the order of their priorities.
     pub(super) is_short: bool,
-    /// Whether pending spawns are sent before other changes in the next tick in which anything is sent.
+    /// Whether pending spawns (objects new to the client) are sent before other changes in the next tick in
+    /// which anything is sent.
     pub(super) spawns_first: bool,
     /// How many objects waited at the end of the last tick because of the limits.
     pub(super) waiting_objects: usize,

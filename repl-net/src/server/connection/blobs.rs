@@ -16,8 +16,9 @@ use crate::body::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits}
 use crate::body::writing::WriteState;
 
 impl Connection {
-    /// Begins to send one update of an object as a blob. The values of the update are already in the scratch
-    /// buffer. If too many blobs are in flight, the object waits until the blob can begin.
+    /// Begins to send one update of an object as a blob (data in several parts). The values of the update are
+    /// already in the scratch buffer. If too many blobs are in flight, the object waits until the blob can
+    /// begin.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,

@@ -29,9 +29,9 @@ impl Connection {
         self.link.outbox.body_bits() < context.broadcast.max_bits()
     }
 
-    /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
-    /// otherwise only the entries of objects in step. The argument `all_in_step` says whether the connection
-    /// is in step with all objects that changed in this tick.
+    /// Sends a shared segment: the whole segment if the connection is in step (up to date, in the default
+    /// view) with all of its objects, otherwise only the entries of objects in step. The argument
+    /// `all_in_step` says whether the connection is in step with all objects that changed in this tick.
     pub(super) fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -96,8 +96,8 @@ impl Connection {
         self.pend_due_alone(tables, context.world);
     }
 
-    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of objects
-    /// that are out of step become pending.
+    /// Appends to `runs` the entries of a piece that belong to objects in step (up to date, in the default
+    /// view). The late changes of objects that are out of step become pending.
     fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
         let Piece { is_late, is_certain, ref entries, .. } = *piece;
         if is_certain {

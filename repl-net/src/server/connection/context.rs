@@ -20,8 +20,8 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 
-/// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
-/// origin of the object, and the number of objects in the run.
+/// The greatest number of bits of an opening (first update) without its handles and values. Such an opening
+/// consists of the origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS + PARENT_BITS;
 
 /// The parts of the server that a connection uses when it sends the packets of a tick.
@@ -55,16 +55,16 @@ pub(crate) struct PassScratch {
     pub(super) slots: Vec<u32>,
     /// How many of these slots were needed.
     slots_demand: Demand,
-    /// The objects in step whose changes of this tick were neither sent nor postponed yet. Empty unless
-    /// limits of the connection delayed something in the last tick.
+    /// The objects in step (up to date, in the default view) whose changes of this tick were neither sent nor
+    /// postponed yet. Empty unless limits of the connection delayed something in the last tick.
     pub(super) fresh: SlotSet,
-    /// The top objects of the families whose openings or closings the connection does not send together in
-    /// this pass.
+    /// The top objects of the families (objects with their subobjects) whose openings or closings (removals)
+    /// the connection does not send together in this pass.
     pub(super) large_families: BTreeSet<u32>,
     /// The objects that wait for a connection, by their ranks.
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
-    /// The places of cells with objects that may be out of step.
+    /// The places of cells with objects that may be out of step (not up to date, or in another view).
     pub(super) may_be_out_of_step: Vec<StripPlace>,
     /// The entries of a table that are copied into packets.
     pub(super) runs: Vec<Range<u32>>,

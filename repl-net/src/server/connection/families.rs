@@ -25,9 +25,9 @@ enum Together {
 }
 
 impl Connection {
-    /// Sends pending spawns that have parents or subobjects, each with its whole family. Their values are
-    /// shared with other clients, and their headers are for this client alone. If a family cannot be sent in
-    /// this way, its objects are no longer pending spawns, and are sent alone.
+    /// Sends pending spawns (objects new to the client) that have parents or subobjects, each with its whole
+    /// family. Their values are shared with other clients, and their headers are for this client alone. If a
+    /// family cannot be sent in this way, its objects are no longer pending spawns, and are sent alone.
     pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (families, others) = self.copies.new_families(slots, context.world);
         others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));
@@ -57,7 +57,7 @@ impl Connection {
         self.send_levels(&packet, written, values, context);
     }
 
-    /// Sends the openings of families, for which the caller has made room.
+    /// Sends the openings (first updates) of families, for which the caller has made room.
     fn send_levels(
         &mut self,
         families: &Levels<'_>,
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// Decides how the family below the object `top` is sent.
+    /// Decides how the family (an object with its subobjects) below the object `top` is sent.
     fn family_together(&mut self, top: u32, context: &mut PassContext<'_>) -> Together {
         if context.scratch.large_families.contains(&top) {
             return Together::Never;
@@ -127,8 +127,8 @@ impl Connection {
         Together::Now(family, bits)
     }
 
-    /// Returns how many bits the openings of a family take at most, if they fit into a packet and no opening
-    /// must wait.
+    /// Returns how many bits the openings (first updates) of a family take at most, if they fit into a packet
+    /// and no opening must wait.
     fn family_bits(&self, family: &[u32], context: &mut PassContext<'_>) -> Option<usize> {
         let most = self.link.outbox.capacity();
         family.iter().try_fold(0_usize, |sum, &slot| {

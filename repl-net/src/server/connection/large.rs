@@ -13,8 +13,8 @@ use crate::body::segment::SegmentKind;
 use crate::server::occupant::Occupant;
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 
-/// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
-/// this size would together exceed the limit for all blobs of a connection.
+/// The greatest number of bytes of a blob (data in several parts) with several items. The limit is lower if
+/// [`MAX_BLOBS`] blobs of this size would together exceed the limit for all blobs of a connection.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
 
 impl Connection {
@@ -98,9 +98,9 @@ impl Connection {
         None
     }
 
-    /// Returns how many items are sent in one blob. The first item takes `first_bits` bits. The blob contains
-    /// the large item and as many other items as fit, because nothing else of the object is sent until the
-    /// blob has arrived.
+    /// Returns how many items are sent in one blob (data in several parts). The first item takes `first_bits`
+    /// bits. The blob contains the large item and as many other items as fit, because nothing else of the
+    /// object is sent until the blob has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,

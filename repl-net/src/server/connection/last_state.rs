@@ -26,8 +26,8 @@ impl Connection {
         }
     }
 
-    /// Returns whether the client needs to be told only that a family is gone, and nothing must be sent
-    /// before.
+    /// Returns whether the client needs to be told only that a family (an object with its subobjects) is
+    /// gone, and nothing must be sent before.
     fn may_remove_plainly(&self, family: &LastFamily) -> bool {
         let has_calls = |slot| self.calls.are_left(slot, &self.link.exchange.outgoing);
         family.objects.iter().all(|last| last.is_plain && !has_calls(last.slot))

@@ -45,8 +45,8 @@ impl<'a> Levels<'a> {
         self.levels.iter_mut().zip(family).for_each(|(level, &member)| level.push(member));
     }
 
-    /// Returns how many bits a further family takes at most. `None` if one of its openings is not shared, or
-    /// is too large to be sent again with each change.
+    /// Returns how many bits a further family (an object with its subobjects) takes at most. `None` if one of
+    /// its openings is not shared, or is too large to be sent again with each change.
     pub(super) fn bits(&self, family: &[Member]) -> Option<usize> {
         let last = self.levels.iter().map(|level| level.last().copied()).chain(std::iter::repeat(None));
         family
@@ -55,8 +55,8 @@ impl<'a> Levels<'a> {
             .try_fold(0, |sum, (&member, last)| Some(sum + self.object_bits(member, last)?))
     }
 
-    /// Returns how many bits the opening of an object takes at most, after the opening of `before` at the
-    /// same level.
+    /// Returns how many bits the opening (first update) of an object takes at most, after the opening of
+    /// `before` at the same level.
     fn object_bits(&self, (slot, parent): Member, before: Option<Member>) -> Option<usize> {
         let run = self.written.run([slot], usize::MAX, SMALL_OPEN_BITS)?;
         let bits: usize = run.sizes().sum();

@@ -10,9 +10,9 @@ use repl_link::DisconnectReason;
 
 use super::Connection;
 
-/// The number of timeouts for which the closing of an object may remain unacknowledged. Even at 90 % loss in
-/// each direction, with four retries a second (R9), only two of a million closings are not acknowledged
-/// within 40 s.
+/// The number of timeouts for which the closing (removal) of an object may remain unacknowledged. Even at 90
+/// % loss in each direction, with four retries a second (R9), only two of a million closings are not
+/// acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
 /// The number of round trips for which the closing of an object may remain unacknowledged, if round trips are

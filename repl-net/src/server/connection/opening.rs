@@ -16,8 +16,8 @@ use crate::server::openings::{OpeningRun, SMALL_OPEN_BITS, Written};
 use crate::server::part_size::LEAST_NEW_BITS;
 
 impl Connection {
-    /// Sends the opening of an object, which contains every property that has ever changed and that the
-    /// connection may see (R2, S69).
+    /// Sends the opening (first update) of an object, which contains every property that has ever changed and
+    /// that the connection may see (R2, S69).
     pub(super) fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         self.send_opening(slot, false, context);
     }
@@ -81,8 +81,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are the
-    /// values of all openings in the cache.
+    /// Writes the values of the first `count` openings (first updates) of a run, whose header was written.
+    /// `values` are the values of all openings in the cache.
     pub(super) fn append_openings(
         &mut self,
         run: &OpeningRun<'_>,
@@ -141,7 +141,8 @@ impl Connection {
 /// scratch buffer.
 struct Opening {
     list: Changelist,
-    /// Items and entries that do not fit into the opening and are sent after the opening was acked (R15).
+    /// Items and entries that do not fit into the opening (first update) and are sent after the opening was
+    /// acked (R15).
     later: Changelist,
     /// The properties whose values a hand-written serialiser refuses.
     refused: Changelist,

@@ -48,8 +48,8 @@ impl Connection {
 
     /// Declares packets lost that should have been acked by now, and makes their content pending.
     ///
-    /// This function is called before the comparison of a tick, so that an object whose opening was lost is
-    /// compared for the next opening (S40).
+    /// This function is called before the comparison of a tick, so that an object whose opening (first
+    /// update) was lost is compared for the next opening (S40).
     pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
         if !self.copies.is_live {
             return;

@@ -243,7 +243,8 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in runs of openings, whose bits all connections share.
+    /// Sends the pending spawns (objects new to the client) in runs of openings, whose bits all connections
+    /// share.
     fn send_spawns(&mut self, context: &mut PassContext<'_>) {
         if !self.copies.objects.has_waiting_spawns() || self.link.outbox.is_exhausted() {
             return;

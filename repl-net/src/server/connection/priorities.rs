@@ -149,9 +149,9 @@ impl Connection {
         }
     }
 
-    /// Sends pending spawns, until the limits are reached. The spawns with the greatest product of priority
-    /// and age are sent first. If fewer fit than expected, the next tick uses the exact order, as for
-    /// [changes](Self::send_by_priority).
+    /// Sends pending spawns (objects new to the client), until the limits are reached. The spawns with the
+    /// greatest product of priority and age are sent first. If fewer fit than expected, the next tick uses
+    /// the exact order, as for [changes](Self::send_by_priority).
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.copies.objects.view(), self.copies.objects.waiting_sets()[1]);
@@ -208,8 +208,8 @@ impl Connection {
         self.backlog_mut().waiting_objects = self.copies.objects.waiting_count();
     }
 
-    /// Postpones the changes of this tick of the objects in some words, except the changes that a band delays
-    /// anyway.
+    /// Postpones the changes of this tick of the objects in some words (of 64 slots), except the changes that
+    /// a band delays anyway.
     fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
         for &(word, mask) in words {
             let now = mask & !self.copies.objects.wait_for_band(world, word, mask);

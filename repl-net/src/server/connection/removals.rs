@@ -22,8 +22,8 @@ use crate::body::writing::WriteState;
 use crate::server::world::World;
 
 impl Connection {
-    /// Sends the closing of an object together with the closings of all other objects of its family that are
-    /// being closed.
+    /// Sends the closing (removal) of an object together with the closings of all other objects of its family
+    /// (an object with its subobjects) that are being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if context.world.subobjects.is_alone(slot) {
             return self.send_close_alone(slot, context);
@@ -87,8 +87,8 @@ impl Connection {
         self.write_bare_close(slot, CloseReason::Relevancy, closed, now);
     }
 
-    /// Writes a closing that has a reason and nothing else. Returns `false` if the packets have no room for
-    /// it.
+    /// Writes a closing (removal) that has a reason and nothing else. Returns `false` if the packets have no
+    /// room for it.
     fn write_bare_close(&mut self, slot: u32, reason: CloseReason, closed: Cohort, now: Duration) -> bool {
         let removal = Removal { reason, path: None, last_state: None };
         let has_room = self.link.outbox.make_room(ENTRY_BITS + removal.bits(), now);

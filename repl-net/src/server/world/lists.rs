@@ -48,10 +48,11 @@ impl Store {
         self.column_of(slot).prune(self.occupant(slot).row, list);
     }
 
-    /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
-    /// If a hand-written serialiser refuses a value, the property of this value is removed from the
-    /// changelist, and the other values are written. Returns the removed properties. `recipe` is reused
-    /// memory, and is computed again if the previous changelist had other properties.
+    /// Writes the values of the properties in the changelist `list` from the shadow (the object's values at
+    /// the last comparison) of the object in `slot`. If a hand-written serialiser refuses a value, the
+    /// property of this value is removed from the changelist, and the other values are written. Returns the
+    /// removed properties. `recipe` is reused memory, and is computed again if the previous changelist had
+    /// other properties.
     pub(crate) fn write_values(
         &self,
         slot: u32,

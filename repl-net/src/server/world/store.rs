@@ -39,7 +39,7 @@ pub(crate) struct Store {
     pub(crate) limits: WorldLimits,
     /// The paths of the assets, which are not objects.
     pub(crate) assets: AssetPaths,
-    /// Whether some class has properties that are compared only before an opening.
+    /// Whether some class has properties that are compared only before an opening (first update).
     pub(super) asks_at_open: bool,
 }
 
@@ -119,7 +119,7 @@ impl Store {
         self.columns.get(self.class_of::<T>()? as usize)?.downcast_ref()
     }
 
-    /// Returns the shadows of the class of `T`.
+    /// Returns the shadows (the objects' values at the last comparison) of the class of `T`.
     pub(crate) fn shadows<T: Replicated>(&self) -> Option<&Shadows<T>> {
         self.columns.get(self.class_of::<T>()? as usize)?.shadows().downcast_ref()
     }

@@ -76,7 +76,7 @@ impl Copies {
         }
     }
 
-    /// Returns the plain removals directly below an object.
+    /// Returns the plain removals (closings without other data) directly below an object.
     fn removals_below(&self, world: &World, slot: u32) -> Vec<Cohort> {
         let below = world.subobjects.children(slot).filter(|&slot| self.objects.is_removed_plainly(slot));
         let cohort = |slot| {

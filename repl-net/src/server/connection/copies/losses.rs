@@ -74,8 +74,8 @@ impl Copies {
         self.objects.closes_lost(sequence, closed.word, world.store.still_there(closed));
     }
 
-    /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
-    /// lost openings are tracked objects.
+    /// Records that a packet with the openings of pending spawns (objects new to the client) was lost. From
+    /// now on the objects of the lost openings are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Cohort) {
         let (word, mask) = (opened.word, losses.world.store.still_there(opened));
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {

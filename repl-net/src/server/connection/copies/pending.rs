@@ -56,7 +56,7 @@ impl Copies {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.store.prune(slot, pending));
     }
 
-    /// Returns whether a blob of the object is in flight.
+    /// Returns whether a blob (data in several parts) of the object is in flight.
     pub(crate) fn has_blob(&self, slot: u32) -> bool {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }

@@ -154,9 +154,9 @@ impl Copies {
         }
     }
 
-    /// Decides whether the client receives the shared data of an object in a ring, and stores the decision.
-    /// Returns `false` if the client does not receive the object, or if nothing of it was sent yet and the
-    /// shared opening is still right.
+    /// Decides whether the client receives the shared data of an object in a ring (in sight or slightly
+    /// beyond), and stores the decision. Returns `false` if the client does not receive the object, or if
+    /// nothing of it was sent yet and the shared opening is still right.
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
@@ -264,9 +264,10 @@ impl Copies {
         self.objects.update_step(slot);
     }
 
-    /// Drops a blob with the opening of an object if the connection may no longer see some of the properties
-    /// in the blob. A mask for an object that the client already has never contains the properties that are
-    /// only in openings, so a comparison of masks does not find them (R15).
+    /// Drops a blob (data in several parts) with the opening (first update) of an object if the connection
+    /// may no longer see some of the properties in the blob. A mask for an object that the client already has
+    /// never contains the properties that are only in openings, so a comparison of masks does not find them
+    /// (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);

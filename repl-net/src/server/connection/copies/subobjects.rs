@@ -7,7 +7,8 @@ use crate::body::parent::ParentGap;
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::world::World;
 
-/// An object of a family, and the difference between its slot and its parent's slot.
+/// An object of a family (an object with its subobjects), and the difference between its slot and its
+/// parent's slot.
 pub(crate) type Member = (u32, Option<ParentGap>);
 
 /// Families of objects. In each family, every object comes before the objects below it.
@@ -60,9 +61,9 @@ impl Copies {
         }
     }
 
-    /// Returns the families of the pending spawns in `slots`, each family once, if all of their objects are
-    /// pending spawns that were not sent yet, and the client is near all of them. Also returns the pending
-    /// spawns in `slots` whose families do not meet these conditions.
+    /// Returns the families of the pending spawns (objects new to the client) in `slots`, each family once,
+    /// if all of their objects are pending spawns that were not sent yet, and the client is near all of them.
+    /// Also returns the pending spawns in `slots` whose families do not meet these conditions.
     pub(crate) fn new_families(&self, slots: &[u32], world: &World) -> (Families, Vec<u32>) {
         let (mut families, mut others, mut found) = (Families::default(), Vec::new(), SparseSlots::default());
         let is_new = |slot: u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
@@ -93,8 +94,8 @@ impl Families {
         starts.zip(&self.ends).map(|(start, &end)| &self.members[start..end])
     }
 
-    /// Returns the objects in the order in which a packet has them: the first object of each family, then the
-    /// second object of each family, and so on.
+    /// Returns the objects in the order in which a packet has them: the first object of each family (an
+    /// object with its subobjects), then the second object of each family, and so on.
     pub(crate) fn slots(&self) -> Vec<u32> {
         let places = self.iter().flat_map(|family| (0..).zip(family));
         let mut slots: Vec<(u32, u32)> = places.map(|(place, &(slot, _))| (place, slot)).collect();

@@ -20,15 +20,16 @@ use crate::server::world::World;
 pub(crate) struct Closed {
     /// The connection's position in the history of the object, which the caller must release.
     pub(crate) position: Option<u64>,
-    /// The id of the blob with an update of the object, which must not be sent any more.
+    /// The id of the blob (data in several parts) with an update of the object, which must not be sent any
+    /// more.
     pub(crate) blob: Option<u32>,
     /// Whether nothing of the object was ever sent. If so, the state of the object is deleted already.
     pub(crate) is_forgotten: bool,
 }
 
 impl ObjectStates {
-    /// Returns whether the packet `sequence` belongs to the current closing of the object. An earlier packet
-    /// may belong to an earlier closing of the same object.
+    /// Returns whether the packet `sequence` belongs to the current closing (removal) of the object. An
+    /// earlier packet may belong to an earlier closing of the same object.
     pub(crate) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
@@ -56,8 +57,8 @@ impl ObjectStates {
         family
     }
 
-    /// Returns the top object of the family with which an object is being closed. This family consists of the
-    /// objects [below](Self::closing_below) the top.
+    /// Returns the top object of the family (an object with its subobjects) with which an object is being
+    /// closed. This family consists of the objects [below](Self::closing_below) the top.
     pub(crate) fn closing_top(&self, world: &World, slot: u32) -> u32 {
         let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_closed(parent));
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
@@ -109,9 +110,10 @@ impl ObjectStates {
         closed
     }
 
-    /// Handles the removal of an object and its subobjects from the server as a plain removal. The object is
-    /// the first of `family`. Returns `false` and changes nothing if this is not possible: if the client must
-    /// receive other data, too, or if it does not see all objects of `family` in the default view.
+    /// Handles the removal of an object and its subobjects from the server as a plain removal (a closing
+    /// without other data). The object is the first of `family`. Returns `false` and changes nothing if this
+    /// is not possible: if the client must receive other data, too, or if it does not see all objects of
+    /// `family` in the default view.
     pub(crate) fn remove_plainly(&mut self, family: &[u32]) -> bool {
         // If only a part of the family was in flight, this part could arrive after the rest was removed. It
         // would then not be removed with the rest.

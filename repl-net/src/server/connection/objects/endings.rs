@@ -52,8 +52,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the properties that the client has not been sent yet, or that the opening of the object did
-    /// not contain.
+    /// Returns the properties that the client has not been sent yet, or that the opening (first update) of
+    /// the object did not contain.
     pub(crate) fn left_out(&self, slot: u32) -> HandleSet {
         let mut handles = HandleSet::default();
         if let Some(tracked) = self.tracked.get(slot) {
@@ -64,8 +64,8 @@ impl ObjectStates {
         handles
     }
 
-    /// Stores the last state of an object, which is sent with its closing. `is_owner` says whether the client
-    /// owned the object or an object to which it was attached.
+    /// Stores the last state of an object, which is sent with its closing (removal). `is_owner` says whether
+    /// the client owned the object or an object to which it was attached.
     pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>, is_owner: bool) {
         debug_assert!(self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing()));
         self.view.change_last_states(|states| states.insert(slot, state, is_owner));

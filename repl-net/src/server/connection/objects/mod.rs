@@ -70,7 +70,7 @@ pub(crate) struct ObjectStates {
     unknown_in_sight: SparseSlots,
     /// The slot of the object whose blob (an update that is too large for one packet) began last.
     last_blob: u32,
-    /// Whether any object has waited for the start of its blob since the last check.
+    /// Whether any object has waited for the start of its blob (data in several parts) since the last check.
     blob_waits: bool,
     tracked: TrackedObjects,
     joining: Joining,
@@ -157,7 +157,8 @@ impl ObjectStates {
         self.view.sight.take()
     }
 
-    /// Returns the handles of an object that an opening for this client would contain if it were sent now.
+    /// Returns the handles of an object that an opening (first update) for this client would contain if it
+    /// were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.arrived_late) {
             return self.mask(world, slot);
@@ -233,7 +234,7 @@ impl ObjectStates {
         self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
-    /// Returns whether the client lacks an object, or may lack it, and an opening may be sent.
+    /// Returns whether the client lacks an object, or may lack it, and an opening (first update) may be sent.
     pub(super) fn is_to_arrive(&self, slot: u32) -> bool {
         self.is_waiting_spawn(slot)
             || self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
@@ -252,8 +253,8 @@ impl ObjectStates {
         self.standings.known().contains(slot) && !is_lost && !self.is_removed_plainly(slot)
     }
 
-    /// Returns whether all objects in `slots`, which exist, are in step with this connection. `spawned`
-    /// objects were spawned so far.
+    /// Returns whether all objects in `slots`, which exist, are in step (up to date, in the default view)
+    /// with this connection. `spawned` objects were spawned so far.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet, spawned: u64) -> bool {
         let (known, out_of_step) = (self.standings.known(), self.standings.out_of_step());
@@ -266,7 +267,7 @@ impl ObjectStates {
     }
 
     /// Replaces `may_be_out_of_step` by the places of the cells of those objects in `changed` that may be out
-    /// of step. All other objects in near cells are in step.
+    /// of step (not up to date, or in another view). All other objects in near cells are in step.
     pub(super) fn cells_out_of_step(
         &self,
         world: &World,
@@ -288,7 +289,8 @@ impl ObjectStates {
         self.standings.in_step_in(word)
     }
 
-    /// Returns whether the connection has nothing to send to this client alone, except pending spawns.
+    /// Returns whether the connection has nothing to send to this client alone, except pending spawns
+    /// (objects new to the client).
     pub(super) fn has_nothing_to_send(&self) -> bool {
         self.standings.to_send().is_empty()
     }
@@ -315,8 +317,9 @@ impl ObjectStates {
         self.standings.unsent().iter()
     }
 
-    /// Returns the objects that need their opening again with each change. Their opening was sent, but is not
-    /// acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are out of step).
+    /// Returns the objects that need their opening (first update) again with each change. Their opening was
+    /// sent, but is not acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are
+    /// out of step).
     pub(super) fn repeated_openings(&self) -> impl Iterator<Item = u32> {
         let (out_of_step, unsent) = (self.standings.out_of_step(), self.standings.unsent());
         let sent = out_of_step.masks().flat_map(|(word, mask)| slots_of(word, mask & !unsent.word(word)));
@@ -423,8 +426,8 @@ impl ObjectStates {
         self.standings.must_send(slot);
     }
 
-    /// Makes an object tracked, for example a pending spawn. The object must be known: the client has it, is
-    /// receiving it, or must still remove it. Returns the state of the object.
+    /// Makes an object tracked, for example a pending spawn (an object new to the client). The object must be
+    /// known: the client has it, is receiving it, or must still remove it. Returns the state of the object.
     fn track(&mut self, slot: u32) -> &mut Tracked {
         debug_assert!(self.standings.known().contains(slot), "tracked objects are known");
         let phase = self.standings.track(slot);
@@ -441,8 +444,8 @@ impl ObjectStates {
         })
     }
 
-    /// Decides whether an object is in step, and whether it must still be tracked. Call `update_step` after
-    /// all changes of the object that can be sent were sent.
+    /// Decides whether an object is in step (up to date, in the default view), and whether it must still be
+    /// tracked. Call `update_step` after all changes of the object that can be sent were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.drop_arrived_owed();

@@ -11,7 +11,7 @@ use super::tracked::{AfterClosing, Phase, ProxyState};
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// What the connection must do after the loss of an opening.
+/// What the connection must do after the loss of an opening (first update).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
     /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
@@ -37,7 +37,7 @@ impl ObjectStates {
     }
 
     /// Returns the objects of `mask` that are known, whose slots this client has not used before, and that
-    /// are not plain removals.
+    /// are not plain removals (closings without other data).
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         let words = self.standings.words(word);
         mask & words.known & !(words.used | words.plain_removals)
@@ -130,8 +130,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the blob with an update of an object has arrived. If no newer blob of the object has
-    /// begun, the waiting changes of the object may be sent.
+    /// Records that the blob (data in several parts) with an update of an object has arrived. If no newer
+    /// blob of the object has begun, the waiting changes of the object may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)

@@ -16,7 +16,7 @@ impl ObjectStates {
         self.known_paths.as_ref().is_some_and(|known| known.contains(slot))
     }
 
-    /// Records that an opening with the path of the object in a slot has arrived.
+    /// Records that an opening (first update) with the path of the object in a slot has arrived.
     pub(crate) fn learn_path(&mut self, slot: u32) {
         self.known_paths.get_or_insert_default().insert(slot);
     }

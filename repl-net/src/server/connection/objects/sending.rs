@@ -15,7 +15,7 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
-/// The data that an opening does not contain.
+/// The data that an opening (first update) does not contain.
 #[derive(Debug)]
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
@@ -103,7 +103,7 @@ impl ObjectStates {
     }
 
     /// Returns whether something of an object must be sent to this client alone, or whether the object is a
-    /// pending spawn that was not sent yet.
+    /// pending spawn (an object new to the client) that was not sent yet.
     pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
         self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
     }
@@ -119,7 +119,7 @@ impl ObjectStates {
         masks.map(|(_, mask)| mask.count_ones() as usize).sum()
     }
 
-    /// Returns whether the opening of an object is still to be sent to this client alone.
+    /// Returns whether the opening (first update) of an object is still to be sent to this client alone.
     pub(crate) fn is_unsent(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Unsent)
     }
@@ -138,8 +138,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `slots` that are in step, as words with bit masks, without the objects for
-    /// which something must be sent to this client alone.
+    /// Returns the objects of `slots` that are in step (up to date, in the default view), as words with bit
+    /// masks, without the objects for which something must be sent to this client alone.
     pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let (out_of_step, to_send) = (self.standings.out_of_step(), self.standings.to_send());
         let alone = |word| out_of_step.word(word) | to_send.word(word);
@@ -160,7 +160,8 @@ impl ObjectStates {
         self.wake_to_send(slot);
     }
 
-    /// Records that an object must be sent as a blob of `bytes` bytes, but that the blob cannot begin yet.
+    /// Records that an object must be sent as a blob (data in several parts) of `bytes` bytes, but that the
+    /// blob cannot begin yet.
     pub(crate) fn wait_for_blob(&mut self, slot: u32, bytes: usize) {
         self.must_send(slot);
         self.track(slot).waiting_blob_bytes = bytes;
@@ -186,8 +187,8 @@ impl ObjectStates {
         std::mem::take(&mut self.blob_waits)
     }
 
-    /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent
-    /// to this client alone.
+    /// Makes an object tracked if it is a pending spawn (an object new to the client). If a pending spawn was
+    /// not sent yet, it must be sent to this client alone.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.is_pending_spawn(slot) {
             self.track(slot);
@@ -199,9 +200,10 @@ impl ObjectStates {
         self.standings.spawns_sent(word, mask);
     }
 
-    /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
-    /// number of bits of the opening, and `remainder` is the data that the opening does not contain. Returns
-    /// the connection's position in the history of the object, which the caller must release.
+    /// Records that the packet `sequence` contains the opening (first update) of an object. The argument
+    /// `bits` is the number of bits of the opening, and `remainder` is the data that the opening does not
+    /// contain. Returns the connection's position in the history of the object, which the caller must
+    /// release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -279,8 +281,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Records that an update of the object is now being sent as a blob. While a blob with an update of an
-    /// object is in flight, nothing else of the object is sent.
+    /// Records that an update of the object is now being sent as a blob (data in several parts). While a blob
+    /// with an update of an object is in flight, nothing else of the object is sent.
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
@@ -311,9 +313,9 @@ impl ObjectStates {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// Records that a blob with the opening of an object is no longer sent, so the opening must be sent
-    /// again. Returns `false` if the client has the object from another opening, and lacks the values of this
-    /// opening.
+    /// Records that a blob with the opening (first update) of an object is no longer sent, so the opening
+    /// must be sent again. Returns `false` if the client has the object from another opening, and lacks the
+    /// values of this opening.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,

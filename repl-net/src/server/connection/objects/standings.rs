@@ -156,7 +156,7 @@ impl Standings {
         self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
     }
 
-    /// Returns the objects in a word that are in step.
+    /// Returns the objects in a word (of 64 slots) that are in step (up to date, in the default view).
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
         self.known.word(word) & !self.out_of_step.word(word)
@@ -170,7 +170,8 @@ impl Standings {
         self.unsent.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Returns the phase of a pending spawn or a plain removal.
+    /// Returns the phase of a pending spawn (an object new to the client) or a plain removal (a closing
+    /// without other data).
     fn phase(&self, slot: u32) -> Option<Phase> {
         if self.unsent.contains(slot) {
             return Some(Phase::Unsent);
@@ -253,7 +254,7 @@ impl Standings {
         self.to_send.remove(slot);
     }
 
-    /// The openings of pending spawns were sent.
+    /// The openings of pending spawns (objects new to the client) were sent.
     pub(super) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.unsent.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
@@ -270,8 +271,9 @@ impl Standings {
         here
     }
 
-    /// Returns whether an object can become a plain removal now: it is in step, or a pending spawn that was
-    /// sent, and its slot is new to the client.
+    /// Returns whether an object can become a plain removal (a closing without other data) now: it is in step
+    /// (up to date, in the default view), or a pending spawn that was sent, and its slot is new to the
+    /// client.
     pub(super) fn is_removable_plainly(&self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
@@ -356,8 +358,8 @@ impl Standings {
         self.check(word);
     }
 
-    /// No packet is in flight, and late acks have no effect any more. Therefore no packet can be about an
-    /// earlier object, and all used slots are forgotten.
+    /// No packet is in flight, and late acks (of packets that counted as lost) have no effect any more.
+    /// Therefore no packet can be about an earlier object, and all used slots are forgotten.
     pub(super) fn forget_used(&mut self) {
         if let Some(removed) = &mut self.removed {
             (removed.used, removed.used_before) = (SparseSlots::default(), SparseSlots::default());

@@ -16,8 +16,8 @@ use crate::server::openings::SMALL_OPEN_BITS;
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening of the object must be sent: no opening was sent yet, or the last one counts as lost. An
-    /// opening that counts as lost may nevertheless have arrived.
+    /// The opening (first update) of the object must be sent: no opening was sent yet, or the last one counts
+    /// as lost. An opening that counts as lost may nevertheless have arrived.
     Unsent,
     Opening,
     #[default]
@@ -59,9 +59,9 @@ pub(crate) struct Tracked {
     /// this is the number of the first packet that may contain its closing. Openings and closings in earlier
     /// packets belong to an earlier time at which the client had the object.
     pub(crate) since: Sequence,
-    /// The number of the newest packet with the object's opening or closing, or with a part of its blob.
-    /// Packets are declared lost in the order of sending, so the content of earlier packets is not sent again
-    /// before this packet is declared lost.
+    /// The number of the newest packet with the object's opening or closing, or with a part of its blob (data
+    /// in several parts). Packets are declared lost in the order of sending, so the content of earlier
+    /// packets is not sent again before this packet is declared lost.
     pub(crate) carried: Sequence,
     /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
@@ -77,8 +77,9 @@ pub(crate) struct Tracked {
     /// hide after the opening (S43). Until these elements have arrived, they are sent as if they were in the
     /// opening. In a box, because most objects have none.
     pub(super) owed: Option<Box<HandleSet>>,
-    /// Properties that the client had and may no longer see, each with the frame in which the client last saw
-    /// the property. The stored frame is zero if the client's value may be even older.
+    /// Properties that the client had and may no longer see, each with the frame (number of the tick) in
+    /// which the client last saw the property. The stored frame is zero if the client's value may be even
+    /// older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
@@ -89,7 +90,7 @@ pub(crate) struct Tracked {
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
-    /// The number of bits of the last opening of the object, or zero if there was none.
+    /// The number of bits of the last opening (first update) of the object, or zero if there was none.
     pub(crate) open_bits: usize,
     /// Whether an opening of the object that may have arrived contains items of collections. After an opening
     /// with items, a later opening must not empty the collections.
@@ -99,8 +100,8 @@ pub(crate) struct Tracked {
     /// the connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) arrived_late: bool,
     pub(super) after_closing: AfterClosing,
-    /// The time when the closing of the object was first sent or first waited for the calls on the object. It
-    /// begins again when a part of the closing arrives.
+    /// The time when the closing (removal) of the object was first sent or first waited for the calls on the
+    /// object. It begins again when a part of the closing arrives.
     pub(super) closing_since: Option<Duration>,
 }
 
@@ -150,8 +151,8 @@ impl Tracked {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
-    /// Returns whether each change sends the opening of the object again until the ack, because the opening
-    /// is small.
+    /// Returns whether each change sends the opening (first update) of the object again until the ack,
+    /// because the opening is small.
     pub(crate) fn repeats_opening(&self) -> bool {
         self.phase == Phase::Opening && self.open_bits <= SMALL_OPEN_BITS
     }
@@ -186,7 +187,8 @@ impl Tracked {
         self.left.is_empty() && self.new_elements.is_empty()
     }
 
-    /// Returns the frame in which the client last saw a property, or zero if this frame is not known.
+    /// Returns the frame (number of the tick) in which the client last saw a property, or zero if this frame
+    /// is not known.
     pub(super) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }

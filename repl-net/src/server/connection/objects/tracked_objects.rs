@@ -28,7 +28,7 @@ pub(super) struct TrackedObjects {
     stale: Vec<u32>,
     /// About how many bytes all measured entries take on the heap.
     held_bytes: usize,
-    /// The entry at which the search for overdue closings continues.
+    /// The entry at which the search for overdue closings (removals) continues.
     cursor: usize,
     /// The objects that are being closed, if a part of their closing has arrived since the search has last
     /// examined them.
@@ -129,7 +129,7 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Records that a part of the closing of an object has arrived, if it is being closed.
+    /// Records that a part of the closing (removal) of an object has arrived, if it is being closed.
     pub(super) fn close_progressed(&mut self, slot: u32) {
         if self.get(slot).is_some_and(Tracked::is_closing) {
             self.progressed.insert(slot);

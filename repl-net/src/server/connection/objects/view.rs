@@ -273,8 +273,8 @@ impl View {
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
     }
 
-    /// Returns whether this client owns an object, and bands may delay the shared data of the object. Nothing
-    /// is delayed for an owner, so an owner then does not receive the shared data.
+    /// Returns whether this client owns an object, and bands (ranges of distances) may delay the shared data
+    /// of the object. Nothing is delayed for an owner, so an owner then does not receive the shared data.
     fn bands_would_delay_owner(&self, world: &World, slot: u32) -> bool {
         let is_owner = || world.store.objects[slot as usize].owner() == Some(self.id);
         world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
@@ -317,13 +317,14 @@ impl View {
         }
     }
 
-    /// Returns whether the openings for this client can be shared with other clients at all. This is false
-    /// for a client that sees most objects in another way than most clients.
+    /// Returns whether the openings (first updates) for this client can be shared with other clients at all.
+    /// This is false for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
 
-    /// Returns the mask of the objects in a word whose openings can be shared with other clients.
+    /// Returns the mask of the objects in a word (of 64 slots) whose openings can be shared with other
+    /// clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }

@@ -38,8 +38,8 @@ impl ObjectStates {
         self.view.set_far(slot, is_far);
     }
 
-    /// Returns the frame in which the client last saw a property that it may not see now, or zero if this
-    /// frame is not known.
+    /// Returns the frame (number of the tick) in which the client last saw a property that it may not see
+    /// now, or zero if this frame is not known.
     pub(crate) fn left_at(&self, slot: u32, property: PropertyIndex) -> u64 {
         self.tracked.get(slot).map_or(0, |tracked| tracked.left_at(property))
     }
@@ -113,8 +113,8 @@ impl ObjectStates {
         Some(lacking)
     }
 
-    /// Drops from `owed` the collections that even an opening may not contain now. Returns whether any were
-    /// dropped.
+    /// Drops from `owed` the collections that even an opening (first update) may not contain now. Returns
+    /// whether any were dropped.
     pub(crate) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
         let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
             return false;
