@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the calls of a client may still run in this tick.
+    /// Returns whether the caller has time left for its calls in this tick.
     pub(crate) fn has_call_time(&mut self, caller: ConnectionId, now: Duration) -> bool {
         if self.config.call_clock.is_none() {
             return true;

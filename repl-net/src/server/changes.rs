@@ -19,10 +19,10 @@ pub(crate) struct Findings {
     /// Changelists that were dropped because the history of their object was full, each with the object's
     /// slot and its position in the history (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values that cannot be sent, each with its slot and its refusal.
+    /// The refusals of values that cannot be sent, each with the slot of the object.
     pub(crate) refusals: Vec<(u32, Refusal)>,
-    /// The slots of the objects that now have a refused value and had none before (`true`), or the reverse
-    /// (`false`).
+    /// Objects that have a refused value now and had none before (`true`), and objects that had one and have
+    /// none now (`false`).
     pub(crate) refusing: Vec<(u32, bool)>,
     /// The values that the comparison of the current object has refused.
     pub(crate) refused: Vec<Refusal>,
@@ -38,7 +38,7 @@ pub(crate) struct Changes {
     last: Vec<LastChange>,
     /// The time of this tick, in milliseconds, at least 1. It wraps around after 49 days.
     now_ms: u32,
-    /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
+    /// The slots of the objects that changed, without new objects. [`complete`](Self::complete) sets them.
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
     pub(crate) view_changed: SlotSet,
@@ -57,7 +57,6 @@ struct LastChange {
     ms: u32,
 }
 
-/// The changes of one object.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) slot: u32,
@@ -71,7 +70,7 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Findings {
-    /// Returns the changes of the only object that was compared.
+    /// Returns the changes of the object, if only one object was compared.
     pub(crate) fn into_only(mut self) -> Changelist {
         self.items.last_mut().map_or_else(Changelist::new, |change| std::mem::take(&mut change.list))
     }
@@ -115,8 +114,8 @@ impl Findings {
         self.items.next().map(|change| &change.list).filter(|list| !list.is_empty())
     }
 
-    /// Adds the change of the object in `slot`, whose properties in the first word of handles have changed,
-    /// and returns its changelist.
+    /// Adds a change of the object in `slot`, and returns its changelist. `changed` contains the changed
+    /// handles below 64, as bits.
     #[inline]
     pub(crate) fn add_flat(&mut self, slot: u32, changed: u64) -> &Changelist {
         let Self { items, scratch, .. } = self;
@@ -172,7 +171,7 @@ impl Changes {
         self.now_ms = (now.as_millis() as u32).max(1);
     }
 
-    /// Records that there is a new object in `slot`.
+    /// Forgets the last change of the previous object in `slot`, because the slot has a new object.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.last.get_mut(slot as usize).into_iter().for_each(|last| last.ms = 0);
     }

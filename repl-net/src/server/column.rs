@@ -18,7 +18,7 @@ use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
 
-/// All objects of one class, without their Rust type.
+/// All objects of one class, for code that does not know their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn conditions(&self) -> &ConditionMasks;
@@ -43,7 +43,8 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`](repl_core::Class::items_of) has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
-    /// Returns how many archetypes the class has, with the one of `Default`.
+    /// Returns how many archetypes (sets of initial values) the class has, including the archetype with the
+    /// values of `Default`.
     fn archetypes(&self) -> u32;
     /// Returns the checksums of the initial values of all properties, for each archetype. The first vector
     /// belongs to the archetype that has the values of `Default`.
@@ -55,7 +56,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
     /// the live object, this is its position. Otherwise it is the position of its shadow.
     fn position(&self, row: u32) -> Option<Position>;
-    /// Returns whether the positions of the objects are in their fields.
+    /// Returns whether the position of each object is computed from its fields.
     fn has_positions(&self) -> bool;
     /// Calls the priority function of the class with the shadow of the object in a row. Returns 1 if there is
     /// no function.
@@ -71,7 +72,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn end_round(&mut self);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    /// Returns the [`Shadows`] of the column, for every kind of source.
+    /// Returns the [`Shadows`] of the column. Their type does not depend on the source of the live objects.
     fn shadows(&self) -> &dyn Any;
     #[cfg(feature = "metrics")]
     fn objects(&self) -> usize;

@@ -48,7 +48,7 @@ pub(crate) struct ComparisonInputs<'a> {
 pub(crate) enum Chosen<'a> {
     /// The states of all objects, by slot.
     All(&'a mut [Object]),
-    /// Only the states of the objects that are compared, in the same order.
+    /// Only the states of the objects that are compared, in the order of the slots to compare.
     #[cfg(feature = "rayon")]
     Only(&'a mut [&'a mut Object]),
 }
@@ -82,11 +82,11 @@ impl Chosen<'_> {
 struct Expected {
     /// Whether there are `push` properties.
     push: bool,
-    /// Whether some `push` properties mark themselves.
+    /// Whether some `push` properties record by themselves that they were written to.
     marks: bool,
     /// Whether some objects, of any class, are sent whole.
     openings: bool,
-    /// Whether objects can become larger than clients can hold.
+    /// Whether objects of the class can become larger than the limit for one object.
     too_large: bool,
     /// Whether some objects, of any class, are compared for the first time.
     newborn: bool,
@@ -98,7 +98,7 @@ struct Expected {
 /// The slot and row of an object that is compared.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The number of the object among the objects that are compared.
+    /// The index of the object among the objects that are compared.
     at: usize,
     slot: u32,
     row: usize,
@@ -193,7 +193,7 @@ impl ClassComparison<'_> {
 
     /// Does the same as [`batch`](Self::batch) for a class whose ordinary updates compare only [marked
     /// properties](repl_core::Layout::compares_only_marked).
-    // Not inlined, so that the registers are enough for most objects.
+    // Not inlined, so that the loop for most objects fits into the processor's registers.
     #[inline(never)]
     fn marked_batch<T: Replicated, S: Source<T>>(
         &mut self,
@@ -320,7 +320,8 @@ impl ClassComparison<'_> {
         let conditions = class.conditions();
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
         source.compare(class, shadow, row, scope, self.found.blank(slot));
-        // An object with refused values has rare state, so it is not plain.
+        // Old refusals need not be cleared otherwise: an object with refused values has rare state, so it has
+        // a special scope.
         if special.is_some() || !self.found.refused.is_empty() {
             self.note_refusals::<T, S>(place, scope);
         }
@@ -390,7 +391,8 @@ impl ClassComparison<'_> {
             return None;
         }
         if expected.marks {
-            // Properties that mark themselves are `push` properties.
+            // Properties that record by themselves that they were written to are `push` properties, so they
+            // need a mark.
             let touched = source.touched(shadows, row);
             shadows.marks[row].union(&touched);
         }

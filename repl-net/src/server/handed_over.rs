@@ -29,11 +29,10 @@ struct Found {
     /// The shadow already has the new values of the leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
-    /// The number of the tick after which the object was last handed over.
+    /// The number of the tick after which the user last passed the object to the server.
     frame: u64,
 }
 
-/// Results of comparisons that most objects do not have.
 #[derive(Debug, Default)]
 struct Rare {
     /// The `push` properties that record changes by themselves and were written to.
@@ -69,15 +68,12 @@ impl Rare {
 
 const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lies in one cache line");
 
-/// The inputs for the comparison of an object that is handed over.
 pub(crate) struct HandOver<'a> {
     /// The properties that are compared.
     pub(crate) scope: HandleSet,
-    /// The greatest number of bits that the object may take.
     pub(crate) max_bits: u64,
     /// Whether no tick has processed the object yet.
     pub(crate) is_new: bool,
-    /// The number of the last tick.
     pub(crate) frame: u64,
     pub(crate) scratch: &'a mut Scratch,
 }

@@ -186,7 +186,8 @@ pub struct Rewound<'a, T, V> {
 }
 
 impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
-    /// Returns the tick to which the history went back.
+    /// Returns the tick of the returned values: the tick that was asked for, moved into the range of the
+    /// history.
     #[must_use]
     pub const fn tick(&self) -> f64 {
         self.tick

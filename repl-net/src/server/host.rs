@@ -55,7 +55,7 @@ pub struct HostOptions {
 }
 
 impl Host {
-    /// Returns a host. `mailbox` has the types of messages of the server.
+    /// Returns a host. `mailbox` is the mailbox of the server, which contains the message types.
     pub(super) fn new(id: ConnectionId, options: HostOptions, mailbox: &Mailbox<ConnectionId>) -> Self {
         Self {
             id,
@@ -68,7 +68,6 @@ impl Host {
         }
     }
 
-    /// Records that an object is about to be removed.
     pub(super) fn removed(&mut self, world: &World, slot: u32) {
         if let Some(news) = &mut self.news {
             news.removed(world, slot);
@@ -78,14 +77,13 @@ impl Host {
         }
     }
 
-    /// Records that an object is torn off.
     pub(super) fn torn_off(&mut self, world: &World, slot: u32) {
         if let Some(news) = &mut self.news {
             news.torn_off(world, slot);
         }
     }
 
-    /// Records that the owner of an object changes, from `before`.
+    /// Records that the owner of an object is about to change. `before` is the present owner.
     pub(super) fn owner_changes(&mut self, object: ObjectRef<()>, before: Option<ConnectionId>) {
         if let Some(news) = &mut self.news {
             news.owner_changes(object, before == Some(self.id));

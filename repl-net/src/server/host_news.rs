@@ -26,8 +26,7 @@ pub(crate) struct HostNews {
     /// The objects that were removed since the last tick, with their classes.
     removed: Vec<(ObjectRef<()>, u16)>,
     torn_off: Vec<ObjectRef<()>>,
-    /// The objects that got or lost the host as their owner since the last tick, and whether the host owned
-    /// them at that tick.
+    /// The objects whose owner changed since the last tick, each with whether the host owned it at that tick.
     owned_before: BTreeMap<ObjectRef<()>, bool>,
 }
 

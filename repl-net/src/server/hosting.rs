@@ -14,7 +14,7 @@ impl Server {
         self.host.as_ref().is_some_and(|host| host.id == connection)
     }
 
-    /// Returns whether there is a host, and it owns an object.
+    /// Returns whether there is a host that owns the object.
     pub(crate) fn is_owned_by_host<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.host.as_ref().is_some_and(|host| self.object_info(object).owner() == Some(host.id))
     }

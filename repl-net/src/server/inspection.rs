@@ -110,8 +110,8 @@ impl Catalog for ServerCatalog<'_> {
     }
 
     fn object(&self, slot: u32) -> Option<(Guid, u16)> {
-        // Also for an object that was removed: its slot is not used again before all clients know of the
-        // removal.
+        // The slot may belong to a removed object. Its occupant is still correct, because the slot is not
+        // used again before all clients know of the removal.
         if !self.copies.uses(slot) {
             return None;
         }

@@ -23,7 +23,6 @@ pub(crate) struct LastState {
     bytes: Box<[u8]>,
     bits: usize,
     groups: Arc<Groups>,
-    /// The assets to which the values refer.
     named_assets: Box<[NonZeroU32]>,
 }
 
@@ -89,8 +88,8 @@ pub(crate) struct LastChanges {
     /// it was spawned, has no properties with conditions, and has no path.
     pub(crate) is_plain: bool,
     pub(crate) slot: u32,
-    /// The number of connections that hold the slot until they know that their clients have removed the
-    /// object.
+    /// The number of connections that still need the slot, until their clients have acknowledged the removal
+    /// of the object.
     pub(crate) holders: u32,
     /// The groups of the object. They are found when the first state is encoded.
     groups: Option<Arc<Groups>>,

@@ -18,13 +18,13 @@ use super::changes::Change;
 use super::phase::phase_of;
 use crate::body::slot_set::SlotSet;
 
-/// The waiting changes of all periods.
+/// The changes that far connections receive later, for each period.
 #[derive(Debug, Default)]
 pub(crate) struct LaterChanges {
     periods: Vec<Period>,
 }
 
-/// The waiting changes of one period.
+/// The changes that connections with one period (number of ticks between two updates) receive later.
 #[derive(Debug)]
 struct Period {
     ticks: u16,
@@ -74,7 +74,6 @@ impl LaterChanges {
         self.periods.iter().map(|period| (period.ticks, period.due.as_slice()))
     }
 
-    /// Returns the changes that are due in this tick for a period.
     pub(crate) fn due_for(&self, ticks: u16) -> &[Change] {
         let period = self.periods.iter().find(|period| period.ticks == ticks);
         period.map_or(&[], |period| &period.due)
@@ -108,7 +107,6 @@ impl LaterChanges {
         self.periods.iter().flat_map(|period| [&period.waiting, &period.due_slots])
     }
 
-    /// Drops the waiting changes of an object that is removed.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.periods.iter_mut().for_each(|period| period.remove(slot));
     }

@@ -139,8 +139,8 @@ pub struct Server {
     pub(crate) sessions: ServerSessions<Connection>,
     world: World,
     classes: ClassList,
-    /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
-    /// runs the waiting calls, and one for each type of inputs.
+    /// Functions that run at the beginning of each tick. Each class with remote calls has such a function,
+    /// which runs the waiting calls, and so has each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
@@ -155,7 +155,6 @@ pub struct Server {
     events: ServerEvents,
     /// The bits sent so far, if the configuration asks to count them.
     traffic: Option<Traffic>,
-    /// The player in the process of the server, if there is one.
     pub(crate) host: Option<Box<Host>>,
 }
 
@@ -201,7 +200,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a connection was ever added. From then on, nothing more can be registered.
+    /// Returns whether a connection was ever added. If so, nothing more can be registered.
     pub(crate) fn is_registration_over(&self) -> bool {
         !self.sessions.may_register()
     }

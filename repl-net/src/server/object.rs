@@ -27,7 +27,8 @@ pub(crate) struct Object {
     rare: Option<Box<RareState>>,
     pub(crate) role: Role,
     pub(crate) physics: bool,
-    /// The number of connections that use the slot.
+    /// The number of connections that use the slot for this object, plus one for a destroyed path. It is only
+    /// counted after the object was removed.
     pub(crate) holders: u32,
 }
 
@@ -91,8 +92,8 @@ impl Object {
         self.laggards.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns whether the object has no rare state and was not torn off, so that its ordinary properties are
-    /// compared as its class says.
+    /// Returns whether the object has no rare state and was not torn off, so that exactly the ordinary
+    /// properties of its class are compared.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.rare.is_none() && !self.is_torn_off()
@@ -130,7 +131,7 @@ impl Object {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns the rare state, if it has switched or changed conditions of this object.
+    /// Returns the rare state, if conditions of this object were switched off or set at run time.
     #[inline]
     fn own_conditions(&self) -> Option<&RareState> {
         self.rare.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())

@@ -22,7 +22,7 @@ pub(crate) struct Occupant {
 const _: () = assert!(size_of::<Occupant>() == 12, "five occupants take one cache line");
 
 impl Occupant {
-    /// Returns the occupant of a slot before its first object has a row.
+    /// Returns the occupant of a new object that has no row and no class yet.
     pub(crate) fn new(generation: NonZeroU32) -> Self {
         Self { generation, row: 0, class: 0, alive: true }
     }

@@ -59,7 +59,7 @@ pub(crate) struct OpeningCache {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningHeader {
     pub(crate) origin: Origin,
-    /// The number of the class on the server.
+    /// The number of the class on the server, which differs from its number in packets.
     pub(crate) class: u16,
     pub(crate) handles: HandleSet,
 }
@@ -70,8 +70,8 @@ const MOST_FORMS: usize = 16;
 /// The greatest number of [`Way`]s (sets of properties) in one [`Form`].
 const MOST_WAYS: usize = 16;
 
-/// The forms of the classes that were written last. They are reused, because the same few classes of objects
-/// and subobjects alternate.
+/// The [`Form`]s of the classes whose openings were written last. They are reused, because the same few
+/// classes of objects and subobjects alternate.
 #[derive(Default)]
 struct Forms<'a> {
     /// At most [`MOST_FORMS`], with one form for each class.
@@ -102,7 +102,7 @@ impl<'a> Forms<'a> {
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
-    /// The number of the class on the wire.
+    /// The number of the class in packets.
     wire: u32,
     column: &'a dyn Column,
     conditions: &'a ConditionMasks,
@@ -329,7 +329,8 @@ impl OpeningCache {
         }
     }
 
-    /// Returns a table that finds the cached openings, and the buffer with the bits of all their values.
+    /// Returns a view that finds the cached openings by slot, and the buffer with the bits of all their
+    /// values.
     pub(crate) fn lend(&self) -> (Written<'_>, BitSlice<'_>) {
         let Self { headers, entries, named_assets, .. } = self;
         let written = Written { headers, entries, named_assets };

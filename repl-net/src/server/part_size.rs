@@ -26,7 +26,6 @@ pub(crate) struct PartSize {
     is_bounded: bool,
 }
 
-/// What to do with a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Send the part, because it fits and more items might not fit.

@@ -40,7 +40,6 @@ pub(super) struct PassInputs<'a> {
     pub(super) now: Duration,
 }
 
-/// Memory that the passes reuse in every tick.
 #[derive(Debug, Default)]
 pub(super) struct Passes {
     /// One scratch memory for each thread that runs passes at the same time.
@@ -108,8 +107,7 @@ impl Passes {
 }
 
 impl PassInputs<'_> {
-    /// Returns whether this tick skips clients that rest, which are clients for which there is nothing to do
-    /// until a known time.
+    /// Returns whether this tick skips resting clients: clients that need nothing until a known time.
     fn may_skip(&self) -> bool {
         !self.world.has_changes() && !self.world.ends_round()
     }

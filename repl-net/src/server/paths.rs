@@ -13,7 +13,7 @@ use crate::body::slot_set::SlotSet;
 pub(crate) struct Paths {
     by_slot: BTreeMap<u32, Arc<str>>,
     /// The slots of each path, in the order of the spawns. Only the last slot can have an object. The earlier
-    /// slots had objects whose end some clients do not know yet.
+    /// slots had objects of which some clients do not know yet that they were removed.
     by_path: BTreeMap<Arc<str>, Vec<u32>>,
     slots: SlotSet,
     /// The slots of destroyed objects. Clients that join are told that the paths of these objects are
@@ -39,7 +39,6 @@ impl Paths {
         self.by_slot.get(&slot)
     }
 
-    /// Returns whether the object in a slot is static.
     pub(crate) fn is_static(&self, slot: u32) -> bool {
         self.slots.contains(slot)
     }
@@ -49,8 +48,8 @@ impl Paths {
         self.by_path.get(path)?.last().copied()
     }
 
-    /// Returns the slots of earlier objects that had the same path as an object, and whose end some client
-    /// does not know yet.
+    /// Returns the slots of earlier objects with the same path as an object. Some client does not know yet
+    /// that they were removed.
     pub(crate) fn earlier(&self, slot: u32) -> &[u32] {
         let slots = self.by_slot.get(&slot).and_then(|path| self.by_path.get(path));
         let slots = slots.map_or(&[][..], Vec::as_slice);

@@ -69,8 +69,7 @@ pub(super) fn preloaded<'p, K>(
     })
 }
 
-/// Returns the same peers, and preloads the memory of each peer that the server reads before it compares
-/// objects.
+/// Returns the same peers, and preloads the memory of each peer that `Connection::declare_lost` reads.
 pub(super) fn preloaded_for_losses<'p>(
     mut peers: impl Iterator<Item = &'p mut Peer>,
 ) -> impl Iterator<Item = &'p mut Peer> {

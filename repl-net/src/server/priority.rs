@@ -101,7 +101,6 @@ fn in_range(priority: f32) -> f32 {
 /// A function that computes the priority of an object for a connection.
 pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync>;
 
-/// The priorities of classes and objects.
 #[derive(Debug, Default)]
 pub(crate) struct Priorities {
     /// The priority of each class, and whether the class has a function that multiplies it.
@@ -126,7 +125,6 @@ impl Priorities {
         &mut self.classes[at]
     }
 
-    /// Drops the priority of an object that was removed.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.objects.remove(&slot);
     }

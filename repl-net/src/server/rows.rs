@@ -38,7 +38,8 @@ impl<T> OwnColumn<T> {
 }
 
 impl<T: Replicated> OwnRows<T> {
-    /// Adds a live object, whose shadow has been added. Returns its position, if the class has an area.
+    /// Adds a live object. The caller has already added its shadow. Returns its position, if the class has an
+    /// area.
     #[inline]
     pub(crate) fn push(&mut self, object: T, shadows: &Shadows<T>) -> Option<Position> {
         let position = shadows.position_of(&object);

@@ -10,9 +10,9 @@ use std::time::Duration;
 use super::phase::phase_of;
 use crate::body::slot_set::{SlotSet, slots_of};
 
-/// The interval of an adaptive object begins to grow after this time without a change (S187).
+/// The interval of an adaptive object begins to grow after this time without a change, in nanoseconds (S187).
 const GROWS_AFTER: u64 = 2 * NANOS;
-/// The interval of an adaptive object grows during this time, up to its longest interval (S187).
+/// The time in which the interval of an adaptive object grows to its longest interval, in nanoseconds (S187).
 const GROWS_FOR: u64 = 5 * NANOS;
 const NANOS: u64 = 1_000_000_000;
 
@@ -110,7 +110,7 @@ pub(crate) struct Schedule {
     classes: Vec<UpdateRate>,
     /// The objects that have rates of their own.
     own: SlotSet,
-    /// The objects that have a rate other than every tick.
+    /// The objects that are not compared in every tick.
     rated: SlotSet,
     /// The timings of the objects in `rated`, by slot.
     timings: Vec<Timing>,
@@ -202,7 +202,7 @@ impl Schedule {
         self.adaptive.remove(&slot);
     }
 
-    /// Returns whether a change of the object may wait for the object's update time.
+    /// Returns whether the object may have a change that waits for the object's update time.
     pub(crate) fn is_waiting(&self, slot: u32) -> bool {
         self.waiting.contains(slot)
     }

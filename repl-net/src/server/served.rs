@@ -11,7 +11,6 @@ use repl_link::parts::Peers as AnyPeers;
 
 use super::connection::Connection;
 
-/// The clients of the server.
 type Peers = AnyPeers<Connection>;
 use repl_link::ConnectionId;
 use repl_link::parts::Secret;
@@ -48,7 +47,8 @@ impl Served {
         let of_last_round = self.chosen.len();
         self.chosen.sort_unstable();
         if of_last_round < count {
-            // No connection has two turns in a tick.
+            // A new round begins. Connections that are chosen already are left out, so that none has two
+            // turns in a tick.
             let others = peers.ids().filter(|id| self.chosen.binary_search(id).is_err());
             self.waiting.extend(others);
             self.draw(peers, count, secret);

@@ -16,7 +16,8 @@ use crate::session::archetype::Archetype;
 pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
-    /// The seen bytes of all objects, one after another. [`Shadow::seen`] describes them.
+    /// The seen bytes of all objects (their quantised values at the last comparison), one after another. See
+    /// [`Shadow::seen`].
     seen: Vec<u8>,
     pub(crate) slots: Vec<u32>,
     /// The `push` properties that were marked as changed and have not been compared since then (S124). Empty

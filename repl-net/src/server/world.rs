@@ -43,7 +43,6 @@ pub(crate) use store::{Absence, Store, WorldLimits};
 
 #[derive(Default)]
 pub(crate) struct World {
-    /// The classes, and the objects in their slots.
     pub(crate) store: Store,
     pub(super) marks: Marks,
     /// Where each object is: in a cell of space or of a group, or in no cell. This decides which connections
@@ -224,7 +223,7 @@ impl World {
         handed_over.is_some_and(|frame| frame + 1 < self.frame) && !self.store.has_last_state(slot)
     }
 
-    /// Marks an object to be compared in the next tick, even if its update time has not come.
+    /// Marks an object to be compared in the next tick, even if its update time is not reached yet.
     pub(crate) fn force_update(&mut self, slot: u32) {
         self.marks.dirty.insert(slot);
         self.schedule.force(slot);
@@ -247,7 +246,7 @@ impl World {
     }
 
     /// Compares the external object `live` with its shadow. The next tick sends the differences. Returns
-    /// whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
+    /// whether the items of `live` must receive [other ids](repl_core::Class::renumber_items).
     pub(crate) fn compare_external<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -390,7 +389,8 @@ impl World {
         }
     }
 
-    /// Records that one connection no longer uses a slot.
+    /// Records that one connection no longer uses the slot of a removed object, and frees the slot if no
+    /// other connection uses it. Does nothing if the object exists.
     pub(crate) fn release(&mut self, slot: u32) {
         if !self.store.occupant(slot).alive {
             let object = &mut self.store.objects[slot as usize];

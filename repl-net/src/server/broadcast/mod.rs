@@ -58,13 +58,13 @@ impl Broadcast {
         &self.segments
     }
 
-    /// Returns the greatest number of bits of a segment, and of an entry of a table together with the head of
-    /// the table.
+    /// Returns the greatest number of bits of a segment. It is also the limit for the head of a table plus
+    /// one entry.
     pub(crate) fn max_bits(&self) -> usize {
         self.max_bits
     }
 
-    /// Returns the tables with the changes of this tick of objects in cells.
+    /// Returns the tables, which contain this tick's changes of objects in cells.
     pub(crate) fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -223,7 +223,7 @@ struct Context<'a> {
 struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
-    /// The assets to which the changes refer that were encoded so far in this tick.
+    /// The assets to which the changes that were encoded so far in this tick refer.
     named_assets: NamedAssets,
     /// The recipe (offsets and widths of the values) with which the values of the last change were written.
     recipe: WriteRecipe,
@@ -295,8 +295,8 @@ impl SegmentEncoder {
         let begin = self.bits.bit_len();
         let mut done = 0;
         if let Err(obstacle) = self.write_changes(changes, &mut done, context, into) {
-            // The segment must end here, because the segment writer's state includes an entry whose bits are
-            // removed again.
+            // The bits of an unfinished entry are removed here, but the segment writer's state still includes
+            // this entry. So no more entries can follow.
             self.bits.truncate(into.end_of_entries().unwrap_or(begin));
             if into.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = changes.get(done);
@@ -316,7 +316,6 @@ impl SegmentEncoder {
         context: &Context<'_>,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        // The class of the previous entry.
         let mut class = None;
         while let Some(change) = changes.get(*done) {
             self.write_change(change, &mut class, context, into)?;

@@ -64,9 +64,9 @@ pub(super) struct Section {
 struct StripEntries {
     /// A bit for each cell with changes.
     cells: u64,
-    /// The number of the strip in the list of the strips with changes.
+    /// The index of the strip in `touched`, the list of strips with changes.
     number: u32,
-    /// The end of the strip's entries in the table.
+    /// The end (exclusive) of the strip's entries in the table.
     end: u32,
 }
 
@@ -131,7 +131,7 @@ impl Section {
             }
         }
         let count = &mut self.ends[entries.number as usize][place.at()];
-        // If the cell had no change yet in this tick, its count is from an earlier tick.
+        // If the cell had no change yet in this tick, `count` is still the value of an earlier tick.
         *count = if entries.cells & place.bit() == 0 { 1 } else { *count + 1 };
         entries.cells |= place.bit();
         self.changes.push(Placed { place, change });

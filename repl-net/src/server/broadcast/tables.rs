@@ -32,7 +32,7 @@ pub(crate) struct Tables {
     pool: Pool<Table>,
     writer: TableWriter,
     sections: Recycled<Section>,
-    /// For each class and distance, the number of its newest section.
+    /// For each class and distance, the number of the section that was added last.
     newest: Vec<[Option<u32>; 3]>,
     /// How the values of entries with the table's most frequent set of properties are written.
     common_recipe: WriteRecipe,
@@ -48,7 +48,8 @@ pub(crate) struct Tables {
     due_alone: Vec<DueAlone>,
 }
 
-/// The changes of an object that are due for connections with a period, and that are in no table.
+/// The changes of an object that are due in this tick for connections with a certain period, and that are in
+/// no table.
 #[derive(Debug)]
 pub(crate) struct DueAlone {
     cell: u32,
@@ -177,8 +178,8 @@ impl Tables {
         &mut self.sections[number as usize]
     }
 
-    /// Encodes the changes of the objects of one class for connections at one distance, which have these
-    /// sections.
+    /// Encodes the changes of the objects of one class for connections at one distance. `sections` are the
+    /// sections of this class and distance.
     fn build_class(
         &mut self,
         sections: &mut [Section],
@@ -227,7 +228,7 @@ impl Tables {
         }
     }
 
-    /// Appends the changes of a section to its table. If the class has conditions, `masked` has the
+    /// Appends the changes of a section to its table. If the class has conditions, `masked` contains the
     /// changelists without the properties that connections may not see.
     fn encode_section(
         &mut self,
@@ -275,7 +276,7 @@ impl Tables {
     }
 }
 
-/// Returns the set that occurs more often than all other sets together. If there is no such set, returns any
+/// Returns the set that occurs more often than all other sets in total. If there is no such set, returns any
 /// of the sets (Boyer and Moore 1981).
 fn majority<'a>(sets: impl Iterator<Item = &'a HandleSet>) -> Option<&'a HandleSet> {
     let (mut leader, mut lead) = (None, 0);

@@ -33,8 +33,8 @@ pub(crate) struct Nearness {
 
 const _: () = assert!(size_of::<Nearness>() == 4, "the lists of viewers are read for each object that moves");
 
-/// How much a connection receives of the objects in a cell, by their distance. A nearer band compares as
-/// less.
+/// How often a connection receives changes of the objects in a cell, and whether it receives their `NearOnly`
+/// properties. This depends on the distance of the cell. A nearer band compares as less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Band {
     /// The connection receives the changes of the objects once in this number of ticks.
@@ -108,7 +108,8 @@ pub struct Area {
     /// The distance up to which connections receive `NearOnly` properties.
     near_radius: f32,
     cell: f32,
-    /// The number of cells along a unit of length, because a multiplication is faster than a division.
+    /// The number of cells per unit of length. It is stored because a multiplication is faster than a
+    /// division.
     cells_per_unit: f32,
     is_flat: bool,
     /// The bands, from the nearest to the farthest. Bands that are not used have the period one.
@@ -253,7 +254,8 @@ impl Area {
         Self { near_radius: distance, ..self }
     }
 
-    /// Returns whether some connections that see an object may be too far away for `NearOnly` properties.
+    /// Returns whether the area has a border for `NearOnly` properties, so that a connection may see an
+    /// object and be too far away for them.
     pub(crate) fn has_far(&self) -> bool {
         self.near_radius.is_finite()
     }

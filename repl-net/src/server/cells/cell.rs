@@ -12,7 +12,7 @@ use super::strips::StripPlace;
 /// An empty cell keeps memory for at most this many members, and for at most this many viewers.
 const MAX_SPARE: usize = 8;
 
-/// A cell, in one line of the cache.
+/// A cell. It fits into one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Cell {

@@ -77,7 +77,6 @@ struct Place {
     index: u32,
 }
 
-/// The cells, and where each object is.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     /// The area of each class, if it has one.
@@ -97,10 +96,11 @@ pub(crate) struct Cells {
     /// For each slot, the relevancy and class of its object, which determine where the object is, and the
     /// object's index in its cell.
     places: Vec<Place>,
-    /// The cell of the last position of the object in each slot, if its class has an area.
+    /// For each slot, the cell that contains the object's last position, if the class of the object has an
+    /// area.
     positions: Positions,
     everyone: SlotSet,
-    /// Which objects are attached to which objects.
+    /// Which objects are attached to which other objects.
     attached: Forest,
 }
 
@@ -162,7 +162,7 @@ impl Cells {
         set(&mut self.homes, at, PackedHome::new(Home::NoCell));
         self.positions.set(slot, cell);
         self.places[at].relevancy = Relevancy::Located;
-        // Nothing is attached to a new object.
+        // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
 
@@ -170,7 +170,7 @@ impl Cells {
     pub(crate) fn attach_new(&mut self, slot: u32, parent: ObjectRef<()>) {
         self.places[slot as usize].relevancy = Relevancy::AttachedTo(parent);
         self.attached.set(slot, self.parent(slot));
-        // Nothing is attached to a new object.
+        // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
 
@@ -259,7 +259,7 @@ impl Cells {
         long.filter(move |(at, (band, _))| is_first(*at, band.period)).map(|(_, (band, _))| band.period)
     }
 
-    /// Returns whether the cell is in this band for some connection.
+    /// Returns whether any connection has the cell in this band.
     pub(crate) fn has_viewers_in(&self, cell: u32, band: Band) -> bool {
         self.cells[cell as usize].viewers_in(band) > 0
     }
@@ -269,8 +269,8 @@ impl Cells {
         self.long_periods(cell).any(|known| known == period)
     }
 
-    /// Returns the place of the cell of an object, if the object is in a cell that some connection has in
-    /// sight.
+    /// Returns the place (strip and index) of an object's cell, if the object is in a cell that some
+    /// connection has in sight.
     #[inline]
     pub(crate) fn place_in_sight(&self, slot: u32) -> Option<StripPlace> {
         match self.home(slot) {
@@ -372,7 +372,8 @@ impl Cells {
         last.for_each(preload);
     }
 
-    /// Returns the number of the cell in which an object is, and of the cell of its position, if they exist.
+    /// Returns the numbers of two cells, if they exist: the cell in which an object is, and the cell of its
+    /// new position.
     fn cells_of_move(&self, slot: u32) -> [Option<u32>; 2] {
         let before = match self.home(slot) {
             Home::Cell(cell) => Some(cell),
@@ -405,7 +406,6 @@ impl Cells {
         slots
     }
 
-    /// Moves an object to its cell, without the objects that are attached to it.
     fn move_alone_to_cell(&mut self, slot: u32) {
         let place = self.places[slot as usize];
         let home = match place.relevancy {
@@ -456,8 +456,8 @@ impl Cells {
         Some(CellKey::At(class, self.positions.cell(slot)?).rank(is_flat))
     }
 
-    /// Returns the number of the cell with a rank, and its place. A cell that has neither members nor viewers
-    /// yet receives a new number.
+    /// Returns the number and the place of the cell with a rank (its sort key). A cell that has neither
+    /// members nor viewers yet receives a new number.
     fn cell_at(&mut self, rank: Rank) -> (u32, StripPlace) {
         if let Some(known) = self.strips.find(rank) {
             return known;

@@ -28,7 +28,6 @@ impl Positions {
         (!corner[0].is_nan()).then(|| corner.map(|at| at as i32))
     }
 
-    /// Preloads what [`cell`](Self::cell) reads.
     pub(super) fn preload(&self, slot: u32) {
         self.corners.get(slot as usize).into_iter().for_each(preload);
     }

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_hashes_of_an_area_are_spread_evenly() {
         let hashing = RankHashing([0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
-        // Hash tables use the low bits and the highest seven bits.
+        // Hash tables use the low bits and the highest seven bits of a hash.
         let (mut low, mut high) = ([0_u32; 1_024], [0_u32; 128]);
         for at in 0..10_000 {
             let hash = hashing.hash_one(CellKey::At(1, [at / 100 - 50, at % 100 - 50, 0]).rank(true));

@@ -41,7 +41,6 @@ pub(crate) struct Span {
     pub(crate) in_sight: u64,
 }
 
-/// A cell in a ring around a viewpoint, or the cell of a group.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     number: u32,
@@ -55,7 +54,8 @@ struct Seen {
 const _: () = assert!(size_of::<Seen>() == 16, "each connection has a list of about a hundred of them");
 
 impl Seen {
-    /// Returns the cell with a rank. `known` is the cell if it was in a ring before.
+    /// Returns the cell with a rank (its sort key). `known` is the previous entry of the cell, if the
+    /// connection had it in a ring before.
     fn new(rank: Rank, nearness: Nearness, known: Option<&Self>, cells: &mut Cells) -> Self {
         let (number, place) = known.map_or_else(|| cells.cell_at(rank), |seen| (seen.number, seen.place));
         let is_open = nearness.ring == Ring::InSight || known.is_some_and(|seen| seen.is_open);
@@ -67,8 +67,8 @@ impl Seen {
         cells.strips.rank_of(self.place)
     }
 
-    /// Adds the cell to one of the last spans, or to a new span. The cells of a strip follow each other in
-    /// the list.
+    /// Adds the cell to a span of the same strip and band at the end of `spans`, or to a new span. The caller
+    /// adds the cells of a strip one after another.
     #[inline]
     fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);
@@ -100,7 +100,6 @@ impl Sight {
         self.computed_from.len() != viewpoints.len() || !pairs.all(|(one, other)| is_near(one, other))
     }
 
-    /// Returns the points from which the connection sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
         &self.viewpoints
     }
@@ -116,7 +115,6 @@ impl Sight {
         true
     }
 
-    /// Returns the groups of the connection, in ascending order.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
     }
@@ -184,8 +182,8 @@ impl Sight {
         affected
     }
 
-    /// Replaces the cells in the rings by the cells in the rows. Records and preloads the cells that are new,
-    /// that are gone, or whose nearness has changed.
+    /// Replaces the cells in the rings by the cells in `scratch.rows`. Records and preloads the cells that
+    /// are new, that are gone, or whose nearness has changed.
     fn set_cells(&mut self, cells: &mut Cells, scratch: &mut SightScratch) {
         let SightScratch { rows, changes, before } = scratch;
         changes.clear();
@@ -215,8 +213,8 @@ impl Sight {
         changes.extend(gone);
     }
 
-    /// Records that the client receives shared data of an object in a cell. Cells [in sight](Ring::InSight)
-    /// are always open.
+    /// Marks a cell as [open](Seen::is_open), because the client receives shared data of an object in it.
+    /// Cells [in sight](Ring::InSight) are always open.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
         if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank(cells))
@@ -307,7 +305,6 @@ struct Change {
 }
 
 impl Change {
-    /// Returns a change of a cell, which it preloads.
     fn new(cells: &Cells, number: u32, before: Option<Nearness>, after: Option<Nearness>) -> Self {
         cells.preload(number);
         Self { number, before, after }

@@ -12,7 +12,7 @@ use super::rank::{Rank, RankHashing, area_of};
 /// The number of cells of a strip that are before the origin, or before another multiple of 64.
 const BEFORE_ORIGIN: Rank = 32;
 
-/// The place of a cell in its strip.
+/// The number of a strip (64 cells with consecutive ranks), and the index of a cell in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StripPlace(u32);
 
@@ -33,13 +33,12 @@ impl StripPlace {
         self.0 / 64
     }
 
-    /// Returns the index of the cell in its strip.
     #[inline]
     pub(crate) const fn at(self) -> usize {
         (self.0 % 64) as usize
     }
 
-    /// Returns the bit of the cell in words about its strip.
+    /// Returns the bit of the cell in a bit mask of its strip.
     #[inline]
     pub(crate) const fn bit(self) -> u64 {
         1 << (self.0 % 64)
@@ -57,10 +56,9 @@ struct Strip {
 
 #[derive(Debug, Default)]
 pub(super) struct Strips {
-    /// The numbers of the strips by their [keys](key_of).
+    /// The number of each strip, by the strip's [key](key_of).
     numbers: HashMap<Rank, u32, RankHashing>,
     strips: Vec<Strip>,
-    /// For each strip, its key.
     keys: Vec<Rank>,
     free: Vec<u32>,
 }
@@ -106,8 +104,8 @@ impl Strips {
         self.keys[place.strip() as usize] * 64 + place.at() as Rank - BEFORE_ORIGIN
     }
 
-    /// Returns the class whose area has the cells of a strip (of 64 cells), or `None` if they are cells of
-    /// groups.
+    /// Returns the class whose area contains the cells of a strip (of 64 cells), or `None` if they are cells
+    /// of groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
         area_of(self.keys[strip as usize] * 64)
     }

@@ -12,7 +12,8 @@ use super::copies::Copies;
 use super::large::pruned_part;
 use super::objects::Phase;
 
-/// Up to this many waiting items or entries are sent together with other changes of the object.
+/// At most this many waiting items or entries of a collection are sent in one packet with other changes of
+/// the object.
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
@@ -80,8 +81,7 @@ impl Connection {
         context.scratch.maybe_in_step.push(slot);
     }
 
-    /// Sends only the changes of this tick of an object that is in step, because the client lacks nothing
-    /// else of it.
+    /// Sends only this tick's changes of an object that is in step, because the client lacks nothing else.
     pub(super) fn send_fresh(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if self.copies.objects.get(slot).is_some() {
             // New elements of the object are unacknowledged, and the update may have to repeat them.
@@ -149,7 +149,8 @@ impl Connection {
             list.extend_new_elements(&later.new_elements());
         }
         world.store.column_of(slot).extend_waiting(world.store.occupant(slot).row, &mut list);
-        // The changelist is pruned last, because new elements may have been removed.
+        // The changelist is pruned last, because some of the added elements may have been removed from the
+        // object.
         world.store.prune(slot, &mut list);
         list
     }

@@ -40,7 +40,7 @@ impl Pause {
 /// The objects that wait for one connection, and the settings for when they are sent.
 #[derive(Debug)]
 pub(crate) struct Backlog {
-    /// `None` if nothing has waited recently.
+    /// Since when each object waits. `None` if nothing has waited recently.
     pub(super) ages: Option<Ages>,
     pub(super) pause: Pause,
     directions: Vec<Position>,
@@ -155,8 +155,8 @@ impl Backlog {
 /// At most this many blocks of times are kept without a check whether objects in their words still wait.
 const SPARE_BLOCKS: usize = 32;
 
-/// The times since which objects wait, by slot. The times are stored in blocks, because all slots of a word
-/// often wait together.
+/// The times since which objects wait, by slot. The times are stored in blocks, because the 64 slots of a
+/// word often wait together.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     known: SparseSlots,
@@ -214,7 +214,8 @@ impl Ages {
     }
 }
 
-/// Returns a number that is lower for greater priorities, which are positive, and for lower slots.
+/// Returns a sort key that is lower for a greater priority, and for equal priorities lower for a lower slot.
+/// The priority must be positive.
 fn rank(priority: f32, slot: u32) -> u64 {
     u64::from(!priority.to_bits()) << 32 | u64::from(slot)
 }

@@ -16,11 +16,12 @@ use crate::body::writing::WriteState;
 use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
 enum Together {
-    /// All of these objects in one packet, with at most this number of bits.
+    /// All of these objects are sent in one packet. The number is the greatest number of bits that they take.
     Now(Vec<u32>, usize),
-    /// They are in flight in one packet, and take too many bits to be sent again with each change.
+    /// The openings are in flight in one packet. They take too many bits to be sent again with each change.
     OnTheirWay,
-    /// One by one, because they do not fit into a packet, or because one of them must wait.
+    /// The openings are sent one by one, because they do not fit into a packet, or because one of them must
+    /// wait.
     Never,
 }
 

@@ -26,8 +26,8 @@ impl Connection {
         }
     }
 
-    /// Returns whether the client needs to be told only that a family (an object with its subobjects) is
-    /// gone, and nothing must be sent before.
+    /// Returns whether only plain closings must be sent for a family (an object with its subobjects): no last
+    /// state, no path, and no calls before.
     fn may_remove_plainly(&self, family: &LastFamily) -> bool {
         let has_calls = |slot| self.calls.are_left(slot, &self.link.exchange.outgoing);
         family.objects.iter().all(|last| last.is_plain && !has_calls(last.slot))
@@ -49,7 +49,8 @@ impl Connection {
         is_used
     }
 
-    /// Returns what the client may lack of an object that is about to be removed, and may see.
+    /// Returns the changes of an object that the client may lack and may see. The object is about to be
+    /// removed.
     fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
         // The client may lack values that a condition has hidden, even if they have not changed since.

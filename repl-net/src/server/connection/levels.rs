@@ -19,7 +19,7 @@ const IN_RUN_BITS: usize = 2;
 /// the values.
 const ALIKE_BITS: usize = 3;
 
-/// Openings from the cache, for one packet.
+/// The cached openings (first updates) of families that one packet will contain.
 pub(super) struct Levels<'a> {
     written: Written<'a>,
     world: &'a World,

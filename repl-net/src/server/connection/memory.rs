@@ -15,8 +15,8 @@ use super::Connection;
 /// acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// The number of round trips for which the closing of an object may remain unacknowledged, if round trips are
-/// long.
+/// The number of round trips for which the closing (removal) of an object may remain unacknowledged, if they
+/// take longer than [`CLOSE_TIMEOUTS`] timeouts.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {

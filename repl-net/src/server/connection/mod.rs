@@ -60,7 +60,8 @@ pub(crate) struct Connection {
     pub(crate) link: Link<State>,
     pub(crate) copies: Copies,
     pub(crate) calls: Calls,
-    /// The objects that wait because of the limits. `None` if everything fits, as on most connections.
+    /// Since when objects wait because of the limits, and the pause. `None` if everything fits, as on most
+    /// connections.
     backlog: Option<Box<Backlog>>,
     /// Divides the bytes that may be sent in a tick between messages and state.
     shares: Shares,
@@ -116,8 +117,8 @@ impl Connection {
         self.copies.objects.preload_pass();
     }
 
-    /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
-    /// objects are known. A client without a session is sent no objects, so its lists are not read.
+    /// Preloads the lists that the next pass reads. The argument `reads_known` says whether the pass reads
+    /// the set of known objects. A client without a session is sent no objects, so its lists are not read.
     pub(crate) fn preload_lists(&self, reads_known: bool) {
         if !self.copies.is_live {
             return;

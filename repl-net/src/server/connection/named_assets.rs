@@ -9,7 +9,7 @@ use crate::server::asset_paths::AssetPaths;
 
 #[derive(Debug, Default)]
 pub(crate) struct NamedAssets {
-    /// The assets whose names were sent or wait.
+    /// The assets whose names were sent or wait to be sent.
     needed: Numbers,
     /// The assets whose names were sent.
     sent: Numbers,
@@ -41,7 +41,8 @@ impl NamedAssets {
         names.collect()
     }
 
-    /// Notes that the `count` names that [`next_names`](Self::next_names) has returned last were sent.
+    /// Removes from the queue the `count` names that [`next_names`](Self::next_names) has returned last,
+    /// because they were sent.
     pub(super) fn were_sent(&mut self, count: usize) {
         self.waiting.drain(..count);
     }
@@ -57,7 +58,7 @@ impl NamedAssets {
         words * size_of::<u64>() + self.waiting.capacity() * size_of::<NonZeroU32>()
     }
 
-    /// Returns whether no name waits.
+    /// Returns whether no name waits to be sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -66,8 +66,8 @@ impl Connection {
         }
     }
 
-    /// Returns why the last tick has found no more changes of an object for this client. For objects of which
-    /// no found change waits.
+    /// Returns why the last tick has found no more changes of an object for this client. Must be called only
+    /// if no change that was found still waits to be sent.
     pub(crate) fn why_not_noticed(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let object = &world.store.objects[slot as usize];
         let seen = self.copies.view().mask(world, slot);

@@ -106,8 +106,8 @@ impl Connection {
         write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), context)
     }
 
-    /// Returns the header of an object's opening with these properties. `path` is the path of a static
-    /// object.
+    /// Returns the header of an object's opening (first update) with the properties in `list`. `path` is the
+    /// path of the object if it is static.
     fn opening_header<'a>(
         &self,
         slot: u32,
@@ -144,7 +144,6 @@ struct Opening {
     /// Items and entries that do not fit into the opening (first update) and are sent after the opening was
     /// acked (R15).
     later: Changelist,
-    /// The properties whose values a hand-written serialiser refuses.
     refused: Changelist,
 }
 

@@ -31,7 +31,7 @@ impl Connection {
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
         // A client sends no state (S106).
         let messages = self.link.exchange.read_alone(reader, mailbox).map_err(protocol)?;
-        // Only a server names assets.
+        // Only a server sends the names of assets.
         if world.store.assets.channel().is_some_and(|channel| messages.has_any_of(channel)) {
             return Err(protocol(ReadError::OutOfRange));
         }

@@ -35,7 +35,8 @@ impl Connection {
             self.finish_tear_offs(context);
         }
         let packets_before = self.link.outbox.queue.packets_sent;
-        // Since the last time, the client may have lost the right to some calls, which are dropped.
+        // The client may have lost the right to some waiting calls since the last tick. These calls are
+        // dropped here.
         self.calls.unsettle();
         self.settle_calls(context.world);
         self.send_messages_and_state(context);
@@ -90,7 +91,7 @@ impl Connection {
             && self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
-    /// Sends a packet without state, in a tick in which nothing else is sent.
+    /// Sends a packet with acks at most, in a tick in which nothing else is sent.
     fn signal(&mut self, owes_ack: bool, now: Duration) {
         self.link.signal(owes_ack, now);
         self.link.health.last_sent = now;
@@ -130,7 +131,6 @@ impl Connection {
         self.link.send_bulk_rest(context.now);
     }
 
-    /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         let is_limited = self.link.outbox.is_limited();
         if is_limited || self.is_short() {

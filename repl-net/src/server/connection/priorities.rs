@@ -9,7 +9,7 @@ use super::context::PassContext;
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// Objects are selected in groups of at least this many.
+/// At least this many objects are selected and sorted at a time.
 const LEAST_SELECTED: usize = 32;
 /// Fewer objects than this are sent in the exact order of their ranks.
 const FEW: usize = 8;
@@ -81,7 +81,7 @@ impl Connection {
     }
 
     /// Returns whether the changes of this tick that other connections share are sent to this connection
-    /// alone, because its limits have held something back.
+    /// alone, because its limits delayed something in the last tick.
     pub(super) fn is_short(&self) -> bool {
         self.backlog.as_ref().is_some_and(|backlog| backlog.is_short)
     }
@@ -185,7 +185,7 @@ impl Connection {
     }
 
     /// Makes pending the changes of earlier ticks that are due in this tick. They were delayed, because the
-    /// connection has long periods for the cells of their objects.
+    /// connection receives changes from the cells of their objects only once in several ticks.
     fn pend_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);

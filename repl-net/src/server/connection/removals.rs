@@ -82,7 +82,7 @@ impl Connection {
     /// Writes a closing for a slot in which the client has no object, so that the client acks the packet.
     /// Does nothing if the packets have no room for it.
     pub(super) fn write_close_of_none(&mut self, slot: u32, now: Duration) {
-        // The ack says nothing about an object.
+        // The mask is empty, because the ack says nothing about an object.
         let closed = Cohort { word: word_of(slot), mask: 0, generation: NonZeroU32::MIN };
         self.write_bare_close(slot, CloseReason::Relevancy, closed, now);
     }
@@ -119,7 +119,8 @@ impl Connection {
         self.send_removals_of(word_of(slot), bit_of(slot), context);
     }
 
-    /// Sends plain removals of a word. Returns `false` if the packets have no room for all of them.
+    /// Sends the plain removals in `mask`, whose slots are in word number `word`. Returns `false` if the
+    /// packets have no room for all of them.
     fn send_removals_of(&mut self, word: usize, mask: u64, context: &PassContext<'_>) -> bool {
         let mut sent = 0;
         for slot in slots_of(word, mask) {

@@ -7,7 +7,6 @@
 /// limit, one of them could be delayed longer while the other catches up.
 const MOST_BEHIND_BYTES: i64 = 8_192;
 
-/// The shares of messages and state in what one connection sends.
 #[derive(Debug)]
 pub(super) struct Shares {
     message_percent: u8,

@@ -50,7 +50,8 @@ impl World {
         self.locate_newborn();
         for slot in self.marks.tearing_off.drain(..) {
             let state = &mut self.store.objects[slot as usize].tear_off;
-            // If the object was removed, the next object in its slot was not torn off.
+            // The object may have been removed since. The next object in its slot was not torn off, so it
+            // must not be frozen.
             if *state == TearOff::Begun {
                 *state = TearOff::Frozen;
             }

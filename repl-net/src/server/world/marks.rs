@@ -13,7 +13,8 @@ pub(crate) struct Marks {
     pub(super) dirty: SlotSet,
     /// Objects with values that their last comparison refused.
     pub(super) refusing: SlotSet,
-    /// For each class, whether every object of the class may have changed.
+    /// For each class, whether the user has borrowed all objects mutably, so that any of them may have
+    /// changed.
     pub(super) polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
     pub(super) opening: SlotSet,
@@ -29,7 +30,7 @@ pub(crate) struct Marks {
     pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,
-    /// The objects that may have changed, while they are compared. The queue is empty between two calls of
+    /// During a comparison: the objects that may have changed. The queue is empty between two calls of
     /// `compare`.
     pub(super) queue: Vec<u32>,
     /// The greatest number of objects that were in the queue in a tick of this round.

@@ -81,7 +81,7 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
-    /// Makes a new object a subobject: it is seen with its parent, and it is owned by its parent.
+    /// Makes a new object a subobject: from now on, it is attached to its parent and owned by it.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
         self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
         self.owners.set(slot, Some(parent));

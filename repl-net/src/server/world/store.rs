@@ -25,9 +25,7 @@ use crate::session::type_map::TypeMap;
 pub(crate) struct Store {
     pub(super) columns: Vec<Box<dyn Column>>,
     pub(super) by_type: TypeMap<u16>,
-    /// The occupant of each slot.
     pub(super) occupants: Vec<Occupant>,
-    /// The state of the object in each slot.
     pub(crate) objects: Vec<Object>,
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
@@ -91,7 +89,6 @@ impl Store {
         self.columns.iter().map(|column| &**column)
     }
 
-    /// Returns how many bytes the occupants and the states of all slots take.
     pub(crate) fn slot_bytes(&self) -> usize {
         self.occupants.capacity() * size_of::<Occupant>() + self.objects.capacity() * size_of::<Object>()
     }

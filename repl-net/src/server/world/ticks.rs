@@ -48,8 +48,7 @@ impl World {
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
     }
 
-    /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
-    /// need.
+    /// Returns whether this tick is the last one of a round, after which unused memory is freed.
     pub(crate) fn ends_round(&self) -> bool {
         self.frame.is_multiple_of(ROUND_TICKS)
     }
@@ -66,7 +65,7 @@ impl World {
         self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
     }
 
-    /// Returns whether any connection may have changes or new objects to send in this tick.
+    /// Returns whether this tick has changes or new objects that connections may have to send.
     pub(crate) fn has_changes(&self) -> bool {
         let Changes { newborn, .. } = &self.changes;
         !self.changes.as_slice().is_empty()

@@ -60,7 +60,7 @@ impl HeldCalls {
     }
 
     /// Returns whether a new call in a channel, on an object that the client has, may be sent before the
-    /// calls that wait. This is so after [`settle`](Self::settle), if the channel has room.
+    /// calls that wait. This is `true` after [`settle`](Self::settle) if the channel has room.
     pub(crate) fn lets_pass(&self, channel: u16) -> bool {
         self.full.as_ref().is_some_and(|full| !full.contains(&channel))
     }
@@ -69,8 +69,8 @@ impl HeldCalls {
         self.full.iter_mut().for_each(|full| full.push(channel));
     }
 
-    /// Records that more calls may leave from now on, because the client may have other objects, or the
-    /// channels may have more room.
+    /// Records that the next [`settle`](Self::settle) may send more calls, because the client may have other
+    /// objects, or the channels may have more room.
     pub(crate) fn unsettle(&mut self) {
         self.full = None;
     }

@@ -85,7 +85,7 @@ impl Calls {
     }
 
     /// Moves waiting calls to the outgoing messages if the client has the objects of the calls now. Does
-    /// nothing if nothing has changed since the last time that could let more calls leave.
+    /// nothing if [`unsettle`](Self::unsettle) was not called since the last time.
     pub(super) fn settle(&mut self, rights: &CallRights<'_>, outgoing: &mut Outgoing, max_bits: usize) {
         let Some(mut held) = self.held.take() else { return };
         let unacked = self.unacked.get_or_insert_default();
@@ -133,7 +133,7 @@ impl Calls {
         }
     }
 
-    /// Records that more of the waiting calls may leave at the next time.
+    /// Records that the next [`settle`](Self::settle) may send more of the waiting calls.
     pub(super) fn unsettle(&mut self) {
         self.held.iter_mut().for_each(|held| held.unsettle());
     }

@@ -17,7 +17,7 @@ const MIN_FORGOTTEN: usize = 64;
 pub(crate) struct UnackedCalls {
     /// The calls by the slots of their objects. Some of them may be acknowledged already.
     last: BTreeMap<u32, SentCall>,
-    /// How many calls were left when acknowledged calls were last forgotten.
+    /// How many calls remained when acknowledged calls were last forgotten.
     kept: usize,
 }
 

@@ -20,7 +20,6 @@ impl Copies {
         }
     }
 
-    /// Records that a packet has arrived. Costs O(contents).
     fn arrived(&mut self, world: &mut World, sequence: Sequence, contents: &Contents) {
         let shared = contents.shared.iter().filter(|segment| segment.has_new_elements());
         let copied = contents.copied.has_new_elements().then(|| contents.copied.entries());
@@ -38,8 +37,8 @@ impl Copies {
         contents.closed.iter().for_each(|closed| self.closes_arrived(world, sequence, *closed));
     }
 
-    /// Handles the ack of a packet that counted as lost. It still shows which objects the client has created
-    /// or removed, and which part of a blob arrived.
+    /// Handles the ack of a packet that counted as lost. The ack still shows which objects the client has
+    /// created or removed, and which part of a blob arrived.
     fn arrived_late(&mut self, world: &mut World, sequence: Sequence, late: Late) {
         match late {
             Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),

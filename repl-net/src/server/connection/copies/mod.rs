@@ -34,7 +34,7 @@ pub(crate) struct Copies {
     pub(super) id: ConnectionId,
     /// Whether a session has begun and has not ended, so that state is sent.
     pub(super) is_live: bool,
-    /// The number of the next packet. It changes only in a pass, so it is noted after each pass.
+    /// The number of the next packet. It is stored here after each pass, because it changes only in a pass.
     pub(super) next: Sequence,
     pub(super) objects: ObjectStates,
     pub(crate) blobs: Blobs,

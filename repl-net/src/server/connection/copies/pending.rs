@@ -45,8 +45,8 @@ impl Copies {
     /// properties, records that the client lacks their values, so that they are sent when the client may see
     /// them again.
     pub(crate) fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist) {
-        // The client has the object, so its collections were emptied already and may contain items. Therefore
-        // the lost changelist must not empty the client's collections again.
+        // The client has the object, so its collections may contain items. Therefore the lost changelist must
+        // not empty the client's collections again.
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(&self.objects.mask(world, slot), &mut hidden);

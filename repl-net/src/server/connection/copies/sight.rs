@@ -128,7 +128,7 @@ impl Copies {
         self.objects.set_unknown_in_sight(slot, is_in_sight);
     }
 
-    /// Decides what the client sees in this tick: begins to remove the objects that leave, and to tell the
+    /// Decides what the client sees in this tick: begins to remove the leaving objects, and to tell the
     /// client about owners and roles that have changed since the last tick.
     pub(crate) fn decide(&mut self, world: &mut World) {
         for slot in self.objects.take_leaving().iter() {
@@ -170,7 +170,8 @@ impl Copies {
         self.objects.set_view(slot, is_shared)
     }
 
-    /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
+    /// Begins to send the object in `slot` to the client, which may have the object already. `ring` says
+    /// whether the object is in sight or only kept.
     pub(crate) fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);

@@ -15,13 +15,13 @@ pub(crate) type Member = (u32, Option<ParentGap>);
 #[derive(Debug, Default)]
 pub(crate) struct Families {
     members: Vec<Member>,
-    /// For each family, the number of the members before its end.
+    /// For each family, the end (exclusive) of its members in `members`.
     ends: Vec<usize>,
 }
 
 impl Copies {
     /// Returns the parent of an object, if the client has it or will have it. An object that is torn off may
-    /// be left without its parent.
+    /// remain on the client without its parent.
     pub(crate) fn parent(&self, slot: u32, world: &World) -> Option<u32> {
         world.subobjects.parent(slot).filter(|&parent| self.objects.is_expected(parent))
     }
@@ -31,7 +31,7 @@ impl Copies {
         self.parent(slot, world).and_then(|parent| ParentGap::between(parent, slot))
     }
 
-    /// Returns whether the client will have the parent of an object, and may still lack it.
+    /// Returns whether the parent of an object is being sent to the client and has not been acknowledged yet.
     pub(crate) fn waits_for_parent(&self, slot: u32, world: &World) -> bool {
         self.parent(slot, world).is_some_and(|parent| !self.objects.has_arrived(parent))
     }

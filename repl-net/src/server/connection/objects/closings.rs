@@ -154,7 +154,6 @@ impl ObjectStates {
         waiting.map(|(word, mask)| (word, mask & self.standings.to_send().word(word))).collect()
     }
 
-    /// Records that plain removals were sent.
     pub(crate) fn removals_sent(&mut self, word: usize, mask: u64) {
         self.standings.removals_sent(word, mask);
     }

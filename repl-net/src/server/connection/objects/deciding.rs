@@ -22,7 +22,7 @@ impl ObjectStates {
         leaves
     }
 
-    /// Records that the client may see a leaving object again.
+    /// Records that the client may see an object again, so that it is not leaving any more.
     pub(crate) fn stay(&mut self, slot: u32) {
         if self.is_leaving(slot) {
             self.view.change_undecided(|undecided| undecided.leaving.remove(slot));

@@ -33,7 +33,7 @@ impl ObjectStates {
         }
         let phase = match self.tracked.get(slot) {
             None if self.is_pending_spawn(slot) => Phase::Opening,
-            // The client has the opening.
+            // The client has the opening, and nothing has changed since.
             None if !has_changed && !is_conditional => return LastLack::Nothing,
             None => return LastLack::Changes,
             Some(tracked) if tracked.is_untouched() => return LastLack::Nothing,
@@ -71,7 +71,6 @@ impl ObjectStates {
         self.view.change_last_states(|states| states.insert(slot, state, is_owner));
     }
 
-    /// Drops the last state of an object that the client has removed.
     pub(super) fn forget_last_state(&mut self, slot: u32) {
         if self.last_state(slot).is_some() {
             self.view.change_last_states(|states| states.remove(slot));

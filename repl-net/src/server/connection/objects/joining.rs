@@ -24,8 +24,8 @@ pub(super) struct Joining(Option<Box<Missing>>);
 struct Missing {
     /// Objects of which the client still lacks some content that existed when the client connected.
     lacking: SparseSlots,
-    /// Objects whose content at the time of the connection was sent, each with the number of the first packet
-    /// that contains none of this content.
+    /// Objects of which all content that existed when the client connected was sent, each with the number of
+    /// the next packet after this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,

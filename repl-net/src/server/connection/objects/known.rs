@@ -13,8 +13,8 @@ use crate::body::sparse_slots::SparseSlots;
 #[derive(Debug, Default)]
 pub(super) struct KnownObjects {
     slots: SparseSlots,
-    /// How many objects had been spawned when all objects were found to be members. `None` if a member was
-    /// removed since then.
+    /// The number of objects that had ever been spawned when a check found that all existing objects are
+    /// members of `slots`. `None` if a member was removed since then.
     complete_at: Option<u64>,
 }
 
@@ -49,8 +49,9 @@ impl KnownObjects {
         self.complete_at == Some(spawned) || self.slots.contains_all(slots)
     }
 
-    /// Finds out whether all objects that exist are members. `spawned` objects were spawned so far. Costs
-    /// O(1) if the answer is known, and otherwise O(words of `alive`).
+    /// Checks whether all existing objects are members, and stores the result. `spawned` is the number of
+    /// objects that were spawned so far. Costs O(1) if the answer is known, and otherwise O(words of
+    /// `alive`).
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         if self.complete_at != Some(spawned) && self.slots.contains_all(alive) {
             self.complete_at = Some(spawned);

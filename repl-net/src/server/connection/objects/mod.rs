@@ -77,7 +77,7 @@ pub(crate) struct ObjectStates {
     view: View,
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
     sleep: Option<Box<Sleep>>,
-    /// The static objects whose paths the client knows. `None` if the client knows no path.
+    /// The static objects whose paths the client knows. `None` before the client knows any path.
     known_paths: Option<Box<SparseSlots>>,
 }
 
@@ -214,7 +214,7 @@ impl ObjectStates {
         self.standings.is_pending(slot)
     }
 
-    /// Returns whether the client must remove an object and must be told nothing else.
+    /// Returns whether an object is a plain removal: only a closing without other data must be sent for it.
     pub(crate) fn is_removed_plainly(&self, slot: u32) -> bool {
         self.standings.plain_removals().contains(slot)
     }
@@ -254,14 +254,15 @@ impl ObjectStates {
     }
 
     /// Returns whether all objects in `slots`, which exist, are in step (up to date, in the default view)
-    /// with this connection. `spawned` objects were spawned so far.
+    /// with this connection. `spawned` is the number of objects that were spawned so far.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet, spawned: u64) -> bool {
         let (known, out_of_step) = (self.standings.known(), self.standings.out_of_step());
         known.include(slots, spawned) && out_of_step.masks_in(slots).next().is_none()
     }
 
-    /// Finds out whether the client has all objects that exist, as [`Standings::find_complete`] describes.
+    /// Checks whether the client has all objects that exist, and stores the result, as
+    /// [`Standings::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         self.standings.find_complete(alive, spawned);
     }
@@ -404,7 +405,8 @@ impl ObjectStates {
         self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Fills `unknown_in_sight` when the session begins.
+    /// Fills `unknown_in_sight` at the start of the session, with the objects in cells in sight that are not
+    /// known.
     pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
@@ -421,7 +423,7 @@ impl ObjectStates {
         }
     }
 
-    /// Records that something of an object must be sent to this client alone.
+    /// Records that data of an object must be sent to this client alone, not in shared segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.standings.must_send(slot);
     }
@@ -445,7 +447,7 @@ impl ObjectStates {
     }
 
     /// Decides whether an object is in step (up to date, in the default view), and whether it must still be
-    /// tracked. Call `update_step` after all changes of the object that can be sent were sent.
+    /// tracked. Call `update_step` only when nothing that can be sent waits for this object.
     pub(super) fn update_step(&mut self, slot: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.drop_arrived_owed();

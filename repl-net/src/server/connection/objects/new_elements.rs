@@ -18,9 +18,9 @@ pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,
     /// The number of entries that contain new elements of arrays.
     arrays: usize,
-    /// The newest packet with new elements that an earlier packet may contain, too.
+    /// The newest packet with new elements that an earlier packet may also contain.
     pub(super) repeated: Option<Sequence>,
-    /// Removed elements are dropped when there are more entries than this number.
+    /// When there are more entries than this number, elements that were removed from the object are dropped.
     most: usize,
 }
 
@@ -41,7 +41,6 @@ impl NewElements {
         self.arrays == 0
     }
 
-    /// Returns whether any of the new elements belongs to a property in `handles`.
     pub(super) fn are_in(&self, handles: &HandleSet) -> bool {
         self.entries.iter().any(|(_, elements)| elements.handles().intersects(handles))
     }

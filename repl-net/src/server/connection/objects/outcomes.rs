@@ -51,8 +51,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the packet `sequence` with an opening of an object has arrived. The argument `list` has
-    /// the properties in the opening.
+    /// Records that the packet `sequence` with an opening of an object has arrived. The argument `list`
+    /// contains the properties in the opening.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {

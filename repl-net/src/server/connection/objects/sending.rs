@@ -20,7 +20,8 @@ use crate::server::world::World;
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
     pub(crate) after_ack: Changelist,
-    /// The collections in `after_ack` that are sent even if the client may see them only in openings.
+    /// The collections in `after_ack` that conditions allow only in openings. They are sent nevertheless,
+    /// because the opening did not contain their items.
     pub(crate) owed: HandleSet,
     pub(crate) has_items: bool,
 }
@@ -102,7 +103,7 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether something of an object must be sent to this client alone, or whether the object is a
+    /// Returns whether data of an object must be sent to this client alone, or whether the object is a
     /// pending spawn (an object new to the client) that was not sent yet.
     pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
         self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
@@ -124,7 +125,7 @@ impl ObjectStates {
         self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Unsent)
     }
 
-    /// Returns why something of an object is not sent, or `None` if nothing waits.
+    /// Returns why waiting data of an object is not sent, or `None` if nothing waits.
     pub(crate) fn why_not_sent(&self, slot: u32) -> Option<NotSent> {
         let is_held = self.tracked.get(slot).is_some_and(|tracked| {
             let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening();

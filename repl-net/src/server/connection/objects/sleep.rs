@@ -10,7 +10,7 @@ use repl_link::parts::Sequence;
 use crate::body::slot_set::slots_of;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The state of sleep of the objects for one client.
+/// Which objects sleep for one client, or are about to fall asleep.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     pub(super) asleep: SparseSlots,
@@ -18,19 +18,19 @@ pub(crate) struct Sleep {
     pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
-    /// The objects that a packet of this tick contains, and that are not in the queue.
+    /// The objects of which a packet of this tick contains data, and that are not in the queue.
     sent_now: SparseSlots,
     /// The objects in the queue.
     pub(super) queued: SparseSlots,
     /// The objects in the queue that a packet has contained since they were put into the queue.
     sent_while_queued: SparseSlots,
-    /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
-    /// is in the queue at most once.
+    /// The objects that are about to fall asleep, each with the number of the next packet after the packets
+    /// with its data. An object is in the queue at most once.
     queue: VecDeque<(Sequence, u32)>,
 }
 
 impl Sleep {
-    /// Records that something of the objects of `mask` is sent, so that they are awake.
+    /// Records that data of the objects of `mask` is sent, so that they are awake.
     pub(super) fn keep_awake(&mut self, word: usize, mask: u64) {
         self.asleep.remove_mask(word, mask);
         let queued = self.queued.word(word);

@@ -10,7 +10,7 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::dormancy::Dormancies;
 
 impl ObjectStates {
-    /// Returns whether an object sleeps for the client, and nothing of it must be sent.
+    /// Returns whether an object sleeps for the client, and no data of it must be sent.
     pub(crate) fn is_asleep(&self, slot: u32) -> bool {
         !self.standings.to_send().contains(slot)
             && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
@@ -51,7 +51,7 @@ impl ObjectStates {
     }
 
     /// Records that an object is awake. If it may sleep, it falls asleep when no packet in flight contains
-    /// anything of it.
+    /// data of it.
     pub(crate) fn stay_awake(&mut self, slot: u32) {
         self.sleep.get_or_insert_default().keep_awake(slot as usize / 64, 1 << (slot % 64));
     }
@@ -69,8 +69,8 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. A packet
-    /// that only reports the object's sleep, owner and role does not wake it.
+    /// Wakes an object if it sleeps or is about to fall asleep, because data of it is sent. A packet that
+    /// only reports the object's sleep, owner and role does not wake it.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
         let Some(sleep) = &self.sleep else { return };
         let tells_that_it_sleeps = sleep.asleep.contains(slot)
@@ -82,8 +82,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the next object that may fall asleep, if it [is quiet](Self::is_quiet). All packets before
-    /// `floor` have arrived or count as lost.
+    /// Returns the next object of which no packet in flight contains data. The caller lets it fall asleep if
+    /// it [is quiet](Self::is_quiet). All packets before `floor` have arrived or count as lost.
     pub(crate) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         self.sleep.as_mut()?.next_quiet(floor)
     }

@@ -80,7 +80,7 @@ pub(super) struct Standings {
     unsent: SparseSlots,
     opening: SparseSlots,
     with_new_elements: SparseSlots,
-    /// Objects that the client has removed or must remove. `None` if there are none.
+    /// The bits of objects that the client has removed or must remove. `None` if there are none.
     removed: Option<Box<RemovedObjects>>,
 }
 
@@ -198,7 +198,8 @@ impl Standings {
 
 /// The transitions: each method records the event that its description states.
 impl Standings {
-    /// The session begins, and the objects of `spawns` are its first pending spawns.
+    /// The session begins, and the objects of `spawns` are its first pending spawns (objects new to the
+    /// client).
     pub(super) fn begin(&mut self, word: usize, spawns: u64) {
         self.known.insert_mask(word, spawns);
         self.out_of_step.insert_mask(word, spawns);
@@ -230,13 +231,13 @@ impl Standings {
         is_pending
     }
 
-    /// The client must be told to remove an object that it does not certainly have.
+    /// A closing must be sent for an object, although the client may not have it.
     pub(super) fn remove_there(&mut self, slot: u32) {
         self.known.insert(slot);
         self.must_send(slot);
     }
 
-    /// Something of an object must be sent to this client alone.
+    /// Data of an object must be sent to this client alone, not in shared segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.out_of_step.insert(slot);
         self.to_send.insert(slot);
@@ -282,7 +283,8 @@ impl Standings {
     }
 
     /// An object that is [removable plainly](Self::is_removable_plainly) is destroyed, and becomes a plain
-    /// removal. If it `goes_with_parent`, the client is told nothing of it.
+    /// removal. If `goes_with_parent` is true, it has no closing of its own, because the closing of its
+    /// parent also removes it.
     pub(super) fn remove_plainly(&mut self, slot: u32, goes_with_parent: bool) {
         debug_assert!(self.is_removable_plainly(slot), "slot {slot}");
         self.opening.remove(slot);
@@ -308,7 +310,8 @@ impl Standings {
         removed
     }
 
-    /// An object is tracked from now on. Returns its phase if it was a pending spawn or a plain removal.
+    /// An object is tracked from now on: the connection stores more than these bits about it. Returns its
+    /// phase if it was a pending spawn or a plain removal.
     pub(super) fn track(&mut self, slot: u32) -> Option<Phase> {
         let phase = self.phase(slot)?;
         self.unsent.remove(slot);
@@ -339,8 +342,8 @@ impl Standings {
         self.with_new_elements.set(slot, has_new_elements);
         self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
         if is_in_step {
-            // From now on, shared segments contain the object's changes. If the connection also sent the
-            // changes of an object in step itself, one packet would contain the object twice.
+            // From now on, shared segments contain the object's changes. If the connection also sent these
+            // changes alone, one packet would contain the object twice.
             self.to_send.remove(slot);
         }
         self.check(word_of(slot));
@@ -376,7 +379,8 @@ impl Standings {
         Some(std::mem::replace(&mut removed.boundary, next))
     }
 
-    /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
+    /// Checks whether the client has all objects that exist, and stores the result, as
+    /// [`KnownObjects::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         self.known.find_complete(alive, spawned);
     }

@@ -33,7 +33,7 @@ impl ObjectStates {
         if tear_offs.is_empty() {
             return Vec::new();
         }
-        // An object waits until the client was told of its subobjects.
+        // The tear-off of an object waits until the client knows the tear-offs of its subobjects.
         let is_untold = |child: u32| {
             let phase = self.tracked.get(child).map(|tracked| tracked.phase);
             tear_offs.contains_key(&child) || phase == Some(Phase::Closing(CloseReason::TearOff))

@@ -282,7 +282,7 @@ impl Pair {
         }
     }
 
-    /// Runs one tick: objects change, and one packet is sent with as many of the lacking changes as fit.
+    /// Runs one tick: objects change, and one packet is sent with some of the changes that the client lacks.
     fn tick(&mut self) {
         let mut changes = BTreeMap::new();
         for _ in 0..self.rng.below(20) {
@@ -463,7 +463,7 @@ impl Pair {
         }
     }
 
-    /// Drops a changelist from the full history of an object.
+    /// Drops a changelist from the history of an object, as if the history were full.
     fn evict(&mut self, slot: u32) {
         let (place, evicted) = (self.rng.below(self.next), self.handles());
         self.states.evicted(slot, place, &list(&evicted), |_| HandleSet::up_to(9));
@@ -476,7 +476,7 @@ impl Pair {
         }
     }
 
-    /// Acks a packet, which may count as lost already.
+    /// Acks a random packet, which may already count as lost.
     fn arrive(&mut self) {
         if self.in_flight.is_empty() {
             return;
@@ -503,7 +503,6 @@ impl Pair {
                     plain.proxy_arrived(sequence);
                     plain.opening_arrived(sequence);
                 }
-                // The slot may have another object by now.
                 let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
                 if is_current {
                     self.states.openings_arrived(sequence, word, bit);
@@ -608,7 +607,6 @@ impl Pair {
                 }
                 self.states.closes_lost(sequence, slot as usize / 64, 1 << (slot % 64));
             }
-            // The part of the blob in the lost packet is sent again.
             Carried::Blob(blob) => {
                 if self.plain(slot).tracked.as_ref().is_some_and(|tracked| tracked.blob == Some(blob)) {
                     let generation = self.plain(slot).generation;

@@ -29,7 +29,7 @@ pub(crate) enum Phase {
 /// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProxyState {
-    /// The client knows the owner and role, or the object's opening will contain them.
+    /// The client knows the owner and role, or the object's opening (first update) will contain them.
     #[default]
     UpToDate,
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
@@ -86,7 +86,8 @@ pub(crate) struct Tracked {
     /// The number of bytes of the blob that could not begin when the object was last sent, because too many
     /// blobs were in flight. Zero if nothing of the object waits for this.
     pub(super) waiting_blob_bytes: usize,
-    /// The first handle of the property that was last sent as a blob, or zero if there was none.
+    /// The first handle of the property that was last sent as a blob (data in several parts), or zero if
+    /// there was none.
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
@@ -137,7 +138,6 @@ impl Tracked {
         !self.lacks_values() && self.blob.is_none() && self.owed.is_none() && self.new_elements.is_empty()
     }
 
-    /// Returns whether changes of the object, or its owner and role, must still be sent to the client.
     pub(super) fn lacks_something(&self) -> bool {
         self.lacks_values() || matches!(self.proxy, ProxyState::Unsent(_))
     }
@@ -181,8 +181,8 @@ impl Tracked {
         self.owed = (!left.is_empty()).then(|| Box::new(left));
     }
 
-    /// Returns whether no old properties and no new elements are stored. Such an object need not be tracked
-    /// if it is up to date.
+    /// Returns whether the client keeps no values that it may not see now, and has acknowledged all new
+    /// elements. Such an object need not be tracked if it is up to date.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }

@@ -20,8 +20,8 @@ const SEARCH_CALLS: usize = 256;
 pub(super) struct TrackedObjects {
     entries: Vec<Option<MeasuredObject>>,
     free: Vec<u32>,
-    /// For each slot that has an entry, the index of the entry. A list with a place for each slot would take
-    /// more memory than everything else that is stored for a client that sees a small part of a large world.
+    /// For each slot that has an entry, the index of the entry. A map is used because a list with an element
+    /// for each slot would take too much memory for a client that sees a small part of a large world.
     at: HashMap<u32, u32, BuildHasherDefault<SlotHasher>>,
     /// Slots of entries that must be measured again. A slot may be in this list twice, and its entry may have
     /// been removed.
@@ -41,7 +41,6 @@ struct MeasuredObject {
     tracked: Tracked,
     /// About how many bytes the entry took on the heap when it was last measured.
     held_bytes: usize,
-    /// Whether the entry must be measured again.
     is_stale: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::body::sparse_slots::SparseSlots;
 
 #[derive(Debug, Default)]
 pub(crate) struct Undecided {
-    /// The objects that the client may not see now. They are closed in the next tick.
+    /// The objects that the client may not see now. The next tick begins to remove them from the client.
     pub(super) leaving: SparseSlots,
     /// The objects whose owner or role may have changed for the client, each with the state that the client
     /// was told.

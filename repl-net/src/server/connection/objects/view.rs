@@ -62,7 +62,7 @@ struct Rare {
     tear_offs: TearOffs,
 }
 
-/// The objects that are being torn off.
+/// The objects that are being torn off (see [`Rare::tear_offs`]).
 pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 
 impl View {
@@ -110,7 +110,7 @@ impl View {
         carriers.any(|carrier| world.store.objects[carrier as usize].owner() == Some(self.id))
     }
 
-    /// Returns in which ring an object is, if it is in sight.
+    /// Returns whether an object is in sight or only kept. Returns `None` if it is neither.
     pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
         match world.cells.home(slot) {
             Home::Everyone => Some(Ring::InSight),
@@ -187,7 +187,6 @@ impl View {
         self.rare.as_ref().is_some_and(|rare| rare.far.contains(slot))
     }
 
-    /// Returns whether there is any object that [is far](Self::is_far).
     pub(crate) fn is_far_from_any(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| !rare.far.is_empty())
     }
@@ -225,7 +224,6 @@ impl View {
         far.flat_map(|cell| world.cells.members(cell)).copied().collect()
     }
 
-    /// Records whether the client may not see the `NearOnly` properties of an object.
     pub(super) fn set_far(&mut self, slot: u32, is_far: bool) {
         if is_far != self.is_far(slot) {
             self.rare.get_or_insert_default().far.set(slot, is_far);
@@ -233,7 +231,8 @@ impl View {
         }
     }
 
-    /// Returns the handles of an object that are switched differently for this connection than declared.
+    /// Returns the handles of an object that this connection has switched to another state than the declared
+    /// one.
     fn switched_of(&self, slot: u32) -> Option<&HandleSet> {
         self.rare.as_ref()?.switched.get(&slot)
     }
@@ -289,12 +288,10 @@ impl View {
         self.id
     }
 
-    /// Returns the points from which the client sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
         self.sight.as_ref().map_or(&[], |sight| sight.viewpoints())
     }
 
-    /// Returns the groups of the connection, in ascending order.
     pub(crate) fn groups(&self) -> &[Group] {
         self.sight.as_ref().map_or(&[], |sight| sight.groups())
     }
@@ -334,7 +331,6 @@ impl View {
         self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone.
     pub(super) fn switch(
         &mut self,
         conditions: &ConditionMasks,
@@ -371,7 +367,8 @@ impl View {
         }
     }
 
-    /// Returns whether this client has no settings of its own for an object, and does not own it.
+    /// Returns whether this client has no settings of its own for an object, does not own it, and no rare
+    /// state is stored.
     pub(super) fn is_plain(&self, slot: u32) -> bool {
         let sets = [&self.own, &self.owned, &self.hidden];
         self.rare.is_none() && !sets.into_iter().any(|set| set.contains(slot))
@@ -390,24 +387,22 @@ impl View {
         }
     }
 
-    /// Returns the changes that the next tick must decide about, if there are any.
     pub(super) fn undecided(&self) -> Option<&Undecided> {
         self.rare.as_ref().map(|rare| &rare.undecided)
     }
 
-    /// Changes the list of changes that the next tick must decide about.
+    /// Lets `change` modify the list of changes that the next tick must decide about.
     pub(super) fn change_undecided<R>(&mut self, change: impl FnOnce(&mut Undecided) -> R) -> R {
         let result = change(&mut self.rare.get_or_insert_default().undecided);
         self.free_rare();
         result
     }
 
-    /// Returns the last states of objects that were removed from the server, if there are any.
     pub(super) fn last_states(&self) -> Option<&LastStates> {
         self.rare.as_ref().map(|rare| &rare.last_states)
     }
 
-    /// Changes the last states of objects that were removed from the server.
+    /// Lets `change` modify the stored last states of removed objects.
     pub(super) fn change_last_states<R>(&mut self, change: impl FnOnce(&mut LastStates) -> R) -> R {
         let result = change(&mut self.rare.get_or_insert_default().last_states);
         self.free_rare();

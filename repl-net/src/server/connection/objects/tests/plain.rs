@@ -16,7 +16,7 @@ pub(super) struct Plain {
     pub(super) is_owned: bool,
     pub(super) is_known: bool,
     pub(super) was_used: bool,
-    /// The number of the next packet when the client had removed the last object.
+    /// The number of the next packet at the time when the client had removed the previous object of the slot.
     pub(super) removed_at: u64,
     /// The phase of the object if it is a pending spawn.
     pub(super) spawn: Option<Phase>,
