@@ -15,8 +15,8 @@ pub(crate) struct AssetPaths {
     numbers: HashMap<Arc<str>, NonZeroU32>,
     /// The first asset in each folder. The key is the path of the folder, including its last slash.
     folders: HashMap<Box<str>, NonZeroU32>,
-    /// The channel of the messages that tell clients the names of assets. `None` until the first client
-    /// connects, and if assets are not registered.
+    /// The channel of the messages that tell clients the names of assets. `None` before the first connection,
+    /// and if assets are not registered.
     channel: Option<u16>,
 }
 

@@ -275,8 +275,7 @@ impl World {
     /// Sets the position of an external object whose class has no position field. The object moves to its new
     /// cell at the next tick. An object with a coordinate that is not finite is in no cell.
     ///
-    /// # Panics
-    /// Panics if the class has no area, or if a field of the class has its position.
+    /// # Panics Panics if the class has no area, or if the position of an object is computed from its fields.
     #[track_caller]
     pub(crate) fn place<T: Replicated>(
         &mut self,

@@ -73,11 +73,11 @@ impl Tables {
         &self.tables[number as usize]
     }
 
-    /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
-    /// connection's period, in ascending order of the tables. The spans are in ascending order of the areas,
-    /// and then of the strips. The places in `may_be_out_of_step` are of cells with objects that may be out
-    /// of step, in ascending order. Pieces that follow each other in a table are joined, if they are of the
-    /// same kind. Costs O(sections × spans in the areas with entries of the section).
+    /// Replaces `pieces` by the table entries for a connection that has the cells of `spans` in sight, in
+    /// ascending order of the tables. The spans are in ascending order of the areas, and then of the strips.
+    /// The places in `may_be_out_of_step` are of cells with objects that may be out of step, in ascending
+    /// order. Pieces that follow each other in a table are joined, if they are of the same kind. Costs
+    /// O(sections × spans in the areas with entries of the section).
     pub(crate) fn pieces(&self, spans: &[Span], may_be_out_of_step: &[StripPlace], pieces: &mut Vec<Piece>) {
         pieces.clear();
         for section in self.sections.iter() {

@@ -308,9 +308,10 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns whether [`cell_of`](Self::cell_of) certainly returns the cell with this corner for a position,
-    /// if it has returned the cell for some other position. Returns `false` for a few positions next to the
-    /// border of the cell, too. Takes a third of the time of `cell_of`.
+    /// Returns whether a position is certainly in the cell with this corner, so that
+    /// [`cell_of`](Self::cell_of) need not be called. `cell_of` must have returned this cell before. Also
+    /// returns `false` for a few positions in the cell that are next to its border. Takes a third of the time
+    /// of `cell_of`.
     #[inline]
     pub(crate) fn surely_contains(&self, corner: CellCorner, position: Position) -> bool {
         // Rounding keeps the order of numbers, so the computed offset is in the range from zero to less than

@@ -168,9 +168,9 @@ impl Sight {
         self.replace(viewer, cells, scratch)
     }
 
-    /// Replaces the cells in the rings by the cells in the rows, which are in ascending order. Returns the
-    /// objects in the cells that have come nearer or into another band, and in the cells that are in no ring
-    /// any more.
+    /// Replaces the cells in the rings by the cells in `scratch.rows`, which are in ascending order. Returns
+    /// the objects in the cells that have come nearer or into another band, and in the cells that are in no
+    /// ring any more.
     fn replace(&mut self, viewer: ConnectionId, cells: &mut Cells, scratch: &mut SightScratch) -> Vec<u32> {
         self.set_cells(cells, scratch);
         let mut affected = Vec::with_capacity(FEW_OBJECTS);

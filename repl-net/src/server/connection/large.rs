@@ -61,8 +61,8 @@ impl Connection {
     }
 
     /// Sends the changes of one collection in several packets. The oldest changes are sent first (R15). If an
-    /// item is larger than a packet, returns this item's changes and others that must be sent as a blob
-    /// together.
+    /// item is larger than a packet, returns the changes of this item and of the items that are sent together
+    /// with it as a blob.
     fn send_items(
         &mut self,
         slot: u32,

@@ -35,8 +35,8 @@ impl<'a> Losses<'a> {
 impl Copies {
     /// Sends the content of the packet `sequence` again before its timeout, although the packet may still
     /// arrive (R9). This function is called if the link has not answered for a long time. It repeats only
-    /// data on which the next step depends, and for which the ack of any copy is enough. Changes are not
-    /// repeated, because each copy would need its own ack.
+    /// parts of blobs, and closings: other data waits for them, and the ack of any copy is enough. Changes
+    /// are not repeated, because each copy would need its own ack.
     pub(crate) fn retry(&mut self, world: &World, sequence: Sequence, contents: &Contents) {
         for sent in &contents.sent {
             if let Content::Fragment { blob, index } = sent.content {

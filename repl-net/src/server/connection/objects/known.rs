@@ -41,9 +41,9 @@ impl KnownObjects {
         self.complete_at = None;
     }
 
-    /// Returns whether all objects in `slots` are members. They exist, and `spawned` objects were spawned so
-    /// far. Costs O(1) if all objects were [found](Self::find_complete) to be members, and otherwise O(words
-    /// of `slots`).
+    /// Returns whether all objects in `slots` are members. All of them must exist. `spawned` is the number of
+    /// objects that were spawned so far. Costs O(1) if all objects were [found](Self::find_complete) to be
+    /// members, and otherwise O(words of `slots`).
     #[inline]
     pub(super) fn include(&self, slots: &SlotSet, spawned: u64) -> bool {
         self.complete_at == Some(spawned) || self.slots.contains_all(slots)

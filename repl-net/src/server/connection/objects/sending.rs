@@ -20,7 +20,7 @@ use crate::server::world::World;
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
     pub(crate) after_ack: Changelist,
-    /// The collections in `after_ack` that conditions allow only in openings. They are sent nevertheless,
+    /// The collections in `after_ack` that conditions may hide after the opening. They are sent nevertheless,
     /// because the opening did not contain their items.
     pub(crate) owed: HandleSet,
     pub(crate) has_items: bool,

@@ -207,9 +207,9 @@ impl Standings {
         self.check(word);
     }
 
-    /// An object becomes known. It is a pending spawn if it `may_be_pending` and is new to the client: its
-    /// slot was not used before, or the object `is_newborn`. Otherwise its opening must be sent to this
-    /// client alone. Returns whether it is a pending spawn.
+    /// An object becomes known. It becomes a pending spawn if `may_be_pending` is true and the object is new
+    /// to the client: either its slot was not used before, or `is_newborn` is true. Otherwise its opening
+    /// must be sent to this client alone. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
         let (word, bit) = (word_of(slot), bit_of(slot));

@@ -1,6 +1,7 @@
 //! Objects that are torn off, while the client does not have all of their last state (S210).
 //!
-//! *Invariant:* an object in the list is known to the connection, and it is not being closed for good.
+//! *Invariant:* an object that is being torn off for a client is known to the connection. It is not being
+//! closed, unless it is sent again after the closing.
 
 use std::collections::BTreeSet;
 

@@ -68,9 +68,9 @@ pub(crate) struct Tracked {
     /// Changes that the client lacks in addition to the changes in the object's history after `position`, for
     /// example because they were lost or there was no room for them.
     pub(crate) pending: Changelist,
-    /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
-    /// map. The first entry is sent next. Changes in `pending` are newer, unless they were lost. Changes of
-    /// removed items are dropped before sending.
+    /// Changes that did not fit into packets in earlier ticks, with at most one list entry for each
+    /// collection or map. The first entry is sent next. Changes in `pending` are newer, unless they were
+    /// lost. Changes of removed items are dropped before sending.
     pub(crate) portions: Vec<Portions>,
     pub(crate) new_elements: NewElements,
     /// The collections whose elements were too large for an opening of the object, and which conditions may
