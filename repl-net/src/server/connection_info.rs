@@ -23,8 +23,8 @@ pub struct ConnectionStats {
     pub packets_lost: u64,
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
-    /// client's next tick. `round_trip` is zero before the first ack.
+    /// The time from a packet to its ack, smoothed over recent packets. It includes the time that an ack
+    /// waits for the client's next tick. It is zero before the first ack.
     pub round_trip: Duration,
     /// The greatest size of a packet to the connection now, in bytes. See
     /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes).

@@ -16,9 +16,9 @@ use super::world::World;
 pub struct ServerMemory {
     /// The objects, shadows and elements of each class, in the order of registration.
     pub classes: Vec<ClassMemory>,
-    /// The state of each object that all clients share, except its history of changes.
+    /// The state of objects that does not depend on the client, except the history of changes.
     pub slot_bytes: usize,
-    /// The history of changes, which some connection has not sent yet.
+    /// The changes of past ticks that some connection has not sent yet.
     pub history_bytes: usize,
     /// The openings of objects: their spawn data, encoded once for all clients that join.
     pub opening_bytes: usize,
