@@ -1,5 +1,6 @@
 //! The cost for the server when tens of thousands of objects are removed, and the packets with the removals
 //! are lost.
+//!
 //! *Invariant:* only the server's work is measured. Each run ends when the client has removed all objects and
 //! the server has received the acks.
 //! the server knows it.
