@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 //!
-//! *Invariant:* a crowd gets all that it must know from its arguments.
+//! *Invariant:* the process of the clients learns everything about the run from its arguments.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
