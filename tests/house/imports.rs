@@ -52,7 +52,7 @@ fn modules_of_the_server_import_from_the_rows_above_them() {
     assert!(wrong.is_empty(), "in repl-net/src\n{}", wrong.join("\n"));
 }
 
-/// Returns the sources of a crate, with their paths from the folder `src`.
+/// Returns the sources of a crate, each as its path relative to the folder `src`, and its text.
 fn texts(krate: &str) -> Vec<(String, String)> {
     let (folder, mut files) = (root().join(krate).join("src"), Vec::new());
     sources(folder.clone(), &mut files);

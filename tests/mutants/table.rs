@@ -29,7 +29,7 @@ pub(crate) struct Fault {
     also: Vec<Change>,
 }
 
-/// A text of a file that becomes another text.
+/// A replacement in a file: the text `old` becomes the text `new`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {

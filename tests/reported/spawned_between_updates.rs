@@ -22,7 +22,7 @@ struct Npc {
 
 const PUSHED: PropertyIndex<Npc> = Npc::LAYOUT.property("pushed");
 
-/// The settings that hold updates back. `budget` and `is_paused` are for the first of three clients.
+/// The settings that delay updates. `budget` and `is_paused` are for the first of three clients.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rate: Option<UpdateRate>,

@@ -279,7 +279,7 @@ impl Bazaar {
                 9 => one.tape ^= 1,
                 10 => _ = one.goods.push(Item::default()),
                 11 if !one.goods.is_empty() => _ = one.goods.swap_remove(0),
-                // The count is sometimes refused.
+                // Some counts cannot be sent, and are refused.
                 12 => one.goods.iter_mut().take(2).for_each(|mut item| item.count = (item.count + 1) % 12),
                 13 => one.position = [rng.below(EXTENT) as f32, rng.below(EXTENT) as f32],
                 14 => one.goods = Self::items(rng).collect(),
@@ -330,7 +330,7 @@ impl Bazaar {
                 5 => _ = room.server.object(*cart).mark_dirty(property("wheels")),
                 _ => one.position[1] += 1.0,
             }
-            // Sometimes twice in a tick.
+            // Sometimes the cart is compared twice in a tick.
             for _ in 0..1 + rng.below(2) {
                 room.server.external().compare_mut(*cart, one).expect("it exists");
             }
