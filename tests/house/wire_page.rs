@@ -299,7 +299,7 @@ fn r20_the_page_of_the_wire_format_has_the_constants_of_the_code() {
     assert!(page.contains(&limit), "{limit}");
 }
 
-/// Returns the CRC-32 of zlib over some bytes, continued from an earlier checksum.
+/// Returns the CRC-32 of zlib over `bytes`, continued from the checksum `earlier`.
 fn crc32(earlier: u32, bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!earlier, |sum, byte| {
         (0..8).fold(

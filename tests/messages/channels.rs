@@ -57,7 +57,7 @@ fn register_on_server(server: &mut Server) {
     server.register::<Player>();
     server.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
     server.register_message::<File>(Channel::Unordered);
-    // The order differs from the order on the clients.
+    // The order of registration differs from the order on the clients.
     server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
     server
         .register_message_with::<Score>(Channel::Unordered, MANY)

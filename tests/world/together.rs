@@ -254,7 +254,7 @@ fn s192_s187_changes_of_a_band_without_room_wait_and_none_starves() {
         let beasts: Vec<_> =
             (0..120).map(|at| room.server.spawn(beast(if at % 3 == 0 { NEAR } else { FAR }))).collect();
         room.settle();
-        // About fifteen objects a tick.
+        // The budget is enough for about fifteen objects in a tick.
         room.server.connection(room.guests[0].id).set_budget(10_000);
         for _ in 0..300 {
             beasts.iter().for_each(|&beast| room.server[beast].health += 1);

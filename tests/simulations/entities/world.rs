@@ -230,8 +230,8 @@ fn visible(server: &Server, id: ConnectionId, entity: &Entity) -> Family {
     })
 }
 
-/// Asserts that an entity that has just come has all components that were inserted when it was spawned, and
-/// that are still there and may be seen.
+/// Asserts that an entity that has just appeared on a client has all components that were inserted when it
+/// was spawned, that still exist, and that the client may see.
 fn assert_whole(guest: &Guest, server: &Server, id: ConnectionId, entities: &[Entity]) {
     for entity in entities.iter().filter(|entity| guest.arrived.contains(&entity.number)) {
         let Some(family) = guest.families.get(&entity.number) else { continue };

@@ -14,7 +14,7 @@ use super::recording::SESSION;
 use super::support::collect;
 
 const TICK: Duration = Duration::from_millis(16);
-/// The channels by their names: texts in order, and without an order.
+/// The numbers of the channels: texts in order, and texts without an order.
 const ORDERED: u64 = 0;
 const UNORDERED: u64 = 1;
 
@@ -59,7 +59,7 @@ impl Forger {
         forger
     }
 
-    /// Sends a packet with these messages. Then the server ticks.
+    /// Sends a packet with the messages that `write` writes. Then the server ticks.
     fn send(&mut self, write: impl FnOnce(&mut BitWriter)) {
         self.burst(write);
         self.server.tick(self.now);
@@ -67,7 +67,7 @@ impl Forger {
         self.now += TICK;
     }
 
-    /// Sends a packet with these messages.
+    /// Sends a packet with the messages that `write` writes.
     fn burst(&mut self, write: impl FnOnce(&mut BitWriter)) {
         let mut writer = BitWriter::new();
         writer.write_flag(false);
@@ -80,7 +80,7 @@ impl Forger {
         self.server.receive(self.id, self.now, &packet);
     }
 
-    /// Sends a part of a message that claims so many bits.
+    /// Sends the part with this index of a message of `length` bits, which is cut into parts of `part` bits.
     fn part(&mut self, channel: u64, number: u64, [length, part]: [u64; 2], index: u64) {
         self.send(|writer| {
             writer.write_flag(false);
@@ -254,7 +254,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
     };
     assert_eq!(part(|forger| forger.part(ORDERED, 0, [3_000, 1_000], 0)), None, "a part that comes again");
     let ignored: fn(&mut Forger) = |forger| {
-        // Parts of the larger size belong to an earlier cut, so they do not complete the message.
+        // These parts are larger, so they belong to an earlier cut of the message, and do not complete it.
         forger.part(ORDERED, 0, [3_000, 1_500], 1);
         forger.part(ORDERED, 0, [3_000, 2_000], 1);
         assert!(forger.server.poll_message::<Ordered>().is_none());
@@ -324,7 +324,7 @@ fn r20_parts_of_a_packet_that_cut_their_message_differently_are_refused() {
 
 #[test]
 fn r20_a_client_that_sends_too_many_messages_is_disconnected_within_a_second() {
-    // A hundred times as many as allowed.
+    // The client sends a hundred times as many messages as it may send.
     let mut forger = Forger::new();
     let mut text = BitWriter::new();
     Unordered(String::new()).write(&mut text).expect("an empty text");

@@ -116,7 +116,7 @@ fn a_client_stores_what_has_arrived_of_a_level_and_no_more_than_its_type_allows(
         assert!(meeting.held <= most as isize, "{} bytes for {arrived}", meeting.held);
     }
     assert!(arrived > BYTES / 10 * 9, "{arrived}");
-    // While the value is read, its bytes still exist.
+    // While the value is decoded, its encoded bytes still exist.
     assert!(meeting.most <= 2 * BYTES + BESIDE, "{} bytes", meeting.most);
     let Meeting { clients, held, .. } = &mut meeting;
     let (client, id) = &mut clients[0];

@@ -4,8 +4,8 @@
 
 use crate::wanderers::{Seen, State, per_connection};
 
-/// Asserts that a connection takes at most `limits` bytes: when everything that it sees is acknowledged,
-/// after a walk, and when one object in a hundred is out of step.
+/// Asserts that a connection occupies at most `limits` bytes: when everything that it sees is acknowledged,
+/// after a walk, and when the changes of one object in a hundred are not acknowledged.
 fn assert_at_most(objects: usize, seen: Seen, limits: [f64; 3]) {
     for (state, limit) in [State::Joined, State::Walked, State::OutOfStep].into_iter().zip(limits) {
         let bytes = per_connection(objects, seen, state);

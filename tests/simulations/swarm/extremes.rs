@@ -1,6 +1,6 @@
-//! Extremes: the rare events that only the seeds from [`Extremes::FIRST_SEED`] on draw.
+//! Extremes: rare events that happen only in runs with a seed of [`Extremes::FIRST_SEED`] or more.
 //!
-//! *Invariant:* smaller seeds draw no extremes, so their runs never change.
+//! *Invariant:* runs with smaller seeds have no extremes, so they never change.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
-    /// The first seed that draws extremes.
+    /// The smallest seed whose run has extremes.
     pub(crate) const FIRST_SEED: u64 = 10_000;
     /// In this many ticks a connection sends more than 70,000 packets.
     const OLD_AGE_TICKS: u64 = 72_000;

@@ -50,7 +50,8 @@ impl Watch {
         self.counted
     }
 
-    /// Returns whether the time is over.
+    /// Returns whether more time counts than `patience`, or more time has passed than `patience` and
+    /// [`MAX`](Self::MAX).
     pub(crate) fn is_over(&self, patience: Duration) -> bool {
         self.counted > patience || self.passed > patience.max(Self::MAX)
     }

@@ -38,11 +38,11 @@ pub(crate) struct Plan {
     pub(crate) objects: usize,
     /// Mean number of property changes in a tick.
     pub(crate) changes: f64,
-    /// Chances in a tick.
+    /// The chances in a tick of these events.
     pub(crate) churn: f64,
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
-    /// Weights of the classes.
+    /// The weight of each class when the class of a new object is chosen at random.
     pub(crate) weights: [u64; 8],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,

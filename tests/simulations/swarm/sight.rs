@@ -273,7 +273,8 @@ impl World {
         )
     }
 
-    /// Returns whether an object may sleep for a connection, and so does at the end.
+    /// Returns whether an object may sleep for a connection. At the end of a run, each object that may sleep
+    /// must sleep.
     pub(crate) fn may_sleep(&self, connection: ConnectionId, uid: u32) -> bool {
         match self.things[uid as usize].dormancy {
             Dormancy::All => true,

@@ -14,7 +14,8 @@ use crate::classes::{Actor, Bird, Dot};
 use crate::kinds::{ACTOR, BIRD, DOT};
 use crate::world::{View, World};
 
-/// A kind of call: who gets it. The number of the kind is the property in the canary of the call.
+/// A kind of call, which says who gets the call. The number of the kind is the property in the canary of the
+/// call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whisper {
     ToOwner,

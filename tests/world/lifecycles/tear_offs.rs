@@ -323,7 +323,7 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     let mut torn_off = Vec::new();
     for round in 0..SLOTS as u32 * 3 * 12 + 20 {
         if round >= SLOTS as u32 * 3 * 12 {
-            // The last packets are on their way.
+            // In the last 20 rounds only packets that are in flight arrive.
         } else if round % 12 == 11 {
             let corpse = server.spawn(pawn(round));
             server.object(corpse).tear_off();

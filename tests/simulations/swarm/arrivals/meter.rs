@@ -59,7 +59,7 @@ impl Meter {
     }
 }
 
-/// Returns a reader behind the checksum, the kind and the type of a control packet of this type.
+/// If `packet` is a control packet of the type `kind`, returns a reader for the bits after the type.
 fn control(packet: &[u8], kind: u64) -> Option<BitReader<'_>> {
     let mut bits = BitReader::new(packet.get(4..)?);
     (bits.read_bits(1) == Ok(1) && bits.read_bits(3) == Ok(kind)).then_some(bits)

@@ -48,7 +48,7 @@ struct Plan {
     units: usize,
     link: LinkConditions,
     mtu_bytes: usize,
-    /// Chances in a tick.
+    /// The chances in a tick that these events happen.
     calls: f64,
     talk: f64,
     churn: f64,
@@ -98,9 +98,9 @@ impl Plan {
         }
     }
 
-    /// Returns how long after the last change something may be missing: the time in which a session ends and
-    /// the next one begins, the longest wait of a call, and the time that a run without sessions and calls
-    /// allows.
+    /// Returns how long after the last change something may be missing. It is the sum of the time in which a
+    /// session ends and the next one begins, the longest wait of a call, and the time that a run without new
+    /// sessions and calls needs.
     fn patience(&self) -> Duration {
         let one_way = self.link.latency + self.link.jitter + self.link.reorder_by;
         let Loss::Independent(loss) = self.link.loss else { unreachable!("each packet by itself") };
@@ -223,7 +223,7 @@ struct Run {
     next_seat: usize,
     units: BTreeMap<u32, ObjectRef<Unit>>,
     next_unit: u32,
-    /// Numbers for connections of all servers.
+    /// A number for each connection of all servers of the run.
     serials: BTreeMap<Link, u32>,
     ids: BTreeMap<u32, ConnectionId>,
     oracle: Oracle,
