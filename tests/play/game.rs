@@ -93,7 +93,7 @@ pub(crate) struct Game {
     /// The player's object on the server, and its state there.
     pub(crate) pawn: Option<ObjectRef<Pawn>>,
     pub(crate) body: Body,
-    /// Changes the body on the server in a tick, so that the player's prediction is wrong.
+    /// Changes the body on the server in a tick, in a way that the player cannot predict.
     pub(crate) shove: fn(u64, &mut Body),
     /// The player's prediction of the body.
     pub(crate) mine: Predicted<Body>,

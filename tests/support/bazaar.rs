@@ -152,7 +152,7 @@ pub(crate) struct Bazaar {
     signs: Vec<ObjectRef<Sign>>,
     /// Whether guests leave, and new guests join.
     pub(crate) leaves: bool,
-    /// For each guest, the packets in both directions that come late.
+    /// For each guest, the packets in both directions that arrive late.
     late: Vec<(Packets, Packets)>,
 }
 

@@ -43,8 +43,9 @@ pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWrit
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The content of the header: this is the first packet of its tick, there is no floor, the lead of the
-    // tick is unchanged, there are no acks.
+    // The four bits of the header say: this is the first packet of its tick, it does not tell its oldest
+    // packet without an ack (the floor), the difference between the numbers of tick and packet is unchanged,
+    // and there are no acks.
     writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)

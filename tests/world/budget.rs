@@ -294,7 +294,7 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
         play(&mut room, 60 + offset);
         let new: Vec<_> = (0..20).map(|_| room.server.spawn(Creature::default())).collect();
         play(&mut room, 120);
-        // A packet of 64 bytes holds about six openings.
+        // A packet of 64 bytes contains about six openings.
         let arrived = new.iter().filter(|&&creature| room.client().contains(creature)).count();
         assert_eq!(arrived, new.len(), "{bytes} bytes a tick from tick {offset} on");
         let mut endless = 0;

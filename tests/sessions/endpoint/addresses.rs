@@ -1,6 +1,6 @@
 //! Clients that change their addresses, and sessions that meet at one address (R25).
 //!
-//! *Invariant:* a client goes on with the objects that it has. Nothing that must arrive is lost.
+//! *Invariant:* a client keeps the objects that it has, and receives everything that must arrive.
 
 use std::time::Duration;
 

@@ -13,10 +13,10 @@ use super::world::Ship;
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// How long the application takes to decide about a login.
+/// How long the application needs to decide about a login.
 const DECISION: Duration = Duration::from_millis(200);
 
-/// The time that a packet of the honest client takes in each direction.
+/// How long a packet of the honest client travels, in each direction.
 const ONE_WAY: Duration = Duration::from_millis(40);
 
 const HONEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4_000);
@@ -174,7 +174,7 @@ fn r26_an_honest_client_joins_beside_floods_from_one_host_and_from_sixteen() {
 
 #[test]
 fn r26_an_honest_client_joins_beside_a_flood_that_takes_all_places() {
-    // 250 hosts take all 256 places, so the honest client may lose its place a few times.
+    // 250 hosts occupy all 256 places, so the honest client may lose its place a few times.
     let flood = Flood { hosts: 250, ports_per_second: 2_500, login: Login::Open, max_connections: 1_024 };
     let (joined, _) = join_beside(flood);
     assert!(joined <= Duration::from_secs(3), "{joined:?}");

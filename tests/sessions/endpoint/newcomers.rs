@@ -1,4 +1,4 @@
-//! Several sessions at one address: hellos that come late, and clients that were started again (R25).
+//! Several sessions at one address: hellos that arrive late, and clients that were started again (R25).
 //!
 //! *Invariant:* the address belongs to the client that was the last to show that it received its welcome.
 

@@ -102,7 +102,7 @@ fn a_client_says_whether_it_tries_again_and_which_server_it_had_last() {
 #[test]
 fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wrong() {
     let mut world = world_with(1, 4);
-    // Many objects come and go, so that generations are greater than one.
+    // Many objects are spawned and removed, so that generations are greater than one.
     let mut old = vec![world.ship];
     for round in 0..5 {
         let ships: Vec<_> = (0..10).map(|hull| world.server.spawn(Ship { hull: hull + round })).collect();

@@ -123,7 +123,7 @@ struct Found {
     far: f32,
 }
 
-/// A message of which only a few may be sent in a second.
+/// A message type with a small limit per second.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Step(u8, Vec<u8>);
 

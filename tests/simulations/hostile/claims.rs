@@ -39,7 +39,7 @@ pub(super) fn origin(generation: u64, class: u64, archetype: u64, writer: &mut B
     writer.write_flag(false);
 }
 
-/// Writes how many openings a run has, including the first.
+/// Writes how many openings are in consecutive slots (a run), including the first.
 pub(super) fn run(objects: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(objects - 1, 0);
 }

@@ -73,7 +73,8 @@ impl Forger {
         writer.write_flag(false);
         writer.write_bits(self.sequence.into(), 16);
         self.sequence += 1;
-        // The packet has its own stamp, no floor, no acks and no segments.
+        // The packet is the first of its tick, does not tell its oldest packet without an ack (the floor),
+        // and has neither acks nor state.
         writer.write_bits(0, 4);
         write(&mut writer);
         let packet = forge::seal(&writer.into_bytes(), self.key);
@@ -111,7 +112,7 @@ fn r20_a_message_that_is_never_finished_ends_the_connection() {
         let mut forger = Forger::new();
         forger.part(channel, 0, [3_000, 1_000], 0);
         forger.part(channel, 0, [3_000, 1_000], 2);
-        // The client still sends packets, but the other part of its message never comes.
+        // The client still sends packets, but the other part of its message never arrives.
         let begun = forger.now;
         while forger.now < begun + Duration::from_secs(29) {
             forger.send(|_| {});
@@ -172,7 +173,7 @@ fn r20_unfinished_messages_and_their_bytes_are_limited() {
     assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?}");
 }
 
-/// Types whose messages may have 1 MiB.
+/// Types whose messages may have up to 1 MiB.
 const BULK: MessageOptions = MessageOptions { max_bytes: 1 << 20, ..MessageOptions::DEFAULT };
 const BULK_BITS: u64 = 8 << 20;
 
@@ -265,7 +266,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
         |forger| forger.part(ORDERED, 1, [LARGEST + 8, 1_000], 1),
         |forger| forger.part(ORDERED, 1_024, [3_000, 1_000], 1),
         |forger| {
-            // The last part comes, and the completed content is not a valid text.
+            // The last part arrives, and the completed content is not a valid text.
             forger.part(ORDERED, 0, [3_000, 1_000], 1);
             forger.part(ORDERED, 0, [3_000, 1_000], 2);
         },

@@ -24,7 +24,7 @@ fn name(name: Name<'_>, writer: &mut BitWriter) {
 }
 
 /// Writes a segment with the opening of a static pebble of weight 9. Archetype 1, the first number without an
-/// archetype, says that a path follows.
+/// archetype, says that the pebble is static.
 fn open(slot: u64, generation: u64, said: Name<'_>, writer: &mut BitWriter) {
     segment(1, writer);
     writer.write_exp_golomb(slot, 0);

@@ -156,8 +156,8 @@ fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The content of the header: this is the first packet of its tick, there is no floor, and there is
-    // exactly one range of acks.
+    // The header says: this is the first packet of its tick, it does not tell its oldest packet without an
+    // ack (the floor), and there is exactly one range of acks.
     writer.write_bits(0, 2);
     writer.write_flag(true);
     writer.write_bits(last.into(), 16);

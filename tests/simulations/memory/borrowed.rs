@@ -1,7 +1,7 @@
-//! How much memory a client takes for objects that its user has borrowed mutably: a copy of each object. The
-//! copy of an object without arrays is dropped when an update leaves no edit.
+//! How much memory a client needs for objects that its user has borrowed mutably: a copy of each object. The
+//! copy of an object without arrays is dropped when an update removes the last edit of the user.
 //!
-//! *Invariant:* an object that nobody borrows takes no more than before.
+//! *Invariant:* an object that nobody borrows needs no more memory than before.
 
 use repl::prelude::*;
 

@@ -13,7 +13,7 @@ use crate::allocator::{held as allocated, measure};
 const TICK: Duration = Duration::from_millis(16);
 const LEVELS: MessageOptions = MessageOptions { max_bytes: 16 << 20, ..MessageOptions::DEFAULT };
 const BYTES: usize = (16 << 20) - 8;
-/// The memory that connections and packets take besides the messages.
+/// The memory that connections and packets need besides the messages.
 const BESIDE: usize = 1 << 20;
 
 #[derive(NetSerialize, Clone)]

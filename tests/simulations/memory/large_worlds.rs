@@ -1,4 +1,4 @@
-//! How much memory a connection to a large world takes, by how much of the world it sees.
+//! How much memory a connection to a large world needs, depending on how much of the world it sees.
 //!
 //! *Invariant:* the memory of a connection depends on the objects that it sees, not on the size of the world.
 

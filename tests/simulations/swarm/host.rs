@@ -51,7 +51,7 @@ impl HostPlan {
     }
 }
 
-/// An object that no client sees, and whose calls the host makes.
+/// An object that no client sees, and on which the host makes calls.
 #[derive(Replicated, Default)]
 pub(crate) struct Errand {
     #[replicated]

@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// The length of a burst of losses is a number of packets, not a time: a bad link stays bad until this number
 /// of packets was sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack
-/// could have come. So the clock stops for this time after each packet that was lost in a burst.
+/// could have arrived. So the clock stops for this time after each packet that was lost in a burst.
 pub(crate) struct Watch {
     /// The time since the clock began, and the part of this time that counts.
     passed: Duration,

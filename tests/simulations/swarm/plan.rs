@@ -38,7 +38,8 @@ pub(crate) struct Plan {
     pub(crate) objects: usize,
     /// Mean number of property changes in a tick.
     pub(crate) changes: f64,
-    /// The chances in a tick of these events.
+    /// The chances in a tick that objects are spawned or despawned, that connections see other objects than
+    /// before, and that a client joins.
     pub(crate) churn: f64,
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
@@ -194,7 +195,7 @@ impl Plan {
         plan
     }
 
-    /// Allows no bulk messages if the links or the limits are bad, because a bulk message would take longer
+    /// Allows no bulk messages if the links or the limits are bad, because a bulk message would need longer
     /// than the run.
     fn limit_bulk(&mut self) {
         let is_wide = self.loss() <= 0.2

@@ -37,7 +37,7 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
     room.server.object(tank).set_visible(other, true);
     room.settle();
     assert!(has(&room, 0, scope) && has(&room, 1, scope) && room.client().object_info(scope).is_owner());
-    // Subobjects come and go at run time.
+    // Subobjects are added and removed at run time.
     room.server.despawn(turrets[0]);
     room.settle();
     assert!(!room.server.contains(scope) && !has(&room, 0, turrets[0]) && !has(&room, 0, scope));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::sim::Rng;
 
-/// The number of a place, which stands for its address.
+/// The number of a place. Each place has an address of its own.
 pub(super) type Place = u32;
 
 /// An event that happens once.

@@ -138,8 +138,8 @@ impl Hall {
         assert!(half_open <= plan.limits.max_half_open, "{half_open} half-open connections");
     }
 
-    /// Checks that the endpoint keeps nothing but its configuration, its last packet, a counter, and
-    /// whether it was polled.
+    /// Checks that the endpoint stores only its configuration, its last packet, a counter, and whether it was
+    /// polled.
     pub(super) fn check_empty(&self, plan: &Plan) {
         let present = |endpoint: &Endpoint| {
             let debug = format!("{endpoint:?}");

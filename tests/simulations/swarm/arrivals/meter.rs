@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use repl::{BitReader, ReadError};
 
-/// The most answers without a connection that an endpoint keeps for one host.
+/// The most answers without a connection that an endpoint stores for one host.
 const ANSWERS_OF_HOST: usize = 32;
 
 /// The traffic of an address.

@@ -27,7 +27,7 @@ const STEP: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 const LONGEST_STEP: Duration = Duration::from_secs(55);
 /// Links have regular losses only in runs with at least this many ticks per second.
 const SLOWEST_REGULAR_HZ: u32 = 8;
-/// A run has at most so many ticks of a client.
+/// The most ticks of a run, summed over its clients.
 const MOST_CLIENT_TICKS: f64 = 3_000.0;
 
 /// The plan of a run.
@@ -278,7 +278,7 @@ impl Plan {
         self.start + acts.max(flood)
     }
 
-    /// Returns whether strangers or other clients may take the places of honest clients.
+    /// Returns whether strangers or other clients may occupy the places of honest clients.
     pub(super) fn is_crowded(&self) -> bool {
         self.limits.max_connections <= self.places as usize + 1
             || self.flood.as_ref().is_some_and(|flood| flood.takes_all(self))

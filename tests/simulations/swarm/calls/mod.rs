@@ -378,7 +378,7 @@ impl Run {
             && let Some((uid, unit)) = self.draw()
         {
             let kind = *self.rng.pick(&Kind::OF_THE_SERVER).expect("kinds");
-            // Few calls wait, because a call that waits for a hidden object holds others back for up to 5 s.
+            // Few calls wait, because a call that waits for a hidden object delays other calls by up to 5 s.
             let kind = if kind == Kind::Follow && self.rng.chance(0.8) { Kind::Hit } else { kind };
             let about = self.draw().filter(|_| kind.refers());
             let about_unit = about.map_or(ObjectRef::NULL, |(_, unit)| unit);

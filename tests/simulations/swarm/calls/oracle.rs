@@ -63,7 +63,7 @@ struct Connection {
 #[derive(Debug, Default)]
 struct Record {
     all: BTreeSet<u32>,
-    /// The last reliable call that came over a connection, for each object.
+    /// The last reliable call that arrived over a connection, for each object.
     last: BTreeMap<(Option<Link>, u32), u32>,
 }
 
