@@ -42,10 +42,9 @@ pub(crate) struct Edge {
     pub(crate) call: Option<Call>,
 }
 
-/// The call of a method.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// The name of the type.
+    /// The name of the type that has the method.
     pub(crate) of: String,
     pub(crate) name: String,
 }

@@ -6,7 +6,6 @@
 
 use crate::tokens::Token;
 
-/// A method of a type.
 #[derive(Debug)]
 pub(crate) struct Method {
     /// The path of the type as the file writes it, without its generic arguments.
@@ -16,7 +15,6 @@ pub(crate) struct Method {
     pub(crate) is_of_trait: bool,
 }
 
-/// A call of a method.
 #[derive(Debug)]
 pub(crate) struct MethodCall {
     /// The path of the type as the file writes it, without its generic arguments.
@@ -25,7 +23,6 @@ pub(crate) struct MethodCall {
     pub(crate) line: usize,
 }
 
-/// The methods of one source file.
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     pub(crate) definitions: Vec<Method>,

@@ -32,7 +32,7 @@ pub(crate) struct Paths {
     pub(crate) mentions: Vec<Path>,
     /// All names outside of imports.
     pub(crate) names: Vec<String>,
-    /// The modules that are defined inside the file.
+    /// The inline modules of the file.
     pub(crate) modules: Vec<Vec<String>>,
     /// The names that the file defines.
     pub(crate) definitions: Vec<String>,

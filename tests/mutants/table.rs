@@ -7,14 +7,12 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-/// All faults.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Table {
     #[serde(rename = "fault")]
     pub(crate) faults: Vec<Fault>,
 }
 
-/// A fault in the sources.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {

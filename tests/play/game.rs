@@ -76,7 +76,6 @@ impl Frames {
     }
 }
 
-/// A server and its player.
 pub(crate) struct Game {
     pub(crate) server: Server,
     endpoint: Endpoint<u16>,

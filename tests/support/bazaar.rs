@@ -164,7 +164,6 @@ pub(crate) struct Made {
 }
 
 impl Bazaar {
-    /// Returns a bazaar with this many clients and objects.
     pub(crate) fn new(seed: u64, guests: usize, objects: u64) -> Self {
         let config = ServerConfig {
             max_object_bytes: 700,

@@ -20,7 +20,6 @@ pub(crate) struct Guest {
     pub(crate) up: LinkId,
 }
 
-/// A server and its clients.
 pub(crate) struct Linked {
     pub(crate) server: Server,
     pub(crate) guests: Vec<Guest>,

@@ -46,7 +46,6 @@ pub(crate) struct Resident {
 
 const _: () = assert!(size_of::<Resident>() == 112);
 
-/// A server and its clients.
 pub(crate) struct Town {
     server: Server,
     pub(crate) clients: Vec<(ConnectionId, Client)>,
@@ -101,7 +100,6 @@ impl Town {
         }
     }
 
-    /// Returns the memory that the server reports.
     pub(crate) fn memory(&self) -> repl::ServerMemory {
         self.server.memory()
     }

@@ -118,7 +118,6 @@ impl Harbour {
         crates.push(one);
     }
 
-    /// Changes the world for one tick.
     fn change(&mut self) {
         for _ in 0..60 {
             let at = self.rng.below(self.crates.len() as u64) as usize;

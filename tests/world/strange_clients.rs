@@ -25,7 +25,6 @@ enum Habit {
     Paused { ticks: u64 },
 }
 
-/// A packet in flight.
 struct Flight {
     arrives: u64,
     bytes: Vec<u8>,

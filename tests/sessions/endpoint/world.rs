@@ -10,10 +10,8 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, Network, PeerId};
 use repl::{Channel, DisconnectReason, Endpoint, EndpointConfig};
 
-/// One step of a world.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
-/// The address of the server.
 pub(crate) const SERVER: PeerId = PeerId(0);
 
 /// An object that every client sees.
@@ -60,7 +58,6 @@ fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     (server, ship)
 }
 
-/// A client and its address.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) address: PeerId,

@@ -16,7 +16,6 @@ const GUESTS: u32 = 2;
 const SERVER: PeerId = PeerId(0);
 const CREW: Group = Group(7);
 
-/// The world.
 pub(crate) struct World {
     rng: Rng,
     network: Network,

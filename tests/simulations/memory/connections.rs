@@ -22,7 +22,6 @@ const ITEM_BYTES: isize = 192;
 /// The most bytes of packets and their records, not counting the items.
 const RECORD_BYTES: isize = 16_384;
 
-/// A number that changes.
 #[derive(Replicated, Default)]
 struct Counter {
     #[replicated]

@@ -14,7 +14,6 @@ use crate::world::World;
 /// Many objects are spawned together only while the world has fewer objects than this.
 const MASSES: usize = 400;
 
-/// The extremes of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extremes {
     /// The chance that an object grows from its spawn on, before any client can have acknowledged it.

@@ -39,7 +39,6 @@ pub(crate) struct Kind {
     /// Copies the properties of an update to a component, which is a copy of the object outside the client.
     /// Makes the component if it does not exist. Returns whether the client has the object.
     pub(crate) copy: fn(&Update, &Client, &mut Option<Box<dyn Any>>) -> bool,
-    /// Returns the leaves of a component.
     pub(crate) component: fn(&dyn Any) -> Vec<Leaf>,
     pub(crate) change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     pub(crate) grow: fn(&mut Server, Guid, &mut Ink<'_>),

@@ -23,7 +23,6 @@ const PROBE: Duration = Duration::from_millis(250);
 /// The sizes of packets of clients.
 pub(crate) const SIZES: [usize; 7] = [508, 600, 800, 1_100, 1_162, 1_200, 1_472];
 
-/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -284,12 +283,10 @@ impl Plan {
         self.patience(measured) + self.patience_with_messages(measured)
     }
 
-    /// Returns whether there are signs.
     pub(crate) fn has_signs(&self) -> bool {
         self.weights[SIGN] > 0
     }
 
-    /// Returns whether there are birds.
     pub(crate) fn has_birds(&self) -> bool {
         self.weights[BIRD] > 0
     }

@@ -34,7 +34,6 @@ const ACKS_LAST_TICKS: u32 = 17;
 const HELLO: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The hash of all deliveries.

@@ -13,7 +13,6 @@ use crate::world::World;
 /// The smallest seed whose run has short lives.
 pub(crate) const FIRST_SEED: u64 = 50_000;
 
-/// The short lives of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortLives {
     /// The most objects that are spawned in a tick.

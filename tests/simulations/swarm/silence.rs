@@ -18,7 +18,7 @@ const LEAST_SEARCH: Duration = Duration::from_millis(125);
 /// A packet with at most this many bytes has no state: only its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
-/// The packets since the silence began.
+/// The number of packets since the silence began.
 #[derive(Default)]
 pub(crate) struct Silence {
     /// How many packets of the server may have state.
@@ -40,7 +40,6 @@ impl Silence {
         self.all += 1;
     }
 
-    /// Counts a hello.
     pub(crate) fn hello(&mut self) {
         self.hellos += 1;
     }

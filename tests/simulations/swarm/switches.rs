@@ -73,7 +73,6 @@ impl Calls {
     }
 }
 
-/// The switches of one object.
 #[derive(Default)]
 pub(crate) struct Switches {
     /// Properties that are switched off for all connections.

@@ -151,7 +151,6 @@ impl Talks {
         Self { plan, up: Direction::default(), down: Direction::default(), rng }
     }
 
-    /// Sends messages from both sides.
     pub(crate) fn speak(&mut self, client: &mut Client, server: &mut Server, id: ConnectionId) {
         self.speak_up(client);
         self.speak_down(server, id);

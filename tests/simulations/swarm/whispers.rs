@@ -190,7 +190,6 @@ impl Rights {
         self.due.retain(|_, made| made.uid != uid || !made.whisper.is_for_owner());
     }
 
-    /// Records that an object is despawned.
     pub(crate) fn despawned(&mut self, uid: u32, was_owner: bool) {
         self.last.insert(uid, was_owner);
     }

@@ -91,7 +91,7 @@ struct Port {
 pub(super) struct Flood {
     plan: FloodPlan,
     rng: Rng,
-    /// The numbers of a hello about classes and limits.
+    /// The checksum of the classes and the four limits in a hello.
     classes: [u64; 5],
     opened: u64,
     finishing: u64,

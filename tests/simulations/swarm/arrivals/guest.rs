@@ -168,7 +168,6 @@ impl Guest {
         assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
     }
 
-    /// Sends a message.
     pub(super) fn say(&mut self) {
         if self.client.is_connected() && self.client.send(&Note(self.number, self.begun, self.sent)).is_ok() {
             self.sent += 1;

@@ -95,7 +95,6 @@ impl Hall {
         ended
     }
 
-    /// Sends a message to a guest.
     pub(super) fn say(&mut self, id: ConnectionId) {
         let Some(talk) = self.talks.get_mut(&id) else { return };
         if self.server.connection(id).send(&Note(talk.guest, talk.session, talk.sent)).is_ok() {

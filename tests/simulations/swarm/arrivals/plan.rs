@@ -30,7 +30,6 @@ const SLOWEST_REGULAR_HZ: u32 = 8;
 /// The most ticks of a run, summed over its clients.
 const MOST_CLIENT_TICKS: f64 = 3_000.0;
 
-/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) seed: u64,
@@ -217,7 +216,6 @@ impl Plan {
         }
     }
 
-    /// The length of a tick.
     pub(super) fn tick(&self) -> Duration {
         SECOND / self.hz
     }

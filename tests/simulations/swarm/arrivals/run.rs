@@ -448,7 +448,7 @@ impl Run {
     }
 }
 
-/// Returns the numbers about classes and limits in the hello of a client of this plan.
+/// Returns the checksum of the classes and the four limits in the hello of a client of this plan.
 fn classes(plan: &Plan) -> [u64; 5] {
     let mut client = Client::new(plan.client(), Session::for_tests(1));
     register(&mut client);

@@ -125,7 +125,6 @@ impl Plan {
     }
 }
 
-/// A client.
 struct Guest {
     client: Client,
     /// The number of the client's sessions so far.
@@ -371,7 +370,6 @@ impl Run {
         }
     }
 
-    /// The server and the clients make calls and send chats.
     fn speak(&mut self) {
         let now = self.now();
         while self.rng.chance(self.plan.calls)
@@ -524,7 +522,7 @@ impl Run {
         waiting.map(|(seat, guest)| format!("seat {seat} is not connected: {:?}", guest.end))
     }
 
-    /// Runs to the end. Returns how many calls ran, and how many sessions began.
+    /// Runs the whole run. Returns how many calls ran, and how many sessions began.
     fn finish(mut self) -> (usize, usize) {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < TICKS {

@@ -189,7 +189,6 @@ impl Oracle {
         self.units.get_mut(&uid).expect("an object of a run")
     }
 
-    /// Returns the number of the next call.
     pub(crate) fn next_call(&self) -> u32 {
         self.calls.len() as u32
     }
