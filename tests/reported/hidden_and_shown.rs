@@ -1,5 +1,5 @@
-//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/2524> (1953 and 2672
-//! there, too).
+//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/2524> (and issues
+//! 1953 and 2672 there).
 //!
 //! Hiding one object and showing another in one frame throws, or a hidden object remains visible. Users
 //! expect that only the state at the end of the tick counts. The tests hide objects by all means, both

@@ -1,4 +1,4 @@
-//! Reported: <https://github.com/simgine/bevy_replicon/issues/756> (355 there, too).
+//! Reported: <https://github.com/simgine/bevy_replicon/issues/756> (and issue 355 there).
 //!
 //! A parent is despawned while a child is hidden, or was removed already. The client keeps a child without a
 //! parent, or is told twice that the child is gone. Users expect one removal of each object that the client

@@ -1,4 +1,4 @@
-//! Reported: <https://github.com/MirrorNetworking/Mirror/issues/2809> (2349, 3097 and 3874 there, too).
+//! Reported: <https://github.com/MirrorNetworking/Mirror/issues/2809> (and issues 2349, 3097 and 3874 there).
 //!
 //! A client joins late. The hook of a reference runs before the object of the reference has arrived. It gets
 //! null as the old and as the new value, and does not run again when the object arrives. Users expect a call

@@ -289,7 +289,7 @@ macro_rules! chat {
     }};
 }
 
-/// Two functions that register this type of messages, one on the server and one on the client.
+/// Two functions that register the message type in the arguments, one on the server and one on the client.
 macro_rules! message {
     ($($item:tt)*) => {{
         #[derive(NetSerialize, Clone)]

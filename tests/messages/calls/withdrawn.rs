@@ -412,7 +412,7 @@ fn r22_a_call_that_waits_for_its_object_is_dropped_when_its_client_loses_the_rig
     });
 }
 
-/// A silent link is tried again long before its packets count as lost.
+/// If no acks arrive, the server sends again long before the unacknowledged packets count as lost.
 #[test]
 fn r22_r09_a_silent_link_is_not_tried_with_a_call_to_which_its_client_lost_the_right() {
     for_all(&SIZES[..2], |way, kind, bytes, context| {

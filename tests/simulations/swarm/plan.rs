@@ -307,8 +307,8 @@ impl Plan {
         self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + self.time_of_bulk()
     }
 
-    /// Returns the time in which a bulk chat and a bulk score are sent while another message of each kind
-    /// waits. The server sends ten packets in a round trip, or as much as a tick may send.
+    /// Returns the time that two bulk chats and two bulk scores need. It is the sum of their time at ten
+    /// packets in a round trip, and twice their time at the most bytes that a tick may send.
     fn time_of_bulk(&self) -> Duration {
         if !self.talk.is_some_and(|talk| talk.has_bulk) {
             return Duration::ZERO;

@@ -26,7 +26,7 @@ struct Input(u32, #[replicated(max_len = 65536)] Vec<u8>);
 struct Effect(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
-/// Chats and scores can be bulk, one of each at a time.
+/// Chats and scores can be bulk messages. At most one bulk message of each type is sent at a time.
 const BULK: MessageOptions = MessageOptions { max_bytes: 100_000, ..MessageOptions::DEFAULT };
 
 pub(crate) fn register_on_client(client: &mut Client) {

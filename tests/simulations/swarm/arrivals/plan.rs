@@ -165,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// Gives the links their losses at the present tick rate.
+    /// Sets the losses of the links, converted to the present tick rate.
     fn set_losses(&mut self, losses: &[Loss; 2], longest_period: u32) {
         let tick = self.tick();
         let of = |loss| match loss {
