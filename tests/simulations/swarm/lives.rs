@@ -181,7 +181,7 @@ impl World {
         let torn_off = self.lives.pick(&self.torn_off).copied();
         match (self.lives.below(3), torn_off) {
             (0, Some(uid)) => self.despawn(uid, tick),
-            // No client ever shows this change.
+            // The object is torn off, so no client ever shows this change.
             (1, Some(uid)) => self.change_one(uid),
             _ if self.torn_off.len() < MOST_TORN_OFF => {
                 if let Some((uid, _)) = self.any_object() {

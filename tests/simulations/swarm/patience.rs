@@ -45,7 +45,7 @@ impl Watch {
         (self.now, self.taken) = (now, taken);
     }
 
-    /// Returns the time that counts.
+    /// Returns the time so far, without the time in which the clock stopped.
     pub(crate) const fn counted(&self) -> Duration {
         self.counted
     }

@@ -242,7 +242,7 @@ impl Plan {
         of(&self.down) + of(&self.up) + self.time_of(2 + self.turn_ticks)
     }
 
-    /// Returns whether state may wait although no packet is in flight.
+    /// Returns whether changes may wait to be sent although no packet is in flight.
     pub(crate) fn may_wait(&self) -> bool {
         self.lives.pauses + self.lives.budgets > 0.0 || self.turn_ticks > 0
     }

@@ -322,7 +322,7 @@ impl Heard {
         numbers
     }
 
-    /// Checks a call that a player has received. Returns its number.
+    /// Checks a call that a player has received. Returns the number of the call.
     fn hear_one<T: Whisperer>(
         &mut self,
         received: ReceivedCall<T, T::Call>,

@@ -350,7 +350,7 @@ fn s202_an_audience_narrows_who_sees_a_subobject() {
     room.server.connection(ids[2]).join_group(crew);
     room.settle();
     assert_eq!(seen(&room), [[false, true, false], [true, false, false], [false, true, true]]);
-    // A client that joins later is in the audience, or is not.
+    // A client that joins later sees only the subobjects whose audience it is in.
     let late = room.enter();
     room.server.connection(late).join_group(crew);
     room.settle();

@@ -62,7 +62,7 @@ fn ticks_of_period(link: &LinkConditions, tick: Duration) -> u32 {
     }
 }
 
-/// Returns the chance that a try which is sent at the time `at` and its answer both arrive.
+/// Returns the chance that a try that is sent at the time `at` arrives, and its answer too.
 fn chance_of(
     up: &LinkConditions,
     down: &LinkConditions,
