@@ -289,7 +289,7 @@ macro_rules! chat {
     }};
 }
 
-/// Two functions that register this type of messages, one on the server and one on the client.
+/// Two functions that register the message type in the arguments, one on the server and one on the client.
 macro_rules! message {
     ($($item:tt)*) => {{
         #[derive(NetSerialize, Clone)]
@@ -326,7 +326,6 @@ fn turn<const VERSION: u32>() -> Sides {
     (register::<Server, VERSION>, register::<Client, VERSION>)
 }
 
-/// Registers nothing on both sides.
 fn nothing() -> Sides {
     (|_| (), |_| ())
 }
@@ -339,7 +338,6 @@ fn report(server: Sides, client: Sides, name: &str, expected: Difference) -> Str
     mismatch.to_string()
 }
 
-/// Returns the difference between the forms of a property.
 fn form(property: &str, server: &str, client: &str) -> Difference {
     let (property, client, server) = (property.to_owned(), client.to_owned(), server.to_owned());
     Difference::Form { property, client, server }

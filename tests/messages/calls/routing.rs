@@ -113,7 +113,7 @@ fn s218_a_multicast_goes_only_to_clients_that_have_the_object() {
     room.settle();
     assert_eq!(ran_on(&room, 1, hero), ["announce 1", "explode 2"]);
     assert!(room.guests[2].client.get(hero).is_none());
-    // The call is not kept for later either.
+    // The client does not receive the call later either.
     room.server.object(hero).set_visible(id, true);
     room.settle();
     assert_eq!(ran_on(&room, 2, hero), [""; 0]);

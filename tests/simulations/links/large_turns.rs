@@ -9,7 +9,7 @@ use repl::sim::LinkConditions;
 
 use crate::linked::{HZ, Linked};
 
-/// An object that takes two packets.
+/// An object that needs two packets.
 #[derive(Replicated, Default)]
 struct Banner {
     #[replicated]
@@ -58,7 +58,7 @@ fn wait_of_another(
 fn s193_large_objects_take_turns_whatever_the_budget_is() {
     for is_new in [false, true] {
         for congestion_control in [CongestionControl::Off, CongestionControl::default()] {
-            // The budgets are: less than the banners need, four times as much, and no limit.
+            // The budgets are: less than the banners need, four times as much as they need, and no limit.
             for budget in [400_000, 4_000_000, usize::MAX] {
                 let wait = wait_of_another((10, BYTES), congestion_control, budget, is_new);
                 assert!(wait.is_some_and(|ticks| ticks <= 30), "{wait:?}, budget {budget}, new: {is_new}");
