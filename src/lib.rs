@@ -545,6 +545,8 @@ pub use repl_net::{
 #[cfg(feature = "quic")]
 #[doc(inline)]
 pub use repl_quic as quic;
+/// A simulated network for tests, which delays, loses, repeats, reorders and damages packets by a seed.
+#[doc(inline)]
 pub use repl_sim as sim;
 
 /// The names that most programs need.
