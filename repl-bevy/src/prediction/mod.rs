@@ -22,7 +22,7 @@ use kind::TypedKind;
 use on_client::Predictions;
 use on_server::ServerKinds;
 
-/// Lets an app run the [`Simulate`] schedule, and lets clients predict.
+/// Lets an app run the schedule [`Simulate`](crate::Simulate), and lets clients predict.
 pub(crate) fn build(app: &mut App) {
     if is_server(app) {
         on_server::build(app);
