@@ -19,8 +19,8 @@ use crate::simulate::Simulated;
 #[derive(Component)]
 struct Way<T: Send + Sync + 'static> {
     values: Interpolated<T>,
-    /// The object to which these values belong. If the component gets another object, interpolation starts
-    /// again.
+    /// The object to which these values belong. If the component has another object later, interpolation
+    /// starts again.
     object: ObjectRef<()>,
 }
 

@@ -17,8 +17,8 @@ pub struct NetEntities<'w, 's> {
 
 impl NetEntities<'_, '_> {
     /// Returns the name of an entity, which is the same on the server and its clients. On a server, an entity
-    /// that is not replicated yet also gets a name, so that other entities can refer to it. The name is valid
-    /// only if the entity gets [`Replicate`](crate::Replicate) before the next tick.
+    /// that is not replicated yet also receives a name, so that other entities can refer to it. The name is
+    /// valid only if the entity gets [`Replicate`](crate::Replicate) before the next tick.
     ///
     /// On a client, returns [`NetEntity::EMPTY`] for an entity that is not from the server.
     pub fn of(&mut self, entity: Entity) -> NetEntity {

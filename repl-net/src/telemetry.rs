@@ -34,7 +34,8 @@ macro_rules! event {
 
 pub(crate) use {event, span};
 
-/// Logs a warning if more time has passed between two ticks than sessions may be silent, so that they end.
+/// Logs a warning if `jump` is a time. It is the time between two ticks if this time is greater than the
+/// timeout of sessions.
 pub(crate) fn note_jump(jump: Option<Duration>) {
     #[cfg(feature = "tracing")]
     if let Some(jump) = jump {

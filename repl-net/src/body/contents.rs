@@ -64,14 +64,14 @@ pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
-    /// The objects that the packet creates on the client, and that were pending spawns before.
+    /// The objects that the packet creates on the client, and whose spawns had waited to be sent before.
     pub(crate) opened: Vec<Cohort>,
     /// The objects that the packet removes from the client.
     pub(crate) closed: Vec<Cohort>,
 }
 
 impl Contents {
-    /// Records that the packet creates objects on the client. They were pending spawns before.
+    /// Records that the packet creates objects on the client. Their spawns had waited to be sent before.
     pub(crate) fn open(&mut self, opened: Cohort) {
         add(&mut self.opened, opened);
     }

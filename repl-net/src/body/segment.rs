@@ -197,8 +197,8 @@ pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
-    /// The number of the archetype: a set of initial values of the class. A static object has a path instead
-    /// of an archetype. It has the number after the last archetype of the class here.
+    /// The number of the archetype, which is a set of initial values of the class. A static object has a path
+    /// instead of an archetype: for it, this is the number after the last archetype of the class.
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
     /// Where the object's parent is, if the object is a subobject.

@@ -38,9 +38,9 @@ struct Block {
     first: u32,
     /// A bit for each of the 64 words. The bit is set if the word is stored.
     stored: u64,
-    /// For each group of eight words, the number of stored words before the group. To find a word, only the
-    /// bits of one byte of `stored` are counted in addition. Counting all bits of `stored` would take longer
-    /// on most targets of the Rust compiler.
+    /// For each group of eight words, the number of stored words before the group. With this number, only the
+    /// set bits of one byte of `stored` must be counted to find a word. Counting all set bits of `stored`
+    /// would take longer on most targets of the Rust compiler.
     before: [u8; 8],
 }
 
@@ -320,7 +320,8 @@ mod tests {
 
     use super::*;
 
-    /// Asserts the invariants of `set`, and that it has the same members as `naive`.
+    /// Asserts the invariants of `set`, and that it has the same members as `naive`, a set of the standard
+    /// library.
     fn check(set: &SparseSlots, naive: &BTreeSet<u32>) {
         assert!(set.iter().eq(naive.iter().copied()), "{set:?}");
         assert_eq!(set.is_empty(), naive.is_empty());

@@ -1,6 +1,6 @@
 //! The calls of one class that arrived and wait until they are run or polled.
 //!
-//! *Invariant:* the calls of one sender for one object stay in the order in which they were delivered.
+//! *Invariant:* the calls of one sender for one object remain in the order in which they were delivered.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet, VecDeque};

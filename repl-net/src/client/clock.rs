@@ -77,8 +77,8 @@ impl ServerClock {
         if self.arrivals.back().is_some_and(|last| now.saturating_sub(last.time) > STANDSTILL) {
             self.arrivals.clear();
         }
-        // After a standstill, the ticks of a long time arrive together. Of such ticks only the newest is in
-        // time, so it replaces the one before.
+        // After a standstill, many ticks may arrive at the same time. Only the newest of them is not late, so
+        // it replaces the one before.
         let at_once = self.arrivals.iter().rev().take_while(|arrival| arrival.time == now).count();
         if at_once == self.arrivals.len().min(2) {
             self.arrivals.truncate(self.arrivals.len().saturating_sub(1));

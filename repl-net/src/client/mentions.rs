@@ -180,11 +180,11 @@ impl Leaf {
     }
 }
 
-/// The number of leaves of a list in one chunk: leaves whose last handles have the same quotient by this
-/// number.
+/// The greatest number of leaves in a chunk. The last handle of a leaf, divided by this number, is the number
+/// of its chunk in the list.
 const CHUNK: u32 = 64;
 
-/// The key of a chunk: its list, and the index of the chunk in this list.
+/// The key of a chunk: its list, and the number of the chunk in this list.
 type Key = (List, u32);
 
 /// The references of up to 64 neighbouring leaves of a list.

@@ -60,7 +60,8 @@ pub(super) struct SlotTable {
     pub(super) assets: AssetTable,
     /// The epoch: it converts guids on the wire to the guids in the user's references, and back.
     pub(super) epoch: Epoch,
-    /// The greatest generation in the user's references, over all epochs.
+    /// The greatest generation that any of the user's references has had, before and after restarts of the
+    /// server.
     newest_generation: u32,
 }
 

@@ -27,7 +27,7 @@ pub(crate) trait Catalog {
     fn object(&self, slot: u32) -> Option<(Guid, u16)>;
     /// Returns the name that the program has given to the object in a slot, if it has one.
     fn name(&self, slot: u32) -> Option<&str>;
-    /// Returns the epoch of this side's references.
+    /// Returns the epoch of this side's references: what a client adds to generations after a server restart.
     fn epoch(&self) -> Epoch;
 }
 

@@ -11,7 +11,7 @@ use repl_link::{Capacity, ClientTerms, Limits, RateControl, ServerSettings, Serv
 
 use crate::body::rate::Rate;
 
-/// Whether the server limits its send rate to the capacity of a link, or leaves this to the transport.
+/// Whether the server limits its send rate to the capacity of a link, or the transport does this.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum CongestionControl {
     /// The server limits its own send rate. It computes from the acks at which rate packets arrive, and sends
@@ -171,8 +171,7 @@ pub struct ServerConfig {
     /// Whether the server encodes a value only once and shares the bits among all connections that need the
     /// same value. The packets are the same with and without sharing. Default `true`.
     pub share: bool,
-    /// Whether the server limits its send rate to the capacity of a link, or leaves this to the transport.
-    /// Default
+    /// Whether the server limits its send rate to the capacity of a link, or the transport does this. Default
     /// [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
     /// Whether the server limits the bytes that it sends to an unproved address: at most three times the
