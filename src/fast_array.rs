@@ -115,9 +115,9 @@
 //! assert_eq!(arrows.last(), Some(&Arrow { target: 8, shot: 1 }));
 //! # assert_eq!(arrows.len(), 2);
 //! ```
+//!
 //! If the server never adds its own item, the client's item remains until the client removes it. It can do
 //! this with [`remove_by_id`](FastArray::remove_by_id), with the id that [`push`](FastArray::push) returned,
 //! or with `retain_mut` as above.
-//! `retain_mut` as above.
 
 pub use repl_fastarray::{FastArray, ItemMut, IterMut};

@@ -22,6 +22,7 @@ type Inbox<T> = CallInbox<ConnectionId, T>;
 impl Server {
     /// Registers a class and its calls. Register the same calls as on the clients.
     ///
+    /// # Panics
     /// Panics after the first [`connect`](Self::connect), or if the calls of the class are registered
     /// already. Also panics if a call has a validator and the objects of the class are
     /// [external](crate::External), because the server has no live object that it could pass to the

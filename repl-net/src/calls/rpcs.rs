@@ -70,6 +70,7 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
 
     /// Queues a call for the side or the sides that will run it.
     ///
+    /// # Errors
     /// Returns an error if the call cannot be queued. If so, nothing was changed.
     pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
         match &mut self.maker {

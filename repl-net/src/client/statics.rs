@@ -70,6 +70,7 @@ impl<'a> ClientStatics<'a> {
     /// }
     /// ```
     ///
+    /// # Panics
     /// Panics if the path is empty or longer than 255 bytes, if an object of this class is already placed
     /// under it, or if the class was not registered and the client has already [ticked](Client::tick).
     #[track_caller]
