@@ -1,7 +1,7 @@
-//! The QUIC connections of one socket: passes received datagrams to them, wakes them at their timeouts, and
-//! takes the datagrams that they send.
+//! The QUIC connections of one socket. The engine passes received datagrams to them, handles their timeouts,
+//! and returns the datagrams that they send.
 //!
-//! *Invariant:* only connections with something to do are visited.
+//! *Invariant:* the engine visits only connections that have work to do.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::replace;
@@ -20,57 +20,61 @@ use crate::flight::Flight;
 use crate::settings::{self, LATE};
 use crate::wire::Received;
 
-/// So many packets may be unacknowledged. A side that answers and yet acknowledges nothing would fill the
-/// memory. The rate control of `repl` has a few hundred in flight at most.
+/// The greatest number of packets of a connection that may be unacknowledged. Without a limit, a peer that
+/// sends data but no acks could fill the memory. The rate control of `repl` has at most a few hundred packets
+/// in flight.
 const MOST_UNACKNOWLEDGED: u64 = 4_096;
 
-/// The greatest number of stored connections that are closed and wait for late packets. The number is
-/// limited, because the other side can make a connection wait for a long time.
+/// The greatest number of connections that are stored after they were closed, to answer late packets. There
+/// is a limit, because a peer can make a connection wait for a long time.
 const MOST_CLOSED: usize = 1_024;
 
-/// A datagram of so many bytes pays for what is sent at once to a new address: at most 1,200 bytes, and a
-/// datagram that finds out how large they may be.
+/// The least size in bytes of a datagram after which a connection may move to a new address without further
+/// limits. The connection then sends at most 1,200 bytes to this address, plus a datagram that tests the
+/// greatest size. With this least size, these are not more than three times the received bytes.
 const PAYS_FOR_A_MOVE: usize = 900;
 
-/// After so long a connection may move again, whatever the size of its datagram.
+/// After this time a connection may move again, even if its datagram is smaller.
 const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
 
-/// So many connections may move in a second with smaller datagrams. Anyone can forge that his own has moved.
+/// The greatest number of connections that may move in a second after smaller datagrams. Anyone can forge a
+/// datagram that lets a connection move.
 const MOST_SMALL_MOVES: u32 = 100;
 
-/// A connection.
+/// A connection, with what the engine knows about it.
 struct Driven {
     connection: Connection,
     flight: Arc<Flight>,
-    /// The time of its next timeout.
+    /// The time of the connection's next timeout, if there is one.
     wakes_at: Option<Instant>,
-    /// When it has moved last with a small datagram.
+    /// The time when the connection moved last after a small datagram.
     moved_at: Option<Instant>,
-    /// Whether it is closed, and among those that wait for late packets.
+    /// Whether the connection is closed, and only waits for late packets.
     is_closed: bool,
 }
 
 impl Driven {
-    /// Wakes the connection, whose time has come.
+    /// Handles the timeout of the connection.
     fn wake(&mut self, now: Instant) {
         self.wakes_at = None;
         let before = self.connection.remote_address();
         self.connection.handle_timeout(now);
         if self.connection.remote_address() != before {
-            // It is back at its earlier address. `quinn-proto` may not be woken again before it has sent
-            // something there. It counts as lost, like all that was sent to the new address.
+            // The timeout has moved the connection back to its earlier address. `quinn-proto` does not allow
+            // another timeout before the connection has sent something there, so make it send a datagram. The
+            // datagram counts as lost, like all datagrams to the new address.
             self.connection.ping();
             self.poll_transmit(now, 1, &mut Vec::new());
         }
     }
 
-    /// Writes the next datagrams to `buffer`, and returns what they are.
+    /// Writes the next datagrams to `buffer`, and returns their address and sizes.
     fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         loop {
             buffer.clear();
             let transmit = self.connection.poll_transmit(now, most, buffer)?;
-            // Drop datagrams to other addresses. They answer a probe that may be forged, or probe whether the
-            // client has moved.
+            // Drop datagrams to other addresses. They answer a path probe that may be forged, or they test
+            // whether the client has moved.
             if transmit.destination == self.connection.remote_address() {
                 return Some(transmit);
             }
@@ -82,39 +86,40 @@ impl Driven {
 pub(crate) struct Engine {
     endpoint: Endpoint,
     connections: BTreeMap<ConnectionHandle, Driven>,
-    /// The connections with events that the user of the engine has not handled yet.
+    /// The connections with events that the engine's user has not handled yet.
     stirred: BTreeSet<ConnectionHandle>,
     /// The connections that may have something to send.
     sending: BTreeSet<ConnectionHandle>,
-    /// The connection that has sent last. The connection after it sends next, so that none waits for ever.
+    /// The connection that has sent last. The next connection after it sends next, so that none waits for
+    /// ever.
     last: ConnectionHandle,
-    /// The connection that began the last round.
+    /// The connection that was the first to send in the last round.
     first: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
-    /// The connections that are closed and wait for late packets, in the order in which they were closed.
+    /// The closed connections that wait for late packets, in the order in which they were closed.
     closed: VecDeque<ConnectionHandle>,
-    /// How many connections have moved with small datagrams since this moment.
+    /// A time, and the number of connections that have moved after small datagrams since then.
     small_moves: (Instant, u32),
-    /// How newcomers are accepted.
+    /// The settings with which new connections are accepted. `None` on a client.
     accepts: Option<ServerConfig>,
-    /// The silence after which a new connection ends.
+    /// If nothing arrives for this time, a new connection ends.
     silence: Duration,
-    /// The instant of the time zero.
+    /// The system time that corresponds to the time zero of the game's clock.
     start: Instant,
 }
 
-/// The result of taking a datagram.
+/// What [`Engine::take`] has done with a datagram.
 pub(crate) enum Arrival {
     /// The datagram was for a connection, or was ignored.
     Taken,
     /// The first datagram of a connection that is not accepted yet.
     Newcomer(Box<Incoming>),
-    /// An answer that belongs to no connection must be sent.
+    /// The datagram belongs to no connection, and this answer must be sent.
     Answer(Transmit),
 }
 
 impl Engine {
-    /// Returns an engine for an endpoint, with connections that end after this silence.
+    /// Returns an engine for an endpoint. If nothing arrives for the time `silence`, a connection ends.
     pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
         let start = Instant::now();
         Self {
@@ -133,12 +138,12 @@ impl Engine {
         }
     }
 
-    /// Returns the endpoint, to decide about newcomers.
+    /// Returns the endpoint, with which the caller accepts or refuses newcomers.
     pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
 
-    /// Sets how newcomers are accepted from now on, and the silence after which their connections end.
+    /// Sets how connections are accepted from now on. If nothing arrives for the time `silence`, they end.
     pub(crate) fn set_accepts(&mut self, config: ServerConfig, silence: Duration) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
         (self.accepts, self.silence) = (Some(config), silence);
@@ -148,7 +153,8 @@ impl Engine {
         self.start.checked_add(now).unwrap_or(self.start)
     }
 
-    /// Takes a datagram. An answer is written to `answer`.
+    /// Passes a received datagram to its connection. If it must be answered directly, writes the answer to
+    /// `answer`.
     pub(crate) fn take(&mut self, now: Duration, datagram: &Received<'_>, answer: &mut Vec<u8>) -> Arrival {
         let now = self.instant(now);
         let Received { from, to, ecn, bytes } = *datagram;
@@ -163,8 +169,8 @@ impl Engine {
                 let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
                 let before = driven.connection.remote_address();
                 driven.connection.handle_event(event);
-                // A connection that has moved probes its new address at once, because `quinn-proto` may not
-                // wake a connection that has not probed yet.
+                // The connection has moved, so it must probe its new address at once: `quinn-proto` does not
+                // allow a timeout of a connection that has not sent this probe.
                 let has_moved = driven.connection.remote_address() != before;
                 let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
                 self.stir(handle);
@@ -173,9 +179,9 @@ impl Engine {
         }
     }
 
-    /// Returns whether a datagram of a connection may come from this address: from the present one, or from
-    /// another one to which the connection may move. What is sent at once to a new address is larger than a
-    /// small datagram, so small ones are limited.
+    /// Returns whether a datagram of a connection may come from the address `from`. It may be the current
+    /// address, or another address to which the connection may move. After a move, the server sends more
+    /// bytes to the new address than a small datagram has, so moves after small datagrams are limited.
     fn may_come_from(
         &mut self,
         now: Instant,
@@ -200,7 +206,7 @@ impl Engine {
         true
     }
 
-    /// Accepts a newcomer. An answer that belongs to no connection is written to `answer`.
+    /// Accepts a newcomer. If it must be answered directly, writes the answer to `answer`.
     pub(crate) fn accept(
         &mut self,
         now: Duration,
@@ -244,19 +250,21 @@ impl Engine {
         self.sending.insert(handle);
     }
 
-    /// Returns the number of stored connections, including closed ones that are not drained yet.
+    /// Returns the number of stored connections, including closed connections that still wait for late
+    /// packets.
     pub(crate) fn len(&self) -> usize {
         self.connections.len()
     }
 
-    /// Returns a connection that is not drained, to change it or to send with it.
+    /// Returns a connection, to change it or to send with it. `None` if the connection has already ended
+    /// completely.
     pub(crate) fn get_mut(&mut self, handle: ConnectionHandle) -> Option<&mut Connection> {
         let driven = self.connections.get_mut(&handle)?;
         self.sending.insert(handle);
         Some(&mut driven.connection)
     }
 
-    /// Closes a connection. The next [`poll_transmit`](Self::poll_transmit) sends the close.
+    /// Closes a connection. The next call of [`poll_transmit`](Self::poll_transmit) sends the close.
     pub(crate) fn close(&mut self, now: Duration, handle: ConnectionHandle, code: u32, why: &'static str) {
         let now = self.instant(now);
         if let Some(connection) = self.get_mut(handle) {
@@ -264,7 +272,7 @@ impl Engine {
         }
     }
 
-    /// Handles the timeouts of connections that are due.
+    /// Handles all timeouts up to the time `now`.
     pub(crate) fn wake(&mut self, now: Duration) {
         let now = self.instant(now);
         while let Some(&(at, handle)) = self.timers.first().filter(|(at, _)| *at <= now) {
@@ -282,14 +290,15 @@ impl Engine {
     }
 
     /// Begins a round in which all connections send. Each round begins with another connection, because the
-    /// first datagrams of a round are the least likely to find a full queue on the way.
+    /// first datagrams of a round find a full queue on the path least often.
     pub(crate) fn begin_round(&mut self) {
         self.last = self.first;
         self.first = self.next_sending().unwrap_or(self.first);
     }
 
-    /// Writes the next datagrams of a connection, or of any connection, to `buffer`: at most `most` datagrams
-    /// of equal length. Returns their address and sizes. `None` if nothing more is to be sent now.
+    /// Writes the next datagrams of one connection (or of any connection, if none is given) to `buffer`: at
+    /// most `most` datagrams of equal length. Returns their address and sizes. Returns `None` if there is
+    /// nothing more to send now.
     pub(crate) fn poll_transmit(
         &mut self,
         now: Duration,
@@ -319,14 +328,14 @@ impl Engine {
         }
     }
 
-    /// Returns the connection that sends next: the one after the connection that has sent last.
+    /// Returns the next connection that may send, after the one that has sent last.
     fn next_sending(&self) -> Option<ConnectionHandle> {
         let after = (Bound::Excluded(self.last), Bound::Unbounded);
         self.sending.range(after).next().or(self.sending.first()).copied()
     }
 
-    /// Passes the events of a connection to the endpoint, and records its next timeout. Ends the connection
-    /// if too many packets are not acknowledged.
+    /// Passes events of a connection to the endpoint, and updates the time of its next timeout. Ends the
+    /// connection if too many of its packets are unacknowledged.
     fn settle(&mut self, now: Instant, handle: ConnectionHandle) {
         let Some(driven) = self.connections.get_mut(&handle) else { return };
         while let Some(event) = driven.connection.poll_endpoint_events() {
@@ -355,7 +364,7 @@ impl Engine {
         }
     }
 
-    /// Removes the connection that was closed first, if too many closed connections are stored.
+    /// If too many closed connections are stored, removes the one that was closed first.
     fn bound_closed(&mut self) {
         if self.closed.len() > MOST_CLOSED
             && let Some(oldest) = self.closed.pop_front()
@@ -365,7 +374,7 @@ impl Engine {
         }
     }
 
-    /// Removes a connection that the endpoint has forgotten.
+    /// Removes a connection that has ended completely.
     fn remove(&mut self, handle: ConnectionHandle) {
         let Some(driven) = self.connections.remove(&handle) else { return };
         if let Some(at) = driven.wakes_at {

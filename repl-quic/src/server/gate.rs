@@ -1,6 +1,6 @@
 //! Decides which newcomers a server accepts.
 //!
-//! *Invariant:* an address that is not proved is sent at most three times the bytes that came from it.
+//! *Invariant:* the server sends to an unproved address at most three times the bytes that came from it.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use super::strangers::{Admission, Newcomer, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
-/// Decides about newcomers.
+/// Decides about newcomers: accepts them, refuses them, or asks them to prove their addresses.
 pub(super) struct Gate<'a> {
     pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
     pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
-    /// Whether the server accepts no more clients.
+    /// Whether the server accepts no more clients, because it will end soon.
     pub(super) is_closed: bool,
 }
 
 impl Gate<'_> {
-    /// Decides about a datagram that belongs to no connection. Writes an answer to `answer`, and returns
+    /// Decides about a datagram that belongs to no connection. Writes the answer to `answer`, and returns
     /// where to send it.
     pub(super) fn decide(
         &mut self,

@@ -1,4 +1,4 @@
-//! Connections of QUIC alone, without the packets of `repl`.
+//! Tests of the engine: QUIC connections without the packets of `repl`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) fn engine() -> Engine {
     Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None), SILENCE)
 }
 
-/// The connections of a server and of a client, and how they are connected.
+/// The engines of a server and of a client, and their connections.
 struct Pair {
     now: Duration,
     server: Engine,
@@ -30,7 +30,7 @@ struct Pair {
     of_client: ConnectionHandle,
 }
 
-/// Returns the settings of a client that trusts a server, and speaks a protocol.
+/// Returns the settings of a client that trusts a server, and uses the protocol `protocol`.
 pub(super) fn client_config(identity: &Identity, protocol: &[u8]) -> ClientConfig {
     let mut tls = Trust::pinned([identity.hash()]).tls().expect("it is good");
     tls.alpn_protocols = vec![protocol.to_vec()];
@@ -57,8 +57,8 @@ impl Pair {
         pair
     }
 
-    /// Advances the time by a millisecond, and delivers the datagrams of both sides. `host` is the address of
-    /// the client.
+    /// Advances the time by a millisecond, and delivers the datagrams of both sides. The datagrams of the
+    /// client come from the host `host`. If `client_hears` is false, the datagrams to the client are lost.
     fn exchange(&mut self, host: u8, client_hears: bool) {
         self.now += Duration::from_millis(1);
         for from_server in [true, false] {
@@ -84,8 +84,8 @@ impl Pair {
 }
 
 impl Pair {
-    /// Has the server send a datagram in each exchange until its connection is closed, or it has sent `most`.
-    /// Returns how many it has sent. The client says each time that it is there.
+    /// In each exchange, the server sends a datagram, until its connection is closed or `most` datagrams were
+    /// sent. Returns the number of sent datagrams. The client sends something in each exchange.
     fn flood(&mut self, most: usize, client_hears: bool) -> usize {
         let (of_server, mut sent) = (self.of_server.expect("it was accepted"), 0);
         loop {
@@ -150,7 +150,7 @@ fn a_connection_whose_move_comes_to_nothing_is_back_at_its_address() {
     let moved =
         |pair: &mut Pair| pair.server.get_mut(of_server).map(|connection| connection.remote_address());
     assert_eq!(moved(&mut pair), Some(address(2)));
-    // Nothing more comes from the client.
+    // From here on, nothing arrives from the client.
     for _ in 0..5_000 {
         pair.now += Duration::from_millis(1);
         pair.server.wake(pair.now);

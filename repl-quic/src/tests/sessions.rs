@@ -1,4 +1,4 @@
-//! Sessions begin, go on and end.
+//! Sessions begin, continue and end.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use super::lan::{Lan, SERVER, address, lock};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A link with this latency in each direction.
 fn link(latency_ms: u64) -> LinkConditions {
     LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
 }
@@ -147,7 +146,7 @@ fn messages_of_any_size_arrive_over_a_bad_link() {
     let texts: Vec<_> = (0..60).map(|number| "y".repeat(number * 60)).collect();
     let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     for text in &texts {
-        // A channel is full while too much is not acknowledged.
+        // The channel accepts no message while too many messages are not acknowledged.
         while lan.guests[guest].client.send(text).is_err() {
             lan.step();
         }

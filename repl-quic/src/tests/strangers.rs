@@ -1,4 +1,4 @@
-//! Strangers, which have no session, do little harm.
+//! Tests with strangers (peers without a session): they do little harm.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::settings::PROTOCOL;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
-/// and all datagrams that they sent.
+/// and all datagrams that both have sent.
 fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     let mut lan = Lan::new(LinkConditions::perfect());
     lock(&lan.air).heard = Some(Vec::new());
@@ -30,7 +30,7 @@ fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     (lan, heard)
 }
 
-/// Sends datagrams, and asserts that they have no effect.
+/// Sends datagrams, and asserts that they change nothing.
 fn assert_no_effect(lan: &mut Lan, datagrams: impl Iterator<Item = (PeerId, PeerId, Vec<u8>)>) {
     let before = (lan.events.len(), lan.heard.len(), lan.guests[0].heard.len());
     for (count, (from, to, bytes)) in datagrams.enumerate() {
@@ -120,8 +120,8 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
     lan.settle();
 }
 
-/// Returns the packets of a stranger that speaks a protocol: its first one, and the one that says that it
-/// gives up.
+/// Returns two packets of a stranger that uses the protocol `protocol`: its first packet, and the packet that
+/// ends the connection.
 fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, protocol));
     let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
@@ -133,7 +133,7 @@ fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
     packets
 }
 
-/// Returns the only packet of a stranger that gives up before it has begun.
+/// Returns the only packet of a stranger that ends its connection before it has sent anything else.
 fn knock_and_run(lan: &Lan) -> Vec<u8> {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, PROTOCOL));
     let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
