@@ -110,6 +110,7 @@ impl Simulation {
         self.server.world().resource::<ReplServer>().client_of(connection)
     }
 
+    /// Runs so many ticks of the server and of all clients.
     pub fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.server.update();

@@ -13,17 +13,11 @@
 /// The number of bytes that may be sent to an address for each byte received from it.
 const FACTOR: usize = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Allowance {
     /// The number of bytes that may still be sent. `left` is `None` if the client has shown that it receives
     /// packets at this address.
     left: Option<usize>,
-}
-
-impl Default for Allowance {
-    fn default() -> Self {
-        Self { left: None }
-    }
 }
 
 impl Allowance {
