@@ -232,6 +232,7 @@ impl ServerHandshake {
     }
 
     #[cfg(test)]
+    /// Returns the time at which the last packet of the client arrived.
     pub fn last_received(&self) -> Duration {
         self.last_received
     }
