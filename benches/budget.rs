@@ -21,7 +21,7 @@ use repl::prelude::*;
 use ratios::Side;
 
 const OBJECTS: usize = 10_000;
-/// About how many objects fit into a packet.
+/// The approximate number of objects that fit into a packet.
 const SENT: usize = 180;
 const TICK: Duration = Duration::from_millis(16);
 /// The budget of one packet in each tick.

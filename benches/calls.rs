@@ -18,7 +18,8 @@ use ratios::Side;
 
 const CALLS: u64 = 1_000;
 const PACKET_BYTES: usize = 1_200;
-/// As many messages a second as calls.
+/// The options of [`Add`]. A client may send as many of these messages in a second as it may make calls of
+/// [`Target::add`].
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
 /// The object with the functions that are called.

@@ -49,7 +49,7 @@ trait Whole: Sized {
     fn assert_same(&self, server: &Server, client: &Client);
 }
 
-/// A container in one object.
+/// A container of [`LEN`] parts, which is a property of one object, the [`Holder`].
 trait Container: Default + PartialEq + Property + Send + Sync {
     fn full() -> Self;
     fn change(&mut self, index: u32);

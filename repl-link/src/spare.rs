@@ -28,7 +28,7 @@ impl Holds for Vec<u8> {
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
-    /// About how many bytes of memory the values in the pool occupy.
+    /// The approximate number of bytes of memory that the values in the pool occupy.
     held_bytes: usize,
     /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
     /// this many values were not needed in this round.

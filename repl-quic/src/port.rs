@@ -14,7 +14,7 @@ use repl_link::parts::to_sealed;
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
-/// About the greatest number of datagrams that one call receives, so that a flood does not block the game's
+/// One call stops receiving after approximately this many datagrams. Otherwise a flood could block the game's
 /// loop.
 const MOST_DATAGRAMS: usize = 8_192;
 

@@ -144,7 +144,8 @@ struct Works {
     bolts: Vec<ObjectRef<Bolt>>,
     rivets: Vec<ObjectRef<Rivet>>,
     lockers: Vec<ObjectRef<Locker>>,
-    /// Choices of properties that change together. There are more than a client keeps lists for.
+    /// Choices of properties that change together. There are more choices than a client keeps property lists
+    /// for later packets.
     habits: Vec<Choice>,
 }
 

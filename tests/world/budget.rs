@@ -307,8 +307,8 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
     }
 }
 
-/// Returns after how many ticks an object with a text of this length and with this priority arrives, while
-/// more such objects in lower slots come into sight in each tick than the budget allows.
+/// Returns the number of ticks until an object with a text of this length and with this priority arrives,
+/// while more such objects in lower slots come into sight in each tick than the budget allows.
 fn wait_behind_lower_slots(length: usize, priority: Option<f32>) -> Option<u32> {
     const TICKS: usize = 100;
     const IN_EACH_TICK: usize = 60;

@@ -1,7 +1,8 @@
 //! Computes upper limits of the number of bits that values take.
 //!
-//! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
-//! more bits than this module computes, for any set of changed values.
+//! *Invariant:* the size that is computed for the current values of an object is an upper bound: no update
+//! and no opening (the first update of an object) of these values takes more bits, whichever of them have
+//! changed.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;

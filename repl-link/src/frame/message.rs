@@ -24,15 +24,16 @@ use crate::frame::packet::read_end;
 /// bytes.
 const LENGTH_ORDER: u32 = 6;
 
-/// The greatest number of bits of a message without its content: two flags, the channel, the number and the
-/// length.
+/// The greatest number of bits of the head of a message. The head is everything before the content: two
+/// flags, the channel, the number and the length.
 pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
-/// The greatest number of bits of a part of a message without its content.
+/// The greatest number of bits of the head of a message part. The head is everything before the content: two
+/// flags, the channel, the number, how the message is cut, and the index of the part.
 pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
 
-/// The number of bits of a part of a message without its content, if the part follows directly after the
-/// previous part.
+/// The number of bits of the head of a message part that directly follows the previous part of the same
+/// message in the packet. The head is then only two flags.
 pub(crate) const NEXT_PART_BITS: usize = 2;
 
 /// Identifies a message or a part of a message that was sent: by its channel, its number in the channel, and

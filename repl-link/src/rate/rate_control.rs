@@ -26,8 +26,11 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// ack.
     fn begin_pass(&mut self, now: Duration, timeouts: u32);
 
-    /// Called after ticks in which nothing was sent and [`begin_pass`](Self::begin_pass) was not called. The
-    /// last of these ticks was at the time `until`.
+    /// Called once after each series of ticks in which there was nothing to send, so that
+    /// [`begin_pass`](Self::begin_pass) was not called. The last tick of the series was at the time `until`.
+    /// Do what `begin_pass` would have done in these ticks: if unused room remains for later ticks, add the
+    /// room for the time until `until`. Remember `until`, so that the next `begin_pass` adds only the room
+    /// for the time after it.
     fn has_rested(&mut self, until: Duration);
 
     /// Records that a packet was sent. The other side must ack this packet.

@@ -36,7 +36,7 @@ pub struct SentPacket<R> {
     is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// About how many bytes of memory this record took when the packet was sent.
+    /// The approximate number of bytes of memory that this record took when the packet was sent.
     held_bytes: usize,
     /// The messages in the packet.
     pub messages: Vec<SentMessage>,
@@ -78,7 +78,7 @@ pub struct InFlight<R> {
     first: u64,
     unresolved: usize,
     bytes: usize,
-    /// About how many bytes of memory all records take.
+    /// The approximate number of bytes of memory that all records take.
     held_bytes: usize,
     spare: Spare<Box<SentPacket<R>>>,
 }

@@ -32,7 +32,7 @@ pub trait Host {
 
 /// The clients of a server, without the type of the data that the server stores about them.
 pub trait Roster {
-    /// Returns after how much silence the server closes a connection.
+    /// Returns the timeout: the server closes a connection from which nothing has arrived for this time.
     fn timeout(&self) -> Duration;
 
     /// Returns the number of connections that have places. These are all connections that have not ended,

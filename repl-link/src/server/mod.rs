@@ -229,7 +229,7 @@ impl<C: HasLink> ServerSessions<C> {
         &self.settings.terms
     }
 
-    /// Returns after how much silence the server closes a connection.
+    /// Returns the timeout: the server closes a connection from which nothing has arrived for this time.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.settings.terms.timeout

@@ -2,7 +2,7 @@
 //! the previous entry, and share its list. A flat list has only whole properties, without changes inside
 //! arrays or collections.
 //!
-//! *Invariant:* a list does not change while an entry has its number.
+//! *Invariant:* a list does not change as long as any entry stores its index.
 
 use std::num::NonZeroU32;
 

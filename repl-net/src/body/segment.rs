@@ -72,7 +72,8 @@ pub(crate) struct Segment {
     /// The slots of the segment's entries, as bit masks. Each mask has the index of its 64 slots. Empty
     /// before [`complete`](Self::complete).
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment takes. Zero before [`complete`](Self::complete).
+    /// The approximate number of bytes of memory that the segment takes. Zero before
+    /// [`complete`](Self::complete).
     held_bytes: usize,
 }
 

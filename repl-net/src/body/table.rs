@@ -1,6 +1,7 @@
-//! Tables. A cell is a part of space, or a group, whose objects are seen by the same connections. A table
-//! contains the changes of one tick to those objects of one class that are in cells. It is encoded once and
-//! shared by all connections.
+//! Tables. A cell contains the objects in a part of space, or the objects that the game has put into one
+//! group, for example a team. The objects of a cell are seen by the same connections. A table contains the
+//! changes of one tick to those objects of one class that are in cells. It is encoded once and shared by all
+//! connections.
 //!
 //! The entries of a table are sorted by the cells of their objects, and each entry can be read without the
 //! entries before it. Therefore a connection can copy any range of entries into its packets. A connection

@@ -39,8 +39,9 @@ pub(crate) struct Host {
 pub struct HostOptions {
     /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns events, and
     /// [`HostHandle::poll_update`](crate::HostHandle::poll_update) returns updates about objects that were
-    /// spawned, were removed or changed owners. Costs memory for each update. If nobody polls the updates,
-    /// about as many wait as there are objects.
+    /// spawned, were removed or changed owners. Costs memory for each update. The number of updates that were
+    /// not polled is limited: it is at most 1,024 or a small multiple of the greatest number of objects that
+    /// existed at one time, whichever is greater.
     pub events: bool,
     /// Whether the notifies (`#[replicated(notify = …)]`) also run on the objects of the server, as if the
     /// host had received the changes that a tick has found. Unreal does not call `RepNotify` functions on a

@@ -8,7 +8,8 @@ use super::Server;
 use super::class_memory::ClassMemory;
 use super::world::World;
 
-/// About how many bytes of memory a server takes for each purpose. [`Server::memory`] returns this struct.
+/// The approximate number of bytes of memory that a server takes for each purpose. [`Server::memory`] returns
+/// this struct.
 ///
 /// Not counted are the paths of static objects and of assets, the names of objects, messages that wait to be
 /// polled, and buffers that each tick uses again.

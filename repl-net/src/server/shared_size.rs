@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* a client with smaller packets than [`FLOOR_BYTES`] never makes the size smaller than this.
 //! For a connection with smaller packets, shared changes are sent entry by entry, and entries that do not fit
-//! are encoded for this connection alone.
+//! are encoded separately for this connection.
 
 use repl_link::parts::Peers;
 

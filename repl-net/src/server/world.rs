@@ -83,7 +83,7 @@ pub(crate) enum Unneeded {
 }
 
 impl World {
-    /// Returns the label of the object in a slot for logs: its name, or else its path.
+    /// Returns how logs call the object in `slot`: its name, or its path if it has no name.
     pub(crate) fn name(&self, slot: u32) -> Option<&str> {
         self.names.get(&slot).map(|name| &**name).or_else(|| self.paths.path(slot).map(|path| &**path))
     }

@@ -133,10 +133,10 @@ pub struct ServerConfig {
     /// acknowledged. This memory contains records of packets in flight, packets that were not polled, new
     /// elements in unacknowledged packets, changes that were lost or that wait, and objects in fragments. In
     /// addition, up to 264 bytes for each object that waits or is unacknowledged are not counted. A record
-    /// takes up to 48 times the bytes of its packet. If many small values are sent to one client alone, the
-    /// connection reaches this limit before [`max_bytes_in_flight`](Self::max_bytes_in_flight). Even then, at
-    /// least a 48th of this limit is sent in each round trip. With the default of 4 MiB this is 87 KB per
-    /// round trip, or 0.7 MB per second if the round trip takes 120 ms. If
+    /// takes up to 48 times the bytes of its packet. If many small values are encoded separately for one
+    /// client, the connection reaches this limit before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
+    /// Even then, at least a 48th of this limit is sent in each round trip. With the default of 4 MiB this is
+    /// 87 KB per round trip, or 0.7 MB per second if the round trip takes 120 ms. If
     /// [`waiting_objects`](crate::ConnectionStats::waiting_objects) shows that objects wait for clients with
     /// fast links, and the server has few clients, set a greater limit.
     ///

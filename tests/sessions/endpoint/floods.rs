@@ -118,8 +118,8 @@ fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Vec<Vec<u
     link.drain(..count).map(|(_, packet)| packet).collect()
 }
 
-/// Runs the flood alone for one second, and then for three seconds beside an honest client. Returns after how
-/// long the client had the ship and stayed connected, and the greatest number of connections at one time.
+/// Runs the flood alone for one second, and then for three seconds beside an honest client. Returns the time
+/// until the client had the ship and stayed connected, and the greatest number of connections at one time.
 fn join_beside(flood: Flood) -> (Duration, usize) {
     let mut scene = Scene::new(flood);
     let mut honest = client(7);

@@ -18,8 +18,8 @@ struct Banner {
 
 const BYTES: usize = 1_500;
 
-/// Some banners of `bytes` bytes change in each tick. Returns after how many ticks a client has the change of
-/// another banner of two packets. If `is_new` is true, this banner is spawned instead of changed.
+/// Some banners of `bytes` bytes change in each tick. Returns the number of ticks until a client has the
+/// change of another banner of two packets. If `is_new` is true, this banner is spawned instead of changed.
 fn wait_of_another(
     (banners, bytes): (usize, usize),
     congestion_control: CongestionControl,

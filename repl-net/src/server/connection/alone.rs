@@ -1,4 +1,5 @@
-//! Sends data to one connection alone: openings, closings, and the changes of objects that are out of step.
+//! Sends the data that is encoded separately for one connection: openings, closings, and the changes of
+//! objects that are out of step.
 //! An object is out of step with a client if the client lacks more of it than the changes of this tick, or
 //! does not see it in the default view.
 //!
@@ -17,7 +18,7 @@ use super::objects::Phase;
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
-    /// Sends everything that must be sent to this connection alone.
+    /// Sends everything that must be encoded separately for this connection.
     pub(super) fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
         self.copies.objects.order_to_send(&mut slots);

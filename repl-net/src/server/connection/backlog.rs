@@ -52,7 +52,7 @@ pub(crate) struct Backlog {
     pub(super) spawns_first: bool,
     /// How many objects waited at the end of the last tick because of the limits.
     pub(super) waiting_objects: usize,
-    /// About how many bits each sent object took in recent ticks.
+    /// The approximate number of bits that each sent object took in recent ticks.
     pub(super) object_bits: f32,
     /// Whether fewer objects were sent in the last tick than `object_bits` predicted.
     pub(super) was_overestimated: bool,

@@ -97,7 +97,8 @@ impl Connection {
     }
 
     /// Appends to `runs` the entries of a piece that belong to objects in step (up to date, in the default
-    /// view). The late changes of objects that are out of step become pending.
+    /// view). If an object is out of step, its late changes (changes that far connections receive some ticks
+    /// after the near connections) become pending.
     fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
         let Piece { is_late, is_certain, ref entries, .. } = *piece;
         if is_certain {

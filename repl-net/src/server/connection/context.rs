@@ -49,8 +49,8 @@ pub(crate) struct PassScratch {
     /// The packet that is being filled.
     pub(super) draft: Box<Draft<State>>,
     pub(super) values: BitWriter,
-    /// The recipe with which values for one connection alone were last written. It is reused if the same
-    /// properties are written again.
+    /// The recipe with which values were last encoded separately for one connection. It is reused if the same
+    /// properties are encoded again.
     recipe: WriteRecipe,
     /// The assets to which the values refer that were written for the connection in this pass.
     pub(super) named_assets: Vec<NonZeroU32>,
@@ -78,7 +78,7 @@ pub(crate) struct PassScratch {
 }
 
 impl PassScratch {
-    /// Writes the values of the properties in a changelist to `values`, for one connection alone. If a
+    /// Writes the values of the properties in a changelist to `values`, separately for one connection. If a
     /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
     pub(super) fn write_values(&mut self, slot: u32, list: &mut Changelist, world: &World) -> Changelist {
         let Self { values, recipe, named_assets, .. } = self;

@@ -27,8 +27,9 @@ enum Together {
 
 impl Connection {
     /// Sends pending spawns (objects new to the client) that have parents or subobjects, each with its whole
-    /// family. Their values are shared with other clients, and their headers are for this client alone. If a
-    /// family cannot be sent in this way, its objects are no longer pending spawns, and are sent alone.
+    /// family. Their values are shared with other clients, and their headers are encoded separately for this
+    /// client. If a family cannot be sent in this way, its objects are no longer pending spawns, and are
+    /// encoded separately as a whole.
     pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (families, others) = self.copies.new_families(slots, context.world);
         others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));

@@ -146,11 +146,11 @@ impl Connection {
         self.end_backlog(is_limited);
     }
 
-    /// Sends as much as the limits of this tick allow. Called if not everything may fit. The data for this
-    /// client alone is sent before the shared changes. In every second tick, parts of large updates and
-    /// pending spawns come before the other changes, and in the other ticks they come after the other
-    /// changes. So none of these waits forever. Ticks in which nothing was sent do not count, because a small
-    /// budget may allow a packet only in every second tick.
+    /// Sends as much as the limits of this tick allow. Called if not everything may fit. The data that is
+    /// encoded separately for this client is sent before the shared changes. In every second tick, parts of
+    /// large updates and pending spawns come before the other changes, and in the other ticks they come after
+    /// the other changes. So none of these waits forever. Ticks in which nothing was sent do not count,
+    /// because a small budget may allow a packet only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
         let before = self.link.outbox.written_bits();
@@ -227,7 +227,7 @@ impl Connection {
         self.end_backlog_round();
     }
 
-    /// Finds the changes of this tick that must be sent to this connection alone.
+    /// Finds the changes of this tick that must be encoded separately for this connection.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.copies.objects.changed(

@@ -49,7 +49,7 @@ impl Connection {
         self.note_waiting(world);
     }
 
-    /// Records since when the objects wait that are to be sent to this client alone.
+    /// Records since when the objects wait that are to be encoded separately for this client.
     fn note_waiting(&mut self, world: &World) {
         let waiting = self.copies.objects.waiting_sets();
         let backlog = self.backlog.get_or_insert_default();
@@ -86,8 +86,8 @@ impl Connection {
         self.backlog.as_ref().is_some_and(|backlog| backlog.is_short)
     }
 
-    /// Sends what must be sent to this connection alone, until the limits are reached. The objects with the
-    /// greatest product of priority and age are sent first (S189).
+    /// Sends what must be encoded separately for this connection, until the limits are reached. The objects
+    /// with the greatest product of priority and age are sent first (S189).
     ///
     /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the
     /// following objects in the order of their ranks. If fewer objects fit than expected, the next tick sends

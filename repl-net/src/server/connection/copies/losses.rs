@@ -47,8 +47,8 @@ impl Copies {
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
-    /// changelists of updates that were sent to this connection alone are moved out of `contents`. Other
-    /// changelists are copied.
+    /// changelists of updates that were encoded separately for this connection are moved out of `contents`.
+    /// Other changelists are copied.
     pub(crate) fn lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         let shared = contents.shared.iter().flat_map(|segment| segment.entries());
         for EncodedEntry { slot, generation, list } in shared.chain(contents.copied.entries()) {

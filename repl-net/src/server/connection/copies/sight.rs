@@ -233,7 +233,7 @@ impl Copies {
         }
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone.
+    /// Switches a property with a custom condition on or off only for this connection.
     pub(crate) fn switch_custom(
         &mut self,
         world: &mut World,

@@ -290,8 +290,8 @@ impl ObjectStates {
         self.standings.in_step_in(word)
     }
 
-    /// Returns whether the connection has nothing to send to this client alone, except pending spawns
-    /// (objects new to the client).
+    /// Returns whether nothing must be encoded separately for this client, except pending spawns (objects new
+    /// to the client).
     pub(super) fn has_nothing_to_send(&self) -> bool {
         self.standings.to_send().is_empty()
     }
@@ -423,7 +423,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that data of an object must be sent to this client alone, not in shared segments or tables.
+    /// Records that data of an object must be sent, encoded separately for this client, not in shared
+    /// segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.standings.must_send(slot);
     }

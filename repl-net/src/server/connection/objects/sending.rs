@@ -27,9 +27,11 @@ pub(crate) struct OpeningRemainder {
 }
 
 impl ObjectStates {
-    /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
-    /// client alone. Skips pending spawns that were not sent yet (their openings contain the changes) and the
-    /// objects that `later` returns (their changes [wait for their band](Self::wait_for_band)).
+    /// Records the objects that changed in this tick. The changes of objects out of step must be encoded
+    /// separately for this client, because it lacks more of these objects than the changes of this tick, or
+    /// does not see them in the default view. Skips pending spawns that were not sent yet (their openings
+    /// contain the changes) and the objects that `later` returns (their changes
+    /// [wait for their band](Self::wait_for_band)).
     pub(crate) fn changed<'a>(
         &mut self,
         slots: &SlotSet,
@@ -84,16 +86,16 @@ impl ObjectStates {
     }
 
     /// Records that neither a shared segment nor a table contains the change of an object, so that the change
-    /// must be sent to this client alone.
+    /// must be encoded separately for this client.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
             self.standings.send_alone(word_of(slot), bit_of(slot));
         }
     }
 
-    /// Replaces `slots` by the objects for which something must be sent to this client alone. If a blob waits
-    /// until it can begin, the order of the objects rotates from tick to tick. Without the rotation, the
-    /// objects in the first slots would begin all blobs.
+    /// Replaces `slots` by the objects of which something must be sent, encoded separately for this client.
+    /// If a blob waits until it can begin, the order of the objects rotates from tick to tick. Without the
+    /// rotation, the objects in the first slots would begin all blobs.
     pub(crate) fn order_to_send(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.standings.to_send().iter());
@@ -103,14 +105,14 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether data of an object must be sent to this client alone, or whether the object is a
-    /// pending spawn (an object new to the client) that was not sent yet.
+    /// Returns whether data of an object must be sent, encoded separately for this client, or whether the
+    /// object is a pending spawn (an object new to the client) that was not sent yet.
     pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
         self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
     }
 
-    /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
-    /// were not sent yet.
+    /// Returns the objects of which something must be sent, encoded separately for this client, and the
+    /// pending spawns that were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
         [self.standings.to_send(), self.standings.unsent()]
     }
@@ -120,7 +122,8 @@ impl ObjectStates {
         masks.map(|(_, mask)| mask.count_ones() as usize).sum()
     }
 
-    /// Returns whether the opening (first update) of an object is still to be sent to this client alone.
+    /// Returns whether the opening (first update) of an object is still to be sent, encoded separately for
+    /// this client.
     pub(crate) fn is_unsent(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Unsent)
     }
@@ -140,7 +143,7 @@ impl ObjectStates {
     }
 
     /// Returns the objects of `slots` that are in step (up to date, in the default view), as words with bit
-    /// masks, without the objects for which something must be sent to this client alone.
+    /// masks, without the objects of which something must be sent, encoded separately for this client.
     pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let (out_of_step, to_send) = (self.standings.out_of_step(), self.standings.to_send());
         let alone = |word| out_of_step.word(word) | to_send.word(word);
@@ -189,7 +192,7 @@ impl ObjectStates {
     }
 
     /// Makes an object tracked if it is a pending spawn (an object new to the client). If a pending spawn was
-    /// not sent yet, it must be sent to this client alone.
+    /// not sent yet, it must be encoded separately for this client.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.is_pending_spawn(slot) {
             self.track(slot);

@@ -1,5 +1,5 @@
-//! A few bits for each object: whether the client has it, whether it is in step, whether something must be
-//! sent to this client alone, and whether its first opening is in flight.
+//! A few bits for each object: whether the client has it, whether it is in step, whether something of it must
+//! be sent, encoded separately for this client, and whether its first opening is in flight.
 //!
 //! A *pending spawn* is an object with the default view that is sent to the client for the first time. A
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
@@ -32,7 +32,7 @@ pub(super) struct Words {
     /// The object is known, but not in step. All other known objects are in step: their changes reach the
     /// client by shared segments and tables.
     pub out_of_step: u64,
-    /// This connection must send data of the object to this client alone, not in shared segments or tables.
+    /// Data of the object must be sent, encoded separately for this client, not in shared segments or tables.
     pub to_send: u64,
     /// A pending spawn that was not sent yet.
     pub unsent: u64,
@@ -209,7 +209,7 @@ impl Standings {
 
     /// An object becomes known. It becomes a pending spawn if `may_be_pending` is true and the object is new
     /// to the client: either its slot was not used before, or `is_newborn` is true. Otherwise its opening
-    /// must be sent to this client alone. Returns whether it is a pending spawn.
+    /// must be encoded separately for this client. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
         let (word, bit) = (word_of(slot), bit_of(slot));
@@ -237,14 +237,15 @@ impl Standings {
         self.must_send(slot);
     }
 
-    /// Data of an object must be sent to this client alone, not in shared segments or tables.
+    /// Data of an object must be sent, encoded separately for this client, not in shared segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.out_of_step.insert(slot);
         self.to_send.insert(slot);
         self.check(word_of(slot));
     }
 
-    /// Changes of known objects must be sent to this client alone. Objects that are in step stay in step.
+    /// Changes of known objects must be sent, encoded separately for this client. Objects that are in step
+    /// stay in step.
     pub(super) fn send_alone(&mut self, word: usize, mask: u64) {
         self.to_send.insert_mask(word, mask);
         self.check(word);

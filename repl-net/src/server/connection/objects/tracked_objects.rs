@@ -26,7 +26,7 @@ pub(super) struct TrackedObjects {
     /// Slots of entries that must be measured again. A slot may be in this list twice, and its entry may have
     /// been removed.
     stale: Vec<u32>,
-    /// About how many bytes all measured entries take on the heap.
+    /// The approximate number of bytes that all measured entries take on the heap.
     held_bytes: usize,
     /// The entry at which the search for overdue closings (removals) continues.
     cursor: usize,
@@ -39,7 +39,7 @@ pub(super) struct TrackedObjects {
 struct MeasuredObject {
     slot: u32,
     tracked: Tracked,
-    /// About how many bytes the entry took on the heap when it was last measured.
+    /// The approximate number of bytes that the entry took on the heap when it was last measured.
     held_bytes: usize,
     is_stale: bool,
 }

@@ -44,7 +44,7 @@ impl ObjectStates {
         self.tracked.get(slot).map_or(0, |tracked| tracked.left_at(property))
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone. After this call, the
+    /// Switches a property with a custom condition on or off only for this connection. After this call, the
     /// caller must [set the view](Self::set_view).
     pub(crate) fn switch(
         &mut self,
