@@ -572,3 +572,46 @@ fn s187_w17_a_change_that_waits_for_the_rate_of_its_object_is_compared_once_when
     assert!(compared_in(&mut room, 1, false) && !compared_in(&mut room, 30, false));
     assert_eq!((room.client()[bell].polled.0, room.client()[bell].rung), (3, 1));
 }
+
+#[test]
+fn s133_what_two_paused_clients_lack_is_kept_until_both_have_it() {
+    let (mut room, meter) = room(3);
+    let ids = [0, 1].map(|guest| room.guests[guest].id);
+    ids.iter().for_each(|id| _ = room.server.connection(*id).pause());
+    for value in 1..=3 {
+        room.server[meter].polled = Polled(value);
+        room.step();
+    }
+    for guest in 0..2 {
+        room.server.connection(ids[guest]).resume();
+        room.settle();
+        assert_eq!(shown(&room, guest, meter).polled.0, 3, "guest {guest}");
+    }
+}
+
+/// All of its properties are compared only when they are marked.
+#[derive(Replicated, Default)]
+struct Tally {
+    #[replicated(push)]
+    first: u32,
+    #[replicated(push)]
+    second: u64,
+}
+
+#[test]
+fn s63_a_marked_value_that_went_there_and_back_is_not_sent() {
+    let (mut room, tally) = Room::furnished(
+        ServerConfig::default(),
+        |client| {
+            client.register::<Tally>();
+        },
+        1,
+        |server| server.spawn(Tally { first: 1, second: 2 }),
+    );
+    for (first, second) in [(7, 8), (1, 2)] {
+        room.server.edit(tally).first(first).second(second);
+    }
+    assert!(room.tick_one().iter().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
+    room.server.edit(tally).first(7);
+    assert!(room.tick_one().iter().any(|packet| packet.len() > SIGN_OF_LIFE_BYTES));
+}

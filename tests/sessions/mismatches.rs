@@ -137,6 +137,19 @@ fn r21_another_default_is_named_with_its_property() {
 }
 
 #[test]
+fn r21_each_value_of_a_property_is_compared_also_if_few_clients_see_it() {
+    macro_rules! places {
+        ($places:expr, $secret:expr) => {
+            ship!({ #[replicated] places: [u16; 2], #[replicated(condition = OwnerOnly)] secret: u16 }
+                  { Self { places: $places, secret: $secret } })
+        };
+    }
+    let value = |property: &str| Difference::Value { property: property.into(), archetype: 0 };
+    assert_eq!(difference(places!([1, 2], 1), places!([1, 3], 1)), value("places"));
+    assert_eq!(difference(places!([1, 2], 1), places!([1, 2], 2)), value("secret"));
+}
+
+#[test]
 fn r21_archetypes_of_other_values_or_in_another_order_are_named() {
     let expected = |archetype| Difference::Value { property: "hull".into(), archetype };
     assert_eq!(difference(hull_of!(3, 4), hull_of!(3, 5)), expected(1));
