@@ -68,6 +68,12 @@ impl Driven {
         }
     }
 
+    /// Returns whether the connection has moved after a small datagram so recently that it may not move again
+    /// after another one.
+    fn has_just_moved(&self, now: Instant) -> bool {
+        self.moved_at.is_some_and(|at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES)
+    }
+
     /// Writes the next datagrams to `buffer`, and returns their address and sizes.
     fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         loop {
@@ -163,15 +169,21 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if !self.may_come_from(now, handle, from, bytes.len()) {
-                    return Arrival::Taken;
-                }
+                let is_small = bytes.len() < PAYS_FOR_A_MOVE;
+                let rests = is_small && self.small_moves(now) >= MOST_SMALL_MOVES;
                 let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
                 let before = driven.connection.remote_address();
+                if from != before && is_small && (rests || driven.has_just_moved(now)) {
+                    return Arrival::Taken;
+                }
                 driven.connection.handle_event(event);
+                let has_moved = driven.connection.remote_address() != before;
+                if has_moved && is_small {
+                    driven.moved_at = Some(now);
+                    self.small_moves.1 = self.small_moves.1.saturating_add(1);
+                }
                 // The connection has moved, so it must probe its new address at once: `quinn-proto` does not
                 // allow a timeout of a connection that has not sent this probe.
-                let has_moved = driven.connection.remote_address() != before;
                 let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
                 self.stir(handle);
                 asks.map_or(Arrival::Taken, Arrival::Answer)
@@ -179,31 +191,13 @@ impl Engine {
         }
     }
 
-    /// Returns whether a datagram of a connection may come from the address `from`. It may be the current
-    /// address, or another address to which the connection may move. After a move, the server sends more
-    /// bytes to the new address than a small datagram has, so moves after small datagrams are limited.
-    fn may_come_from(
-        &mut self,
-        now: Instant,
-        handle: ConnectionHandle,
-        from: SocketAddr,
-        bytes: usize,
-    ) -> bool {
-        let Some(driven) = self.connections.get_mut(&handle) else { return false };
-        if driven.connection.remote_address() == from || bytes >= PAYS_FOR_A_MOVE {
-            return true;
-        }
+    /// Returns how many connections have moved after small datagrams in the current second.
+    fn small_moves(&mut self, now: Instant) -> u32 {
         let (since, moves) = &mut self.small_moves;
         if now.saturating_duration_since(*since) >= Duration::from_secs(1) {
             (*since, *moves) = (now, 0);
         }
-        let rests = |at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES;
-        if *moves >= MOST_SMALL_MOVES || driven.moved_at.is_some_and(rests) {
-            return false;
-        }
-        *moves = moves.saturating_add(1);
-        driven.moved_at = Some(now);
-        true
+        *moves
     }
 
     /// Accepts a newcomer. If it must be answered directly, writes the answer to `answer`.

@@ -158,3 +158,22 @@ fn a_connection_whose_move_comes_to_nothing_is_back_at_its_address() {
     }
     assert_eq!(moved(&mut pair), Some(address(1)));
 }
+
+#[test]
+fn forged_datagrams_that_move_nothing_do_not_keep_a_client_from_moving() {
+    let mut pair = Pair::new();
+    let of_server = pair.of_server.expect("it was accepted");
+    pair.client.get_mut(pair.of_client).expect("it is there").ping();
+    let mut real = Vec::new();
+    let _ = pair.client.poll_transmit(pair.now, None, 1, &mut real).expect("it says that it is there");
+    let mut forged = real.clone();
+    forged.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+    for host in 10..200 {
+        let datagram = Received { from: address(host), to: None, ecn: None, bytes: &forged };
+        pair.server.take(pair.now, &datagram, &mut Vec::new());
+    }
+    let datagram = Received { from: address(2), to: None, ecn: None, bytes: &real };
+    pair.server.take(pair.now, &datagram, &mut Vec::new());
+    let moved = pair.server.get_mut(of_server).map(|connection| connection.remote_address());
+    assert_eq!(moved, Some(address(2)));
+}
