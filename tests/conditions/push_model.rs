@@ -582,8 +582,8 @@ fn s133_what_two_paused_clients_lack_is_kept_until_both_have_it() {
         room.server[meter].polled = Polled(value);
         room.step();
     }
-    for guest in 0..2 {
-        room.server.connection(ids[guest]).resume();
+    for (guest, id) in ids.into_iter().enumerate() {
+        room.server.connection(id).resume();
         room.settle();
         assert_eq!(shown(&room, guest, meter).polled.0, 3, "guest {guest}");
     }
