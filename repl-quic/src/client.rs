@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
-};
+use quinn_proto::{ClientConfig, Connection, ConnectionError, ConnectionHandle, EndpointConfig, Event};
 use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
@@ -93,9 +91,8 @@ impl QuicClient {
         let config = ClientConfig::new(Arc::new(tls));
         let reset_key = ring::hmac::Key::generate(ring::hmac::HMAC_SHA256, &SystemRandom::new());
         let reset_key = reset_key.map_err(|_| io::Error::other("the system has no random numbers"))?;
-        let endpoint = Arc::new(EndpointConfig::new(Arc::new(reset_key)));
         Ok(Self {
-            port: Port::new(wire, SILENCE, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            port: Port::new(wire, EndpointConfig::new(Arc::new(reset_key))),
             server,
             name: trust
                 .name
@@ -174,7 +171,7 @@ impl QuicClient {
             return;
         }
         client.visit_mut().seal();
-        match self.port.engine.connect(now, self.config.clone(), self.server, &self.name) {
+        match self.port.engine.connect(now, self.config.clone(), SILENCE, self.server, &self.name) {
             Ok(handle) => {
                 self.current = Some(Current {
                     handle,

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
-    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointEvent,
-    Incoming, ServerConfig, Transmit,
+    ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint,
+    EndpointEvent, Incoming, ServerConfig, Transmit,
 };
 
 use crate::flight::Flight;
@@ -108,8 +108,6 @@ pub(crate) struct Engine {
     small_moves: (Instant, u32),
     /// The settings with which new connections are accepted. `None` on a client.
     accepts: Option<ServerConfig>,
-    /// If nothing arrives for this time, a new connection ends.
-    silence: Duration,
     /// The system time that corresponds to the time zero of the game's clock.
     start: Instant,
 }
@@ -125,8 +123,7 @@ pub(crate) enum Arrival {
 }
 
 impl Engine {
-    /// Returns an engine for an endpoint. If nothing arrives for the time `silence`, a connection ends.
-    pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
         let start = Instant::now();
         Self {
             endpoint,
@@ -139,7 +136,6 @@ impl Engine {
             closed: VecDeque::new(),
             small_moves: (start, 0),
             accepts: None,
-            silence,
             start,
         }
     }
@@ -149,10 +145,10 @@ impl Engine {
         &mut self.endpoint
     }
 
-    /// Sets how connections are accepted from now on. If nothing arrives for the time `silence`, they end.
-    pub(crate) fn set_accepts(&mut self, config: ServerConfig, silence: Duration) {
+    /// Sets how connections are accepted from now on.
+    pub(crate) fn set_accepts(&mut self, config: ServerConfig) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
-        (self.accepts, self.silence) = (Some(config), silence);
+        self.accepts = Some(config);
     }
 
     fn instant(&self, now: Duration) -> Instant {
@@ -169,26 +165,40 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                let is_small = bytes.len() < PAYS_FOR_A_MOVE;
-                let rests = is_small && self.small_moves(now) >= MOST_SMALL_MOVES;
-                let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
-                let before = driven.connection.remote_address();
-                if from != before && is_small && (rests || driven.has_just_moved(now)) {
-                    return Arrival::Taken;
-                }
-                driven.connection.handle_event(event);
-                let has_moved = driven.connection.remote_address() != before;
-                if has_moved && is_small {
-                    driven.moved_at = Some(now);
-                    self.small_moves.1 = self.small_moves.1.saturating_add(1);
-                }
-                // The connection has moved, so it must probe its new address at once: `quinn-proto` does not
-                // allow a timeout of a connection that has not sent this probe.
-                let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
-                self.stir(handle);
-                asks.map_or(Arrival::Taken, Arrival::Answer)
+                let probe = self.deliver(now, datagram, handle, event, answer);
+                probe.map_or(Arrival::Taken, Arrival::Answer)
             }
         }
+    }
+
+    /// Passes a datagram to its connection. If this moves the connection to a new address, returns the probe
+    /// of this address, and writes its bytes to `answer`.
+    fn deliver(
+        &mut self,
+        now: Instant,
+        datagram: &Received<'_>,
+        handle: ConnectionHandle,
+        event: ConnectionEvent,
+        answer: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let is_small = datagram.bytes.len() < PAYS_FOR_A_MOVE;
+        let rests = is_small && self.small_moves(now) >= MOST_SMALL_MOVES;
+        let driven = self.connections.get_mut(&handle)?;
+        let before = driven.connection.remote_address();
+        if datagram.from != before && is_small && (rests || driven.has_just_moved(now)) {
+            return None;
+        }
+        driven.connection.handle_event(event);
+        let has_moved = driven.connection.remote_address() != before;
+        if has_moved && is_small {
+            driven.moved_at = Some(now);
+            self.small_moves.1 = self.small_moves.1.saturating_add(1);
+        }
+        // The connection must probe its new address at once: `quinn-proto` does not allow a timeout of a
+        // connection that has not sent this probe.
+        let probe = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
+        self.stir(handle);
+        probe
     }
 
     /// Returns how many connections have moved after small datagrams in the current second.
@@ -200,16 +210,18 @@ impl Engine {
         *moves
     }
 
-    /// Accepts a newcomer. If it must be answered directly, writes the answer to `answer`.
+    /// Accepts a newcomer. If nothing arrives for the time `silence`, its connection ends. If the newcomer
+    /// must be answered directly, writes the answer to `answer`.
     pub(crate) fn accept(
         &mut self,
         now: Duration,
         incoming: Incoming,
+        silence: Duration,
         answer: &mut Vec<u8>,
     ) -> Result<ConnectionHandle, Option<Transmit>> {
         let flight = Arc::default();
         let config = self.accepts.clone().map(|mut config| {
-            config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
+            config.transport_config(Arc::new(settings::transport(silence, &flight)));
             Arc::new(config)
         });
         let accepted = self.endpoint.accept(incoming, self.instant(now), answer, config);
@@ -218,16 +230,17 @@ impl Engine {
         Ok(handle)
     }
 
-    /// Begins a connection to a server.
+    /// Begins a connection to a server. If nothing arrives for the time `silence`, the connection ends.
     pub(crate) fn connect(
         &mut self,
         now: Duration,
         mut config: ClientConfig,
+        silence: Duration,
         to: SocketAddr,
         name: &str,
     ) -> Result<ConnectionHandle, ConnectError> {
         let flight = Arc::default();
-        config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
+        config.transport_config(Arc::new(settings::transport(silence, &flight)));
         let (handle, connection) = self.endpoint.connect(self.instant(now), config, to, name)?;
         self.add(handle, connection, flight);
         Ok(handle)

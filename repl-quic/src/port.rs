@@ -5,10 +5,11 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use quinn_proto::{ConnectionHandle, Endpoint, SendDatagramError, Transmit};
+use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, SendDatagramError, Transmit};
 use repl_link::parts::to_sealed;
 
 use crate::engine::{Arrival, Engine};
@@ -39,10 +40,9 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Returns a port with the endpoint that `make` returns. If nothing arrives for the time `silence`, a
-    /// connection ends. The argument of `make` says whether the network never fragments datagrams.
-    pub(crate) fn new(wire: Box<dyn Wire>, silence: Duration, make: impl FnOnce(bool) -> Endpoint) -> Self {
-        let engine = Engine::new(make(wire.keeps_whole()), silence);
+    /// Returns a port whose connections have the settings `config`.
+    pub(crate) fn new(wire: Box<dyn Wire>, config: EndpointConfig) -> Self {
+        let engine = Engine::new(Endpoint::new(Arc::new(config), None, wire.keeps_whole(), None));
         Self { engine, wire, buffer: Vec::new(), unsent: None }
     }
 

@@ -1,5 +1,5 @@
-//! The grids to which the game rounds: hundredths of a unit for positions and velocities, 2¹⁸ steps for each
-//! component of a rotation.
+//! The grids to which the game rounds: hundredths of a unit for positions and velocities, 2¹⁸ steps for
+//! each component of a rotation.
 //!
 //! *Invariant:* a function returns the whole number for a value only if this number restores the value bit
 //! for bit.
@@ -30,8 +30,8 @@ pub(super) fn vector_hundredths(vector: [f32; 3]) -> Option<[i64; 3]> {
 pub(super) struct Rotation {
     /// The index of the largest component: 0 to 3 for x, y, z and w.
     pub(super) largest: u8,
-    /// The steps of the other components, ascending by index. Each counts from the middle step, −2¹⁷ to 2¹⁷ −
-    /// 1.
+    /// The steps of the other components, ascending by index. Each counts from the middle step, and lies in
+    /// the range −2¹⁷ to 2¹⁷ − 1.
     pub(super) others: [i64; 3],
 }
 

@@ -4,8 +4,8 @@
 
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-/// Integers near zero. They are folded to natural numbers in the order 0, −1, 1, −2, 2 …, and written by an
-/// Exp-Golomb code.
+/// Integers near zero. They are folded to natural numbers in the order 0, −1, 1, −2, 2 …, and written by
+/// an Exp-Golomb code.
 pub(crate) mod small {
     use super::*;
 

@@ -18,6 +18,7 @@ use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
 use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
+use crate::object::text;
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
@@ -586,14 +587,14 @@ impl Leaf<'_> {
     #[inline]
     pub(crate) fn check_text(&self) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
-        unsafe { leaf::check_text(&self.command.codec, self.value) }
+        unsafe { text::check_text(&self.command.codec, self.value) }
     }
 
     /// Returns how many bytes the text takes outside of the object. Returns zero for other values, and for
     /// texts in other types than `String`.
     pub(crate) fn text_bytes(&self) -> usize {
         // SAFETY: the pointer points to a value of the command's type.
-        unsafe { leaf::text_bytes(&self.command.codec, self.value) }
+        unsafe { text::text_bytes(&self.command.codec, self.value) }
     }
 
     /// Returns whether two values that differ in memory may have the same wire form.

@@ -6,8 +6,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::joined::gather;
-use super::leaf::write_text_or_empty;
 use super::level::entries_from;
+use super::text::write_text_or_empty;
 use crate::bits::{BitWriter, WriteError, word_of};
 use crate::ids::handles::HandleSet;
 use crate::schema::codec::Codec;

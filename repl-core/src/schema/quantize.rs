@@ -58,8 +58,8 @@ const HALF_STEP: f64 = 0.5;
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
-/// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
-/// same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
+/// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is
+/// the same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
 /// from zero.
 ///
 /// Unless the quantizer is [exact](Self::exact), clients [keep](Self::keeps) the sent step until the value
@@ -179,8 +179,8 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. A whole number of the lattice is called a point. Zero
-/// has an exact point, and negation needs no rounding.
+/// Whole numbers from −n to n that represent −1 to 1. A whole number of the lattice is called a point.
+/// Zero has an exact point, and negation needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// The greatest whole number n of the lattice, which is at most 2²³.

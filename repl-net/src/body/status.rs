@@ -97,8 +97,8 @@ impl Status {
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
-    /// The current lead (the tick minus the number of the tick's first packet), modulo 2⁶⁴, and the number of
-    /// the first packet with this lead.
+    /// The current lead (the tick minus the number of the tick's first packet), modulo 2⁶⁴, and the number
+    /// of the first packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
     /// The number of a packet, and the tick in which it was sent. After the client has acked this packet, it

@@ -7,8 +7,8 @@ use super::offset::{self, Offset};
 
 const TURN: f64 = std::f64::consts::TAU;
 
-/// An angle in radians, from -π to π. Interpolation between two angles turns in the direction of the shorter
-/// way.
+/// An angle in radians, from -π to π. Interpolation between two angles turns in the direction of the
+/// shorter way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Angle(f32);
 

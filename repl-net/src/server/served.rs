@@ -34,8 +34,8 @@ impl Served {
     }
 
     /// Chooses the next `count` connections that have a session, in an order that depends on `secret`. If the
-    /// round ends in this tick, the remaining connections are chosen from the next round. Costs O(turns × log
-    /// turns), and once in a round O(connections × log turns).
+    /// round ends in this tick, the remaining connections are chosen from the next round. Costs
+    /// O(turns × log turns), and once in a round O(connections × log turns).
     pub(super) fn choose(&mut self, peers: &Peers, count: usize, secret: Secret) {
         self.chosen.clear();
         self.all_have_turns = count >= peers.count();

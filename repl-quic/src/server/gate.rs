@@ -22,6 +22,8 @@ pub(super) struct Gate<'a> {
     pub(super) strangers: &'a mut Strangers,
     pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
+    /// If nothing arrives for this time, the connection of a newcomer ends.
+    pub(super) silence: Duration,
     /// Whether the server accepts no more clients, because it will end soon.
     pub(super) is_closed: bool,
 }
@@ -50,7 +52,7 @@ impl Gate<'_> {
         incoming: Incoming,
         answer: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let Self { config, clients, strangers, places, counters, is_closed } = self;
+        let Self { config, clients, strangers, places, counters, silence, is_closed } = self;
         let (origin, is_proved) = (incoming.remote_address().origin(), incoming.remote_address_validated());
         let newcomer = Newcomer { origin, is_proved };
         let is_full = *is_closed || clients.active() >= config.max_clients;
@@ -60,7 +62,7 @@ impl Gate<'_> {
                 counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
             }
-            Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
+            Admission::Accept if !is_full => match engine.accept(now, incoming, *silence, answer) {
                 Ok(handle) => {
                     strangers.add(handle, newcomer, deadline);
                     if is_proved {

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, ServerConfig};
+use quinn_proto::{ConnectionHandle, EndpointConfig, Event, ServerConfig};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::hkdf::{HKDF_SHA256, Salt};
@@ -56,9 +56,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// that fits.
 pub struct QuicServer {
     port: Port,
-    tls: Arc<QuicServerConfig>,
-    /// If nothing arrives for this time, a new connection ends. `None` before it is configured.
-    silence: Option<Duration>,
     /// The key that signs the proofs of addresses.
     proofs: Arc<dyn HandshakeTokenKey>,
     config: QuicConfig,
@@ -93,19 +90,17 @@ impl QuicServer {
     #[track_caller]
     pub(crate) fn over(wire: Box<dyn Wire>, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
         config.assert_valid();
-        let tls = tls(identity).map_err(io::Error::other)?;
         let mut secret = [0; 16];
         SystemRandom::new().fill(&mut secret).map_err(|_| io::Error::other("no random numbers"))?;
-        let port = wire.local_address()?.port();
-        let endpoint =
-            Arc::new(lasting(identity, &[config.process.to_be_bytes().as_slice(), &port.to_be_bytes()]));
+        let number = wire.local_address()?.port();
+        let lasting = lasting(identity, &[&config.process.to_be_bytes(), &number.to_be_bytes()]);
+        let mut port = Port::new(wire, lasting);
+        let proofs: Arc<dyn HandshakeTokenKey> =
+            Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret));
+        port.engine.set_accepts(accepts(identity, &proofs).map_err(io::Error::other)?);
         Ok(Self {
-            port: Port::new(wire, Duration::ZERO, |keeps_whole| {
-                Endpoint::new(endpoint, None, keeps_whole, None)
-            }),
-            tls,
-            silence: None,
-            proofs: Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret)),
+            port,
+            proofs,
             config,
             secret: Secret::from(u128::from_le_bytes(secret)),
             clients: Clients::default(),
@@ -128,8 +123,7 @@ impl QuicServer {
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
-        self.tls = tls(identity)?;
-        self.silence = None;
+        self.port.engine.set_accepts(accepts(identity, &self.proofs)?);
         Ok(())
     }
 
@@ -205,12 +199,13 @@ impl QuicServer {
     /// Panics, like the server, if packets were received for half of the server's timeout without a tick.
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
-        self.configure(server.roster().timeout());
         // Ends are handled first, because a new connection may have the same handle as one that has ended.
         self.look_at_stirred(server, now);
         let Self { port, config, clients, strangers, places, counters, drains_until, .. } = self;
+        // The session notices silence before QUIC does.
+        let silence = server.roster().timeout().saturating_mul(2).saturating_add(GRACE);
         let is_closed = drains_until.is_some();
-        let mut gate = Gate { config, clients, strangers, places, counters, is_closed };
+        let mut gate = Gate { config, clients, strangers, places, counters, silence, is_closed };
         let received = port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer));
         self.look_at_stirred(server, now);
         self.end_overdue(server, now);
@@ -234,18 +229,6 @@ impl QuicServer {
         }
         self.let_go(server, now);
         self.port.flush(now, None)
-    }
-
-    /// Sets the time after which QUIC ends a silent connection, by the timeout of the server, so that the
-    /// server notices silence before QUIC does.
-    fn configure(&mut self, timeout: Duration) {
-        let silence = timeout.saturating_mul(2).saturating_add(GRACE);
-        if self.silence != Some(silence) {
-            let tls = Arc::<QuicServerConfig>::clone(&self.tls);
-            let config = ServerConfig::new(tls, Arc::clone(&self.proofs));
-            self.port.engine.set_accepts(config, silence);
-            self.silence = Some(silence);
-        }
     }
 
     fn look_at_stirred(&mut self, server: &mut impl Host, now: Duration) {
@@ -415,9 +398,11 @@ impl QuicServer {
     }
 }
 
-fn tls(identity: &Identity) -> Result<Arc<QuicServerConfig>, IdentityError> {
+/// Returns how connections are accepted with an identity. The key `proofs` signs the proofs of addresses.
+fn accepts(identity: &Identity, proofs: &Arc<dyn HandshakeTokenKey>) -> Result<ServerConfig, IdentityError> {
     let tls = QuicServerConfig::try_from(identity.tls()?);
-    tls.map(Arc::new).map_err(|error| IdentityError::Mismatch(error.to_string()))
+    let tls = tls.map_err(|error| IdentityError::Mismatch(error.to_string()))?;
+    Ok(ServerConfig::new(Arc::new(tls), Arc::clone(proofs)))
 }
 
 /// Returns a configuration with keys that are the same after a restart of a server with this identity. With

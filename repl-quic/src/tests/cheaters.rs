@@ -5,27 +5,12 @@ use std::time::Duration;
 
 use repl_sim::LinkConditions;
 
-use super::lan::{Lan, SERVER, lock};
+use super::lan::{Lan, SECOND, SERVER, link, lock};
 use crate::QuicConfig;
-
-const SECOND: Duration = Duration::from_secs(1);
-
-fn link(latency_ms: u64) -> LinkConditions {
-    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
-}
-
-/// Returns a network with a client that is connected.
-fn connected(latency_ms: u64) -> Lan {
-    let mut lan = Lan::new(link(latency_ms));
-    lan.enter();
-    lan.settle();
-    lan.run(SECOND);
-    lan
-}
 
 #[test]
 fn no_question_and_no_answer_goes_to_another_address_than_the_present_one() {
-    let mut lan = connected(20);
+    let mut lan = Lan::connected(20);
     let peer = Arc::clone(&lan.guests[0].peer);
     let (left, moved) = (*peer.lock().expect("nobody panics with it"), lan.link());
     lock(&lan.air).heard = Some(Vec::new());
@@ -42,7 +27,7 @@ fn no_question_and_no_answer_goes_to_another_address_than_the_present_one() {
 
 #[test]
 fn a_client_that_moves_while_much_is_not_acknowledged_plays_on() {
-    let mut lan = connected(5);
+    let mut lan = Lan::connected(5);
     lan.set_conditions(link(5).with_loss(1.0));
     lan.server.send_to_all(&"lost".to_owned()).expect("there is room");
     lan.step_server();

@@ -14,11 +14,11 @@ use crate::settings::PROTOCOL;
 use crate::wire::Received;
 use crate::{Identity, Trust};
 
-const SILENCE: Duration = Duration::from_secs(10);
+pub(super) const SILENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn engine() -> Engine {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, b"reset");
-    Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None), SILENCE)
+    Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None))
 }
 
 /// The engines of a server and of a client, and their connections.
@@ -47,10 +47,16 @@ impl Pair {
         let tls =
             QuicServerConfig::try_from(identity.tls().expect("the key is good")).expect("it is TLS 1.3");
         let proofs = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"proofs").extract(b"secret");
-        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), SILENCE);
+        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)));
         let config = client_config(&identity, PROTOCOL);
-        let of_client = client.connect(Duration::ZERO, config, address(0), "localhost").expect("it begins");
-        let mut pair = Self { now: Duration::ZERO, server, client, of_server: None, of_client };
+        let of_client = client.connect(Duration::ZERO, config, SILENCE, address(0), "localhost");
+        let mut pair = Self {
+            now: Duration::ZERO,
+            server,
+            client,
+            of_server: None,
+            of_client: of_client.expect("it begins"),
+        };
         (0..10).for_each(|_| pair.exchange(1, true));
         let of_client = pair.client.get_mut(pair.of_client).expect("it is there");
         assert!(pair.of_server.is_some() && !of_client.is_handshaking());
@@ -76,7 +82,7 @@ impl Pair {
                 }
                 let datagram = Received { from, to: None, ecn: None, bytes: &buffer };
                 if let Arrival::Newcomer(incoming) = to.take(self.now, &datagram, &mut answer) {
-                    self.of_server = to.accept(self.now, *incoming, &mut answer).ok();
+                    self.of_server = to.accept(self.now, *incoming, SILENCE, &mut answer).ok();
                 }
             }
         }

@@ -14,6 +14,8 @@ use repl_sim::{LinkConditions, Network, PeerId};
 use crate::wire::{Received, Wire};
 use crate::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
+pub(super) const SECOND: Duration = Duration::from_secs(1);
+
 /// The time between two frames of each side.
 pub(super) const FRAME: Duration = Duration::from_millis(10);
 
@@ -118,6 +120,11 @@ impl Air {
     }
 }
 
+/// Returns the conditions of a link that delivers everything after `latency_ms` milliseconds.
+pub(super) fn link(latency_ms: u64) -> LinkConditions {
+    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
+}
+
 /// A client with its connection.
 pub(super) struct Guest {
     pub(super) quic: QuicClient,
@@ -188,6 +195,15 @@ impl Lan {
             heard: Vec::new(),
             conditions,
         }
+    }
+
+    /// Returns a network with a client that has been connected for a second.
+    pub(super) fn connected(latency_ms: u64) -> Self {
+        let mut lan = Self::new(link(latency_ms));
+        lan.enter();
+        lan.settle();
+        lan.run(SECOND);
+        lan
     }
 
     /// Restarts the process of the server. It has the same certificate as before.

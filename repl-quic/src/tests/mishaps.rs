@@ -8,24 +8,14 @@ use std::time::Duration;
 use quinn_proto::Transmit;
 use repl_link::plain::SessionEvent;
 use repl_link::{ConnectionId, DisconnectReason, Host};
-use repl_sim::LinkConditions;
 
-use super::lan::{AirWire, FRAME, Lan, SERVER, address, lock};
+use super::lan::{AirWire, FRAME, Lan, SECOND, SERVER, address, link, lock};
 use crate::wire::{Received, Wire};
 use crate::{QuicConfig, QuicServer};
 
-const SECOND: Duration = Duration::from_secs(1);
-
-fn link(latency_ms: u64) -> LinkConditions {
-    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
-}
-
 /// Returns a network with a connected client, and the client's connection on the server.
 fn connected(latency_ms: u64) -> (Lan, ConnectionId) {
-    let mut lan = Lan::new(link(latency_ms));
-    lan.enter();
-    lan.settle();
-    lan.run(SECOND);
+    let lan = Lan::connected(latency_ms);
     let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     (lan, id)
 }

@@ -6,13 +6,7 @@ use repl_link::DisconnectReason;
 use repl_link::plain::SessionEvent;
 use repl_sim::LinkConditions;
 
-use super::lan::{Lan, SERVER, address, lock};
-
-const SECOND: Duration = Duration::from_secs(1);
-
-fn link(latency_ms: u64) -> LinkConditions {
-    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
-}
+use super::lan::{Lan, SECOND, SERVER, address, link, lock};
 
 #[test]
 fn messages_go_both_ways_and_nothing_of_them_can_be_read_on_the_way() {

@@ -1,16 +1,12 @@
 //! Tests with strangers (peers without a session): they do little harm.
 
-use std::time::Duration;
-
 use repl_link::plain::SessionEvent;
 use repl_sim::{LinkConditions, PeerId, Rng};
 
-use super::engines::{client_config, engine};
-use super::lan::{FRAME, Lan, SERVER, address, lock};
+use super::engines::{SILENCE, client_config, engine};
+use super::lan::{FRAME, Lan, SECOND, SERVER, address, lock};
 use crate::QuicConfig;
 use crate::settings::PROTOCOL;
-
-const SECOND: Duration = Duration::from_secs(1);
 
 /// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
 /// and all datagrams that both have sent.
@@ -124,7 +120,8 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
 /// ends the connection.
 fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, protocol));
-    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    let begun = stranger.connect(lan.now(), config, SILENCE, address(SERVER), "localhost");
+    let begun = begun.expect("it begins");
     let mut packets = [Vec::new(), Vec::new()];
     for packet in &mut packets {
         let _ = stranger.poll_transmit(lan.now(), None, 1, packet).expect("it has something to say");
@@ -136,7 +133,8 @@ fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
 /// Returns the only packet of a stranger that ends its connection before it has sent anything else.
 fn knock_and_run(lan: &Lan) -> Vec<u8> {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, PROTOCOL));
-    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    let begun = stranger.connect(lan.now(), config, SILENCE, address(SERVER), "localhost");
+    let begun = begun.expect("it begins");
     stranger.close(lan.now(), begun, 0, "never mind");
     let mut packet = Vec::new();
     let _ = stranger.poll_transmit(lan.now(), None, 1, &mut packet).expect("it says that it gives up");

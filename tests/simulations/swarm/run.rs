@@ -435,8 +435,8 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                // A client that has received nothing for long repeats its hello (R25). It may do so in addition
-                // to its keep-alive packets.
+                // A client that has received nothing for long repeats its hello (R25). It may do so in
+                // addition to its keep-alive packets.
                 let is_hello = packet.get(CHECKSUM_BYTES).is_some_and(|first| first & 0xf == HELLO);
                 match &mut self.silence {
                     Some(silence) if is_hello => {

@@ -79,8 +79,8 @@ pub(crate) trait ElementTarget<I> {
     /// Records that an element was changed. This call does not change the values of the element.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
-    /// Called when all elements of the update were read. Restores the other elements that the user of a client
-    /// has edited.
+    /// Called when all elements of the update were read. Restores the other elements that the user of a
+    /// client has edited.
     fn finish(&mut self, _calls_back: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
